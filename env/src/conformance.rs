@@ -1,0 +1,161 @@
+//! The checks that every game must pass, to be called from a test: `conformance::check(&game, games, seed)`.
+
+use std::collections::HashMap;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::action::{Action, ActionList};
+use crate::game::{Game, Spec, try_play};
+use crate::side::Side;
+
+/// Longest game that the suite plays before it calls a game endless.
+const MAX_PLIES: usize = 100_000;
+
+/// Plays `games` random games and checks every state on the way.
+///
+/// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
+/// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
+/// a change; symmetries that form permutations and commute with play; a final outcome that is zero-sum.
+///
+/// # Panics
+/// With a message that names the position, at the first violation.
+pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
+    let mut suite = Suite::new(game);
+    suite.check_spec();
+    for number in 0..games as u64 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number));
+        suite.play_game(&mut rng);
+    }
+}
+
+struct Suite<'a, G: Game> {
+    game: &'a G,
+    spec: Spec,
+    legal: ActionList,
+    /// Legal actions, as policy indices, by the bits of the features they were seen with.
+    seen: HashMap<Vec<u32>, Vec<usize>>,
+}
+
+impl<'a, G: Game> Suite<'a, G> {
+    fn new(game: &'a G) -> Self {
+        Self { game, spec: game.spec(), legal: ActionList::new(), seen: HashMap::new() }
+    }
+
+    fn check_spec(&self) {
+        let spec = &self.spec;
+        assert_eq!(spec.cells.len(), spec.points, "every point needs a cell");
+        let area = spec.lattice[0] * spec.lattice[1];
+        assert!(spec.cells.iter().all(|&cell| usize::from(cell) < area), "cells must lie on the lattice");
+        assert!(spec.actions <= usize::from(u16::MAX), "actions must fit in 16 bits");
+        for symmetry in &spec.symmetries {
+            assert!(is_permutation(symmetry.points.iter().map(|&p| usize::from(p)), spec.points), "points permuted");
+            assert!(is_permutation(symmetry.actions.iter().map(|&a| usize::from(a)), spec.actions), "actions permuted");
+            assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
+        }
+        let identity = spec.symmetries.first().expect("the identity is a symmetry");
+        assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
+        assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
+        if let Some(turned) = &spec.turned {
+            let involution = turned.iter().enumerate().all(|(a, &t)| usize::from(turned[usize::from(t)]) == a);
+            assert!(turned.len() == spec.actions && involution, "turning twice is the identity");
+        }
+        for action in (0..spec.actions as u16).map(Action) {
+            let text = self.game.action_text(action);
+            let parsed = self.game.parse_action(&text);
+            assert_eq!(parsed.as_ref().map(|&a| self.game.action_text(a)), Ok(text.clone()), "action text `{text}`");
+            assert_eq!(parsed, Ok(action), "action text `{text}` names another action");
+        }
+        let params = self.game.params();
+        let again = G::with_params(&params).expect("a game accepts its own parameters");
+        assert_eq!(again.params(), params, "parameters survive a round trip");
+    }
+
+    fn play_game(&mut self, rng: &mut Xoshiro256PlusPlus) {
+        let mut state = self.game.start();
+        for _ in 0..MAX_PLIES {
+            self.check_state(&state, rng);
+            if self.legal.is_empty() {
+                return;
+            }
+            let action = self.legal[rng.random_range(0..self.legal.len())];
+            self.check_symmetry(&state, action, rng);
+            self.game.play(&mut state, action);
+        }
+        panic!("a game did not end within {MAX_PLIES} plies");
+    }
+
+    fn check_state(&mut self, state: &G::State, rng: &mut Xoshiro256PlusPlus) {
+        let text = self.game.position_text(state);
+        assert_eq!(self.game.parse_position(&text).as_ref(), Ok(state), "position text `{text}`");
+        assert!(!self.game.draw(state).is_empty(), "the board of `{text}` is drawn");
+        self.game.legal(state, &mut self.legal);
+        assert!(self.legal.windows(2).all(|w| w[0] < w[1]), "legal actions increase at `{text}`");
+        assert!(self.legal.iter().all(|a| a.index() < self.spec.actions), "legal actions are bounded at `{text}`");
+        let outcome = self.game.outcome(state);
+        assert_eq!(outcome.is_some(), self.legal.is_empty(), "no legal action exactly when over, at `{text}`");
+        if let Some(outcome) = outcome {
+            assert_eq!(outcome.value_for(Side::First), -outcome.value_for(Side::Second), "zero-sum at `{text}`");
+            assert!(!(outcome.truncated && outcome.winner.is_some()), "a limit ends a game as a draw, at `{text}`");
+        }
+        self.check_features(state, &text);
+        let other = Action(rng.random_range(0..self.spec.actions as u16));
+        if !self.legal.contains(other) {
+            let mut after = *state;
+            assert!(try_play(self.game, &mut after, other).is_err(), "an illegal action is refused at `{text}`");
+            assert_eq!(after, *state, "a refused action changes nothing at `{text}`");
+        }
+    }
+
+    fn check_features(&mut self, state: &G::State, text: &str) {
+        let mut features = vec![f32::NAN; self.spec.features()];
+        self.game.observe(state, &mut features);
+        assert!(features.iter().all(|f| f.is_finite()), "all features written and finite at `{text}`");
+        let mover = self.game.mover(state);
+        let mut legal: Vec<usize> = self.legal.iter().map(|&a| self.spec.policy_index(mover, a)).collect();
+        legal.sort_unstable();
+        if self.seen.len() < 200_000 {
+            let key = features.iter().map(|f| f.to_bits()).collect();
+            let before = self.seen.entry(key).or_insert_with(|| legal.clone());
+            assert_eq!(*before, legal, "equal features mean equal legal actions, at `{text}`");
+        }
+    }
+
+    fn check_symmetry(&self, state: &G::State, action: Action, rng: &mut Xoshiro256PlusPlus) {
+        let symmetry = &self.spec.symmetries[rng.random_range(0..self.spec.symmetries.len())];
+        let text = self.game.position_text(state);
+        let image = self.game.permuted(state, symmetry);
+        assert_eq!(self.game.mover(&image), self.game.mover(state), "a symmetry keeps the mover of `{text}`");
+
+        let mut legal = ActionList::new();
+        self.game.legal(&image, &mut legal);
+        let mut mapped: Vec<Action> = self.legal.iter().map(|a| Action(symmetry.actions[a.index()])).collect();
+        mapped.sort_unstable();
+        assert_eq!(*legal, *mapped, "a symmetry maps the legal actions of `{text}`");
+
+        let mut features = vec![0.0; self.spec.features()];
+        let mut expected = vec![0.0; self.spec.features()];
+        self.game.observe(state, &mut features);
+        symmetry.apply_to_features(&features, &mut expected);
+        self.game.observe(&image, &mut features);
+        assert_eq!(features, expected, "a symmetry maps the features of `{text}`");
+
+        let (mut after, mut image_after) = (*state, image);
+        self.game.play(&mut after, action);
+        self.game.play(&mut image_after, Action(symmetry.actions[action.index()]));
+        assert_eq!(self.game.permuted(&after, symmetry), image_after, "a symmetry commutes with play at `{text}`");
+        assert_eq!(self.game.outcome(&after), self.game.outcome(&image_after), "and keeps the outcome");
+    }
+}
+
+fn is_permutation(images: impl Iterator<Item = usize>, len: usize) -> bool {
+    let mut hit = vec![false; len];
+    let mut count = 0;
+    for image in images {
+        if image >= len || std::mem::replace(&mut hit[image], true) {
+            return false;
+        }
+        count += 1;
+    }
+    count == len
+}

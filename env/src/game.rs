@@ -1,0 +1,253 @@
+//! What a game is: its shape ([`Spec`]), its end ([`Outcome`]) and the [`Game`] trait.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use crate::action::{Action, ActionList};
+use crate::error::Error;
+use crate::params::Params;
+use crate::side::Side;
+use crate::symmetry::Symmetry;
+
+/// How a game ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Outcome {
+    /// The winner, `None` for a draw.
+    pub winner: Option<Side>,
+    /// Score of `First` minus score of `Second` where the game keeps scores, else 0.
+    pub margin: i16,
+    /// True if a limit on the number of plies ended the game (Gymnasium: `truncated`), false if a rule did.
+    pub truncated: bool,
+}
+
+impl Outcome {
+    /// A win by the rules, in a game that keeps no score.
+    #[must_use]
+    pub const fn win(winner: Side) -> Self {
+        Self { winner: Some(winner), margin: 0, truncated: false }
+    }
+
+    /// The higher score wins, by the rules; `margin` is the score of `First` minus the score of `Second`.
+    #[must_use]
+    pub const fn by_margin(margin: i16) -> Self {
+        let winner = match margin {
+            0 => None,
+            1.. => Some(Side::First),
+            _ => Some(Side::Second),
+        };
+        Self { winner, margin, truncated: false }
+    }
+
+    /// A draw because a limit on the number of plies was reached.
+    #[must_use]
+    pub const fn truncation() -> Self {
+        Self { winner: None, margin: 0, truncated: true }
+    }
+
+    /// The result for `First`: 1 for a win, 0 for a draw, -1 for a loss.
+    #[must_use]
+    pub const fn value(&self) -> i8 {
+        match self.winner {
+            Some(Side::First) => 1,
+            None => 0,
+            Some(Side::Second) => -1,
+        }
+    }
+
+    /// The result for `side`: 1 for a win, 0 for a draw, -1 for a loss.
+    #[must_use]
+    pub const fn value_for(&self, side: Side) -> i8 {
+        match side {
+            Side::First => self.value(),
+            Side::Second => -self.value(),
+        }
+    }
+}
+
+/// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
+///
+/// A state is observed as a vector of *features* `[point_planes * points + scalars]`: first the planes that hold a
+/// number per point, each `[points]` long, then the scalars. [`Spec::expand`] turns it into the full tensor
+/// `[planes, height, width]`, where a scalar fills a plane of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    /// The game's name.
+    pub name: &'static str,
+    /// The game's [`Game::VERSION`].
+    pub version: u32,
+    /// Number of points (cells, pits) of the board.
+    pub points: usize,
+    /// Height and width of the lattice that the board is laid on.
+    pub lattice: [usize; 2],
+    /// Lattice cell (`row * width + column`) of each point; cells that are no point stay zero.
+    pub cells: Vec<u16>,
+    /// Names of the planes that hold a number per point.
+    pub point_planes: Vec<String>,
+    /// Names of the planes that are constant over the board.
+    pub scalars: Vec<String>,
+    /// Number of actions.
+    pub actions: usize,
+    /// The board's symmetries, the identity first.
+    pub symmetries: Vec<Symmetry>,
+    /// Where the players act on different points (Mancala): what an action of the second player is called when the
+    /// board is turned so that he sits where the first player sits. `None` where both act on the same points.
+    pub turned: Option<Vec<u16>>,
+}
+
+impl Spec {
+    /// Length of a feature vector.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.point_planes.len() * self.points + self.scalars.len()
+    }
+
+    /// Number of planes of the full tensor.
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.point_planes.len() + self.scalars.len()
+    }
+
+    /// Length of the full tensor `[planes, height, width]`.
+    #[must_use]
+    pub fn tensor_len(&self) -> usize {
+        self.planes() * self.lattice[0] * self.lattice[1]
+    }
+
+    /// The action's index in a policy vector, which is seen by the mover as the features are: the two players' sides
+    /// of a turned board share their indices. Its own inverse.
+    #[must_use]
+    pub fn policy_index(&self, mover: Side, action: Action) -> usize {
+        match (&self.turned, mover) {
+            (Some(turned), Side::Second) => turned[action.index()] as usize,
+            _ => action.index(),
+        }
+    }
+
+    /// Spreads a feature vector over the full tensor `[planes, height, width]`.
+    ///
+    /// # Panics
+    /// If the slices do not have the lengths [`Spec::features`] and [`Spec::tensor_len`].
+    pub fn expand(&self, features: &[f32], tensor: &mut [f32]) {
+        assert_eq!(features.len(), self.features(), "feature vector length");
+        assert_eq!(tensor.len(), self.tensor_len(), "observation tensor length");
+        let area = self.lattice[0] * self.lattice[1];
+        let (per_point, scalars) = features.split_at(self.point_planes.len() * self.points);
+        let (point_planes, scalar_planes) = tensor.split_at_mut(self.point_planes.len() * area);
+        point_planes.fill(0.0);
+        for (plane, values) in point_planes.chunks_exact_mut(area).zip(per_point.chunks_exact(self.points)) {
+            for (&cell, &value) in self.cells.iter().zip(values) {
+                plane[cell as usize] = value;
+            }
+        }
+        for (plane, &value) in scalar_planes.chunks_exact_mut(area).zip(scalars) {
+            plane.fill(value);
+        }
+    }
+}
+
+/// A two-player, zero-sum game of perfect information. The value holds the game's parameters, its [`Game::State`] the
+/// position.
+pub trait Game: Clone + Debug + Send + Sync + 'static {
+    /// The name in commands, configs and checkpoints.
+    const NAME: &'static str;
+
+    /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
+    const VERSION: u32;
+
+    /// Names of the parameters that [`Game::with_params`] knows.
+    const PARAMS: &'static [&'static str];
+
+    /// All that decides the future and nothing else: equal states have equal futures. Small enough to copy instead of
+    /// undoing plies.
+    type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// The game with these parameters; absent ones take their defaults.
+    ///
+    /// # Errors
+    /// An unknown key or a value out of its range.
+    fn with_params(params: &Params) -> Result<Self, Error>;
+
+    /// All parameters with their values in force.
+    fn params(&self) -> Params;
+
+    /// Names and shapes of planes, number of actions, symmetries.
+    fn spec(&self) -> Spec;
+
+    /// The starting state.
+    fn start(&self) -> Self::State;
+
+    /// Whose turn it is. It may stay the same after a ply. In a finished game, whose turn it would be.
+    fn mover(&self, state: &Self::State) -> Side;
+
+    /// Fills `out` with the legal actions in increasing order; it is empty exactly when the game is over.
+    fn legal(&self, state: &Self::State, out: &mut ActionList);
+
+    /// Plays a legal action. It trusts its caller; [`try_play`] and [`crate::gym::Env`] check.
+    fn play(&self, state: &mut Self::State, action: Action);
+
+    /// How the game ended, `None` while it runs.
+    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+
+    /// Writes the feature vector (see [`Spec`]), `[features]` long, as seen by the mover. Every entry is written and
+    /// finite, and together they decide the legal actions as [`Spec::policy_index`] numbers them.
+    fn observe(&self, state: &Self::State, features: &mut [f32]);
+
+    /// The state with its board mapped by a symmetry of the game.
+    fn permuted(&self, state: &Self::State, symmetry: &Symmetry) -> Self::State;
+
+    /// The action's text.
+    fn action_text(&self, action: Action) -> String;
+
+    /// The action that a text names; that it is legal is not checked.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    fn parse_action(&self, text: &str) -> Result<Action, Error>;
+
+    /// The state's text.
+    fn position_text(&self, state: &Self::State) -> String;
+
+    /// The state that a text describes.
+    ///
+    /// # Errors
+    /// The text is malformed or describes an impossible position.
+    fn parse_position(&self, text: &str) -> Result<Self::State, Error>;
+
+    /// The board drawn as text, several lines, for a person to read.
+    fn draw(&self, state: &Self::State) -> String;
+}
+
+/// Plays an action after checking that it is legal.
+///
+/// # Errors
+/// The game is over, or the action is illegal: then the legal ones are named and the state is unchanged.
+pub fn try_play<G: Game>(game: &G, state: &mut G::State, action: Action) -> Result<(), Error> {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    if legal.contains(action) {
+        game.play(state, action);
+        return Ok(());
+    }
+    let text = if action.index() < game.spec().actions { game.action_text(action) } else { action.0.to_string() };
+    if game.outcome(state).is_some() {
+        return Err(Error::GameOver { action: text });
+    }
+    let legal: Vec<String> = legal.iter().map(|&a| game.action_text(a)).collect();
+    Err(Error::Illegal { action: text, legal: legal.join(" ") })
+}
+
+/// Plays actions given as text, separated by white space, and returns the actions.
+///
+/// # Errors
+/// The first action that is malformed or illegal; the state is then unchanged.
+pub fn play_text<G: Game>(game: &G, state: &mut G::State, moves: &str) -> Result<Vec<Action>, Error> {
+    let mut after = *state;
+    let mut actions = Vec::new();
+    for text in moves.split_whitespace() {
+        let action = game.parse_action(text)?;
+        try_play(game, &mut after, action)?;
+        actions.push(action);
+    }
+    *state = after;
+    Ok(actions)
+}

@@ -1,0 +1,378 @@
+//! Mancala with two rows of pits and two stores (Kalah sowing), six pits of four stones each by default.
+//!
+//! ```text
+//!        player 2
+//!   A   1 | A2 A3 A4 A5 A6 A7 |           sowing is counter-clockwise:
+//!   B     | B2 B3 B4 B5 B6 B7 | 8         B2..B7, store 8, A7..A2, store 1, B2..
+//!        player 1
+//! ```
+//!
+//! Source: CSE 140, assignment 3 (`mancala_cse140.txt`). The opponent's store is skipped, a last stone in one's own
+//! store gives another turn, a last stone in an empty own pit takes it and the opposite pit, and when the player to move
+//! has no stones the other takes what is left on his side.
+
+use crate::action::{Action, ActionList};
+use crate::error::Error;
+use crate::game::{Game, Outcome, Spec};
+use crate::params::{ParamReader, Params};
+use crate::side::Side;
+use crate::symmetry::Symmetry;
+
+/// The most pits a row can have: two rows and two stores then fill a state's 16 holes.
+const MAX_PITS: u16 = 7;
+/// Per-pit planes "at least k stones" go up to this k: enough for a lap of six pits (13 stones).
+const COUNT_PLANES: u8 = 13;
+
+/// When the game ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EndRule {
+    /// When the player to move has no stones in his pits.
+    MoverCannotMove,
+    /// As soon as one row is empty after any action.
+    EitherSideEmpty,
+}
+
+const END_RULES: [(&str, EndRule); 2] =
+    [("mover_cannot_move", EndRule::MoverCannotMove), ("either_side_empty", EndRule::EitherSideEmpty)];
+
+/// The game with its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mancala {
+    pits: u8,
+    stones: u8,
+    /// Whether a last stone in an empty own pit is taken although the opposite pit is empty too.
+    empty_capture: bool,
+    end_rule: EndRule,
+    first_player: Side,
+}
+
+impl Default for Mancala {
+    fn default() -> Self {
+        Self { pits: 6, stones: 4, empty_capture: true, end_rule: EndRule::MoverCannotMove, first_player: Side::First }
+    }
+}
+
+/// A position: all holes in sowing order, and the mover. In a finished game all stones are in the stores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// `pits` pits and the store of player 1 (B2.., 8), then `pits` pits and the store of player 2 (A7.., 1).
+    holes: [u8; 16],
+    mover: Side,
+}
+
+impl Mancala {
+    /// Pits in a row.
+    #[must_use]
+    pub fn pits(&self) -> usize {
+        usize::from(self.pits)
+    }
+
+    /// Stones in play and in the stores together.
+    #[must_use]
+    pub fn total(&self) -> u16 {
+        2 * u16::from(self.pits) * u16::from(self.stones)
+    }
+
+    /// Stones in the store of `side`.
+    #[inline]
+    #[must_use]
+    pub fn store(&self, state: &State, side: Side) -> u8 {
+        state.holes[self.store_hole(side)]
+    }
+
+    /// Stones in the pits of `side` in its sowing order, the pit farthest from its store first.
+    #[inline]
+    #[must_use]
+    pub fn row<'a>(&self, state: &'a State, side: Side) -> &'a [u8] {
+        let first = self.first_hole(side);
+        &state.holes[first..first + self.pits()]
+    }
+
+    /// A position from the pits in label order (B2.. and A2..), the stores and the mover, by player. Stones left when
+    /// the game is over already go to their owner's store.
+    ///
+    /// # Errors
+    /// What is impossible about it: a wrong number of pits, or stones not conserved.
+    pub fn position(&self, rows: [&[u8]; 2], stores: [u8; 2], mover: Side) -> Result<State, String> {
+        if let Some(row) = rows.iter().find(|row| row.len() != self.pits()) {
+            return Err(format!("a row must have {} pits, not {}", self.pits, row.len()));
+        }
+        let stones: u32 = rows.concat().iter().chain(&stores).map(|&n| u32::from(n)).sum();
+        if stones != u32::from(self.total()) {
+            return Err(format!("there must be {} stones in all, not {stones}", self.total()));
+        }
+        let mut state = State { holes: [0; 16], mover };
+        for side in Side::BOTH {
+            let first = self.first_hole(side);
+            let row = &mut state.holes[first..first + self.pits()];
+            row.copy_from_slice(rows[side.index()]);
+            if side == Side::Second {
+                row.reverse(); // labels run against the sowing there
+            }
+            state.holes[self.store_hole(side)] = stores[side.index()];
+        }
+        self.finish(&mut state);
+        Ok(state)
+    }
+
+    #[inline]
+    fn first_hole(&self, side: Side) -> usize {
+        side.index() * (self.pits() + 1)
+    }
+
+    #[inline]
+    fn store_hole(&self, side: Side) -> usize {
+        self.first_hole(side) + self.pits()
+    }
+
+    /// The hole that an action sows from. Actions number the pits by label: B2.., then A2..
+    #[inline]
+    fn hole(&self, action: Action) -> usize {
+        let (pits, action) = (self.pits(), action.index());
+        if action < pits { action } else { 3 * pits - action }
+    }
+
+    #[inline]
+    fn row_is_empty(&self, state: &State, side: Side) -> bool {
+        self.row(state, side).iter().all(|&stones| stones == 0)
+    }
+
+    /// Sows the stones of `hole` and returns the hole where the last one fell.
+    #[inline]
+    fn sow(&self, state: &mut State, hole: usize) -> usize {
+        let skipped = self.store_hole(state.mover.other());
+        let holes = 2 * (self.pits() + 1);
+        let mut stones = std::mem::take(&mut state.holes[hole]);
+        let mut last = hole;
+        while stones > 0 {
+            last = if last + 1 == holes { 0 } else { last + 1 };
+            if last != skipped {
+                state.holes[last] += 1;
+                stones -= 1;
+            }
+        }
+        last
+    }
+
+    /// Takes the last stone and the opposite pit, if it fell into an empty own pit.
+    #[inline]
+    fn capture(&self, state: &mut State, last: usize) {
+        let own = self.first_hole(state.mover);
+        let opposite = 2 * self.pits() - last;
+        if (own..own + self.pits()).contains(&last)
+            && state.holes[last] == 1
+            && (self.empty_capture || state.holes[opposite] > 0)
+        {
+            state.holes[self.store_hole(state.mover)] += 1 + state.holes[opposite];
+            state.holes[last] = 0;
+            state.holes[opposite] = 0;
+        }
+    }
+
+    /// If the game is over, moves each side's remaining stones to its store.
+    #[inline]
+    fn finish(&self, state: &mut State) {
+        if !self.is_over(state) {
+            return;
+        }
+        for side in Side::BOTH {
+            let (first, store) = (self.first_hole(side), self.store_hole(side));
+            for hole in first..store {
+                state.holes[store] += std::mem::take(&mut state.holes[hole]);
+            }
+        }
+    }
+
+    #[inline]
+    fn is_over(&self, state: &State) -> bool {
+        self.row_is_empty(state, state.mover)
+            || (self.end_rule == EndRule::EitherSideEmpty && self.row_is_empty(state, state.mover.other()))
+    }
+}
+
+impl Game for Mancala {
+    const NAME: &'static str = "mancala";
+    const VERSION: u32 = 1;
+    const PARAMS: &'static [&'static str] = &["pits", "stones", "empty_capture", "end_rule", "first_player"];
+    type State = State;
+
+    fn with_params(params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+        let pits = reader.integer("pits", 6, 1..=MAX_PITS)?;
+        let most = u16::from(u8::MAX) / (2 * pits);
+        Ok(Self {
+            pits: pits as u8,
+            stones: reader.integer("stones", 4, 1..=most)? as u8,
+            empty_capture: reader.flag("empty_capture", true)?,
+            end_rule: reader.choice("end_rule", &END_RULES)?,
+            first_player: reader.choice("first_player", &[("1", Side::First), ("2", Side::Second)])?,
+        })
+    }
+
+    fn params(&self) -> Params {
+        let end_rule = END_RULES.iter().find(|(_, rule)| *rule == self.end_rule).expect("all end rules are named").0;
+        Params::new()
+            .with("pits", self.pits)
+            .with("stones", self.stones)
+            .with("empty_capture", self.empty_capture)
+            .with("end_rule", end_rule)
+            .with("first_player", self.first_player.number())
+    }
+
+    fn spec(&self) -> Spec {
+        let (points, pits) = (2 * self.pits(), u16::from(self.pits));
+        let mut point_planes = vec!["stones / 16".to_owned()];
+        point_planes.extend((1..=COUNT_PLANES).map(|k| format!("at least {k} stones")));
+        Spec {
+            name: Self::NAME,
+            version: Self::VERSION,
+            points,
+            lattice: [2, self.pits()],
+            // Own pits left to right in the lower row, the opponent's pits opposite them in the upper one.
+            cells: (0..pits).map(|p| pits + p).chain(0..pits).collect(),
+            symmetries: vec![Symmetry {
+                points: (0..points as u8).collect(),
+                actions: (0..points as u16).collect(),
+                planes: point_planes.len(),
+            }],
+            point_planes,
+            scalars: vec![
+                "own store / all stones".into(),
+                "opponent's store / all stones".into(),
+                "store difference / 16".into(),
+            ],
+            actions: points,
+            turned: Some((0..2 * pits).rev().collect()),
+        }
+    }
+
+    fn start(&self) -> State {
+        let mut holes = [0; 16];
+        for side in Side::BOTH {
+            holes[self.first_hole(side)..self.store_hole(side)].fill(self.stones);
+        }
+        State { holes, mover: self.first_player }
+    }
+
+    #[inline]
+    fn mover(&self, state: &State) -> Side {
+        state.mover
+    }
+
+    #[inline]
+    fn legal(&self, state: &State, out: &mut ActionList) {
+        out.clear();
+        let first = state.mover.index() * self.pits();
+        for action in (first..first + self.pits()).map(|a| Action(a as u16)) {
+            if state.holes[self.hole(action)] > 0 {
+                out.push(action);
+            }
+        }
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let last = self.sow(state, self.hole(action));
+        if last != self.store_hole(state.mover) {
+            self.capture(state, last);
+            state.mover = state.mover.other();
+        }
+        self.finish(state);
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        let [first, second] = Side::BOTH.map(|side| i16::from(self.store(state, side)));
+        self.is_over(state).then(|| Outcome::by_margin(first - second))
+    }
+
+    fn observe(&self, state: &State, features: &mut [f32]) {
+        let (pits, points) = (self.pits(), 2 * self.pits());
+        let own = self.row(state, state.mover);
+        let opponents = self.row(state, state.mover.other());
+        for pit in 0..pits {
+            for (point, stones) in [(pit, own[pit]), (pits + pit, opponents[pits - 1 - pit])] {
+                features[point] = f32::from(stones) / 16.0;
+                for k in 1..=COUNT_PLANES {
+                    features[usize::from(k) * points + point] = f32::from(u8::from(stones >= k));
+                }
+            }
+        }
+        let stores = [state.mover, state.mover.other()].map(|side| f32::from(self.store(state, side)));
+        let total = f32::from(self.total());
+        let scalars = [stores[0] / total, stores[1] / total, (stores[0] - stores[1]) / 16.0];
+        features[points * (1 + usize::from(COUNT_PLANES))..].copy_from_slice(&scalars);
+    }
+
+    fn permuted(&self, state: &State, _: &Symmetry) -> State {
+        *state // the identity is the only symmetry
+    }
+
+    fn action_text(&self, action: Action) -> String {
+        let (row, column) = (action.index() / self.pits(), action.index() % self.pits());
+        format!("{}{}", ['B', 'A'][row], column + 2)
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        let fault = || {
+            let last = self.pits + 1;
+            Error::action(text, format!("expected a pit B2 to B{last} or A2 to A{last}"))
+        };
+        let row = match text.as_bytes() {
+            [b'B', b'2'..=b'9'] => 0,
+            [b'A', b'2'..=b'9'] => 1,
+            _ => return Err(fault()),
+        };
+        let column = u16::from(text.as_bytes()[1] - b'2');
+        if column >= u16::from(self.pits) {
+            return Err(fault());
+        }
+        Ok(Action(row * u16::from(self.pits) + column))
+    }
+
+    fn position_text(&self, state: &State) -> String {
+        let side = |side: Side| {
+            let mut row = self.row(state, side).to_vec();
+            if side == Side::Second {
+                row.reverse();
+            }
+            let row: Vec<String> = row.iter().map(u8::to_string).collect();
+            format!("{}/{}", row.join(","), self.store(state, side))
+        };
+        format!("{} {} {}", side(Side::First), side(Side::Second), state.mover.number())
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, Error> {
+        let fault = |what: String| Error::position(text, what);
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let [first, second, mover] = fields[..] else {
+            return Err(fault("expected `pits/store` of player 1, of player 2, and the mover".into()));
+        };
+        let side = |field: &str| -> Result<(Vec<u8>, u8), Error> {
+            let number = |s: &str| {
+                s.parse::<u8>().map_err(|_| fault(format!("`{}` is not a number up to 255", s.escape_debug())))
+            };
+            let (row, store) = field.split_once('/').ok_or_else(|| fault("a side must be `pits/store`".into()))?;
+            Ok((row.split(',').map(number).collect::<Result<_, _>>()?, number(store)?))
+        };
+        let (first, second) = (side(first)?, side(second)?);
+        let mover =
+            mover.parse().ok().and_then(Side::from_number).ok_or_else(|| fault("the mover must be 1 or 2".into()))?;
+        self.position([&first.0, &second.0], [first.1, second.1], mover).map_err(fault)
+    }
+
+    fn draw(&self, state: &State) -> String {
+        let cells = |row: Vec<u8>| row.iter().map(|n| format!("{n:>3}")).collect::<String>();
+        let labels: String = (2..self.pits + 2).map(|n| format!("{n:>3}")).collect();
+        let upper = self.row(state, Side::Second).iter().rev().copied().collect();
+        let lower = self.row(state, Side::First).to_vec();
+        let margin = " ".repeat(4);
+        format!(
+            "   {labels}\nA{:>3}{}{margin}  player 2\nB{margin}{}{:>3}  player 1\n",
+            self.store(state, Side::Second),
+            cells(upper),
+            &cells(lower)[1..],
+            self.store(state, Side::First)
+        )
+    }
+}

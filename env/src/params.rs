@@ -1,0 +1,96 @@
+//! Game parameters as text (`k=v`), and their checked reading.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, nearest};
+
+/// Parameters of a game by name, values as text. Keys that are absent take the game's default.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Params(BTreeMap<String, String>);
+
+impl Params {
+    /// No parameter given: all defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a parameter.
+    pub fn set(&mut self, key: impl Into<String>, value: impl Display) {
+        self.0.insert(key.into(), value.to_string());
+    }
+
+    /// The same with one more parameter set.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: impl Display) -> Self {
+        self.set(key, value);
+        self
+    }
+
+    /// Keys and values in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+}
+
+impl Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (key, value)) in self.iter().enumerate() {
+            write!(f, "{}{key}={value}", if i == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a game's parameters: unknown keys and values out of range are errors that name them.
+pub(crate) struct ParamReader<'a> {
+    game: &'static str,
+    params: &'a Params,
+}
+
+impl<'a> ParamReader<'a> {
+    pub(crate) fn new(game: &'static str, params: &'a Params, known: &[&str]) -> Result<Self, Error> {
+        for (key, _) in params.iter() {
+            if !known.contains(&key) {
+                let nearest = nearest(key, known.iter().copied());
+                return Err(Error::UnknownParam { game, key: key.to_owned(), nearest, known: known.join(", ") });
+            }
+        }
+        Ok(Self { game, params })
+    }
+
+    /// An integer in `range`, or `default` if the key is absent.
+    pub(crate) fn integer(&self, key: &str, default: u16, range: RangeInclusive<u16>) -> Result<u16, Error> {
+        let Some(value) = self.params.0.get(key) else { return Ok(default) };
+        match value.parse() {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => Err(self.fault(key, format!("must be an integer from {} to {}", range.start(), range.end()))),
+        }
+    }
+
+    /// `true` or `false`, or `default` if the key is absent.
+    pub(crate) fn flag(&self, key: &str, default: bool) -> Result<bool, Error> {
+        let Some(value) = self.params.0.get(key) else { return Ok(default) };
+        value.parse().map_err(|_| self.fault(key, "must be true or false"))
+    }
+
+    /// One of the named choices, or the first of them if the key is absent.
+    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Error> {
+        let Some(value) = self.params.0.get(key) else { return Ok(choices[0].1) };
+        choices.iter().find(|(name, _)| name == value).map(|&(_, choice)| choice).ok_or_else(|| {
+            let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
+            self.fault(key, format!("must be one of {}", names.join(", ")))
+        })
+    }
+
+    /// An error about the value of `key`.
+    pub(crate) fn fault(&self, key: &str, fault: impl Into<String>) -> Error {
+        let value = self.params.0.get(key).cloned().unwrap_or_default();
+        Error::ParamValue { game: self.game, key: key.to_owned(), value, fault: fault.into() }
+    }
+}

@@ -1,0 +1,75 @@
+//! Board symmetries as permutations of points and of the actions that follow from them.
+
+/// A symmetry of a game: `points[p]` is the image of point `p`, `actions[a]` the image of action `a`.
+///
+/// Playing commutes with it: the image of the state after `a` is the state after `actions[a]` in the image.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symmetry {
+    /// Image of each point.
+    pub points: Vec<u8>,
+    /// Image of each action.
+    pub actions: Vec<u16>,
+    /// How many planes of a feature vector hold a number per point.
+    pub planes: usize,
+}
+
+impl Symmetry {
+    /// Moves the per-point planes of a feature vector (see [`Spec`](crate::Spec)) to their images; the scalars behind
+    /// them stay. Both slices are `[features]` long.
+    pub fn apply_to_features(&self, features: &[f32], image: &mut [f32]) {
+        let points = self.points.len();
+        image.copy_from_slice(features);
+        for plane in (0..self.planes * points).step_by(points) {
+            for (p, &to) in self.points.iter().enumerate() {
+                image[plane + to as usize] = features[plane + p];
+            }
+        }
+    }
+}
+
+/// All permutations of `0..points` that map every line of `lines` onto a line (lines are unordered sets of points).
+/// Identity first, then in lexicographic order: the automorphism group of a board drawn as lines.
+#[must_use]
+pub fn automorphisms(points: usize, lines: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let sorted = |line: &[u8]| {
+        let mut line = line.to_vec();
+        line.sort_unstable();
+        line
+    };
+    let all: std::collections::BTreeSet<Vec<u8>> = lines.iter().map(|line| sorted(line)).collect();
+    // A line can be checked as soon as its last point has an image.
+    let mut closing = vec![Vec::new(); points];
+    for line in &all {
+        closing[*line.last().expect("a line has points") as usize].push(line.clone());
+    }
+    let mut found = Vec::new();
+    let mut image = Vec::with_capacity(points);
+    extend(points, &closing, &all, &mut image, &mut found);
+    found
+}
+
+fn extend(
+    points: usize,
+    closing: &[Vec<Vec<u8>>],
+    all: &std::collections::BTreeSet<Vec<u8>>,
+    image: &mut Vec<u8>,
+    found: &mut Vec<Vec<u8>>,
+) {
+    let next = image.len();
+    if next == points {
+        found.push(image.clone());
+        return;
+    }
+    for candidate in (0..points as u8).filter(|c| !image.contains(c)).collect::<Vec<_>>() {
+        image.push(candidate);
+        let holds = closing[next].iter().all(|line| {
+            let mut mapped: Vec<u8> = line.iter().map(|&p| image[p as usize]).collect();
+            mapped.sort_unstable();
+            all.contains(&mapped)
+        });
+        if holds {
+            extend(points, closing, all, image, found);
+        }
+        image.pop();
+    }
+}

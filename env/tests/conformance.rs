@@ -1,0 +1,42 @@
+//! Every game, with several parameter sets, against the conformance suite.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::games::AnyGame;
+use turnstone_env::toy::Toy;
+use turnstone_env::{Params, conformance, with_game};
+
+fn check(name: &str, params: &[(&str, &str)]) {
+    let mut given = Params::new();
+    params.iter().for_each(|(key, value)| given.set(*key, value));
+    let any = AnyGame::new(name, &given).expect("valid parameters");
+    with_game!(&any, |game| conformance::check(game, 2000, 1));
+}
+
+#[test]
+fn mu_torere() {
+    check("mu_torere", &[]);
+    check("mu_torere", &[("hub_needs_neighbour", "true"), ("max_plies", "7")]);
+}
+
+#[test]
+fn mancala() {
+    check("mancala", &[]);
+    check("mancala", &[("empty_capture", "false"), ("first_player", "2")]);
+    check("mancala", &[("end_rule", "either_side_empty"), ("stones", "6")]);
+    check("mancala", &[("pits", "3"), ("stones", "42")]);
+    check("mancala", &[("pits", "1"), ("stones", "1")]);
+    check("mancala", &[("pits", "7"), ("stones", "18"), ("end_rule", "either_side_empty")]);
+}
+
+#[test]
+fn toy() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    for _ in 0..20 {
+        let toy = Toy::random(&mut rng, 6, 4, 9);
+        // Its parameters do not describe a tree, so only the play-time checks apply.
+        let tree: Toy = "1(2(+1 1(0 -3)) 2(-1 +4))".parse().expect("well-formed");
+        conformance::check(&tree, 10, 1);
+        conformance::check(&toy, 10, 1);
+    }
+}
