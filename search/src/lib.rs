@@ -1,1 +1,12 @@
+//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax and alpha-beta.
+//!
+//! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
+//! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
+//! children. No code assumes that the mover alternates. No thread and no tensor lives in this crate.
 
+pub mod classic;
+pub mod evaluator;
+pub mod mcts;
+
+pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
+pub use mcts::{Mcts, MctsConfig, RootAction, RootNoise};

@@ -1,0 +1,170 @@
+//! Evaluators: a batch of positions in, priors over the legal actions and values out.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::{Action, ActionList, Game, Side};
+
+/// What a position is worth.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Estimate {
+    /// Expected result for the first side, -1..=1.
+    pub value: f32,
+    /// Probability of a draw, 0..=1.
+    pub draw: f32,
+}
+
+impl Estimate {
+    /// A known result: 1, 0 or -1 for the first side.
+    #[must_use]
+    pub fn exact(result: i8) -> Self {
+        Self { value: f32::from(result), draw: f32::from(u8::from(result == 0)) }
+    }
+
+    /// Probabilities of win, draw and loss for `side`.
+    #[must_use]
+    pub fn win_draw_loss(&self, side: Side) -> [f32; 3] {
+        let (decided, value) = (1.0 - self.draw, side.sign() * self.value);
+        [(decided + value) / 2.0, self.draw, (decided - value) / 2.0].map(|p| p.clamp(0.0, 1.0))
+    }
+}
+
+/// Positions to be evaluated together, with room for the answers. Reused, it stops allocating.
+#[derive(Clone, Debug)]
+pub struct Batch<S> {
+    states: Vec<S>,
+    legal: Vec<Action>,
+    /// End of each position's part of `legal` and `priors`.
+    ends: Vec<usize>,
+    priors: Vec<f32>,
+    estimates: Vec<Estimate>,
+}
+
+impl<S> Default for Batch<S> {
+    fn default() -> Self {
+        Self { states: Vec::new(), legal: Vec::new(), ends: Vec::new(), priors: Vec::new(), estimates: Vec::new() }
+    }
+}
+
+impl<S> Batch<S> {
+    /// Removes all positions and keeps the memory.
+    pub fn clear(&mut self) {
+        self.states.clear();
+        self.legal.clear();
+        self.ends.clear();
+        self.priors.clear();
+        self.estimates.clear();
+    }
+
+    /// Adds a running position with its legal actions and returns its number.
+    pub fn push(&mut self, state: S, legal: &[Action]) -> usize {
+        self.states.push(state);
+        self.legal.extend_from_slice(legal);
+        self.ends.push(self.legal.len());
+        self.priors.resize(self.legal.len(), 0.0);
+        self.estimates.push(Estimate::default());
+        self.states.len() - 1
+    }
+
+    /// Number of positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there is no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// All positions.
+    #[must_use]
+    pub fn states(&self) -> &[S] {
+        &self.states
+    }
+
+    /// Position `i` and its legal actions.
+    #[must_use]
+    pub fn position(&self, i: usize) -> (&S, &[Action]) {
+        (&self.states[i], &self.legal[self.range(i)])
+    }
+
+    /// Where the evaluator writes the priors of position `i`, one per legal action, not negative and of sum 1.
+    pub fn priors_mut(&mut self, i: usize) -> &mut [f32] {
+        let range = self.range(i);
+        &mut self.priors[range]
+    }
+
+    /// Sets what position `i` is worth.
+    pub fn set_estimate(&mut self, i: usize, estimate: Estimate) {
+        self.estimates[i] = estimate;
+    }
+
+    /// The evaluator's answer for position `i`: priors of the legal actions, and what the position is worth.
+    #[must_use]
+    pub fn answer(&self, i: usize) -> (&[f32], Estimate) {
+        (&self.priors[self.range(i)], self.estimates[i])
+    }
+
+    fn range(&self, i: usize) -> std::ops::Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        start..self.ends[i]
+    }
+}
+
+/// Gives a prior for every legal action of a position and a value of the position.
+pub trait Evaluator<G: Game> {
+    /// Answers every position of the batch: priors of the legal actions, and the estimate **for the first side**. No
+    /// position in it is over.
+    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>);
+}
+
+/// Equal priors and value 0: search without knowledge.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Uniform;
+
+impl<G: Game> Evaluator<G> for Uniform {
+    fn evaluate(&mut self, _: &G, batch: &mut Batch<G::State>) {
+        for i in 0..batch.len() {
+            equal_priors(batch.priors_mut(i));
+            batch.set_estimate(i, Estimate::default());
+        }
+    }
+}
+
+/// Equal priors and the result of one uniformly random playout: classical Monte Carlo tree search.
+#[derive(Clone, Debug)]
+pub struct Rollout {
+    rng: Xoshiro256PlusPlus,
+    legal: ActionList,
+}
+
+impl Rollout {
+    /// An evaluator with its own random stream.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { rng: Xoshiro256PlusPlus::seed_from_u64(seed), legal: ActionList::new() }
+    }
+}
+
+impl<G: Game> Evaluator<G> for Rollout {
+    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
+        for i in 0..batch.len() {
+            let mut state = *batch.position(i).0;
+            let outcome = loop {
+                if let Some(outcome) = game.outcome(&state) {
+                    break outcome;
+                }
+                game.legal(&state, &mut self.legal);
+                game.play(&mut state, self.legal[self.rng.random_range(0..self.legal.len())]);
+            };
+            equal_priors(batch.priors_mut(i));
+            batch.set_estimate(i, Estimate::exact(outcome.value()));
+        }
+    }
+}
+
+fn equal_priors(priors: &mut [f32]) {
+    let prior = 1.0 / priors.len() as f32;
+    priors.fill(prior);
+}

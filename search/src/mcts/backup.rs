@@ -1,0 +1,53 @@
+//! Carrying a simulation's value up its path, and proofs with it.
+
+use turnstone_env::Game;
+
+use crate::evaluator::Estimate;
+
+use super::tree::{EdgeId, NodeId, Tree};
+
+/// Adds what the leaf at the end of `path` is worth to every edge and node above it. Where a node becomes or is proven,
+/// its exact value goes up instead.
+pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Estimate) {
+    let mut estimate = arrive(tree, leaf, estimate);
+    let mut news = tree.nodes[leaf as usize].proven.is_some();
+    for &(node, edge) in path.iter().rev() {
+        let edge = &mut tree.edges[edge as usize];
+        edge.visits += 1;
+        edge.value_sum += estimate.value;
+        if news && tree.nodes[node as usize].proven.is_none() {
+            let proven = prove(tree, node);
+            tree.nodes[node as usize].proven = proven;
+            news = proven.is_some();
+        }
+        estimate = arrive(tree, node, estimate);
+    }
+}
+
+/// Counts a visit of a node and returns the estimate to carry on: the exact one if it is known.
+fn arrive<G: Game>(tree: &mut Tree<G>, node: NodeId, estimate: Estimate) -> Estimate {
+    let node = &mut tree.nodes[node as usize];
+    let estimate = node.proven.map_or(estimate, Estimate::exact);
+    node.visits += 1;
+    node.value_sum += estimate.value;
+    node.draw_sum += estimate.draw;
+    estimate
+}
+
+/// The exact value for the first side that follows from the children: a proven win for the mover, or the best of the
+/// children when all of them are proven.
+fn prove<G: Game>(tree: &Tree<G>, node: NodeId) -> Option<i8> {
+    let sign = match tree.nodes[node as usize].mover {
+        turnstone_env::Side::First => 1,
+        turnstone_env::Side::Second => -1,
+    };
+    let mut best = Some(-1);
+    for edge in tree.edges_of(node) {
+        match tree.proven_child(edge).map(|value| sign * value) {
+            Some(1) => return Some(sign),
+            Some(value) => best = best.map(|b| b.max(value)),
+            None => best = None,
+        }
+    }
+    best.map(|value| sign * value)
+}

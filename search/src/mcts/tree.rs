@@ -1,0 +1,135 @@
+//! The tree of a search in two flat arenas, nodes and edges, reused from search to search.
+
+use turnstone_env::{Action, Game, Side};
+
+/// Index of a node in its tree.
+pub(super) type NodeId = u32;
+/// Index of an edge in its tree.
+pub(super) type EdgeId = u32;
+
+/// No node: the edge has not been followed yet.
+pub(super) const NO_NODE: NodeId = NodeId::MAX;
+
+/// A position in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<S> {
+    pub(super) state: S,
+    pub(super) mover: Side,
+    /// The exact value for the first side, once it is proven: -1, 0 or 1.
+    pub(super) proven: Option<i8>,
+    /// Whether the edges are there.
+    pub(super) expanded: bool,
+    pub(super) first_edge: EdgeId,
+    pub(super) edges: u32,
+    /// Simulations that reached this node, the one that expanded it included.
+    pub(super) visits: u32,
+    /// Sum of the values, for the first side, that those simulations brought.
+    pub(super) value_sum: f32,
+    /// Sum of the probabilities of a draw that they brought.
+    pub(super) draw_sum: f32,
+}
+
+/// A legal action of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) action: Action,
+    pub(super) child: NodeId,
+    pub(super) prior: f32,
+    /// Simulations that went through here.
+    pub(super) visits: u32,
+    /// Sum of their values for the first side.
+    pub(super) value_sum: f32,
+}
+
+/// Nodes and edges; node 0 is the root.
+#[derive(Clone, Debug)]
+pub(super) struct Tree<G: Game> {
+    pub(super) nodes: Vec<Node<G::State>>,
+    pub(super) edges: Vec<Edge>,
+}
+
+impl<G: Game> Default for Tree<G> {
+    fn default() -> Self {
+        Self { nodes: Vec::new(), edges: Vec::new() }
+    }
+}
+
+impl<G: Game> Tree<G> {
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+    }
+
+    /// Adds a node without edges; a finished game is proven at once.
+    pub(super) fn add(&mut self, game: &G, state: G::State) -> NodeId {
+        let proven = game.outcome(&state).map(|outcome| outcome.value());
+        let mover = game.mover(&state);
+        self.nodes.push(Node {
+            state,
+            mover,
+            proven,
+            expanded: false,
+            first_edge: 0,
+            edges: 0,
+            visits: 0,
+            value_sum: 0.0,
+            draw_sum: 0.0,
+        });
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// Gives a node its edges.
+    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32]) {
+        let first_edge = self.edges.len() as EdgeId;
+        self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
+            action,
+            child: NO_NODE,
+            prior,
+            visits: 0,
+            value_sum: 0.0,
+        }));
+        let node = &mut self.nodes[node as usize];
+        node.expanded = true;
+        node.first_edge = first_edge;
+        node.edges = legal.len() as u32;
+    }
+
+    pub(super) fn edges_of(&self, node: NodeId) -> &[Edge] {
+        let node = &self.nodes[node as usize];
+        &self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
+    }
+
+    pub(super) fn edges_of_mut(&mut self, node: NodeId) -> &mut [Edge] {
+        let node = &self.nodes[node as usize];
+        &mut self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
+    }
+
+    /// The exact value for the first side of what an edge leads to, if it is proven.
+    pub(super) fn proven_child(&self, edge: &Edge) -> Option<i8> {
+        (edge.child != NO_NODE).then(|| self.nodes[edge.child as usize].proven).flatten()
+    }
+
+    /// Copies the part below `root` into `target`, breadth first, so that `root` is its node 0.
+    pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self) {
+        target.clear();
+        target.nodes.push(self.nodes[root as usize]);
+        let mut next = 0;
+        while next < target.nodes.len() {
+            let node = target.nodes[next];
+            if node.expanded {
+                let first_edge = target.edges.len() as EdgeId;
+                target.nodes[next].first_edge = first_edge;
+                let old = node.first_edge as usize..(node.first_edge + node.edges) as usize;
+                for &edge in &self.edges[old] {
+                    let mut copy = edge;
+                    if edge.child != NO_NODE {
+                        copy.child = target.nodes.len() as NodeId;
+                        target.nodes.push(self.nodes[edge.child as usize]);
+                    }
+                    target.edges.push(copy);
+                }
+            }
+            next += 1;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Monte Carlo tree search: proofs, double moves, reuse of the tree, noise, perfect evaluators.
+
+use std::collections::HashMap;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::games::{Mancala, MuTorere};
+use turnstone_env::toy::Toy;
+use turnstone_env::{ActionList, Game, Side, play_text};
+use turnstone_search::{Batch, Estimate, Evaluator, Mcts, MctsConfig, Rollout, RootNoise, Uniform};
+
+fn rng(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Evaluator<G>) -> Mcts<G> {
+    let mut search = Mcts::new(game, state);
+    search.begin(&MctsConfig::default(), simulations, &mut rng(1));
+    search.run(game, evaluator);
+    search
+}
+
+#[test]
+fn small_trees_are_proven_exactly() {
+    let mut random = rng(8);
+    for _ in 0..500 {
+        let toy = Toy::random(&mut random, 5, 3, 1);
+        if toy.outcome(&toy.start()).is_some() {
+            continue;
+        }
+        let search = searched(&toy, toy.start(), 100_000, &mut Uniform);
+        let value = toy.value(toy.start()).signum();
+        assert_eq!(search.proven().map(i16::from), Some(value), "{toy:?}");
+        // The action chosen keeps the value.
+        let mut after = toy.start();
+        toy.play(&mut after, search.choose(0.0, &mut random));
+        assert_eq!(toy.value(after).signum(), value, "{toy:?}");
+    }
+}
+
+#[test]
+fn values_do_not_flip_on_a_double_move() {
+    // Player 1 moves three times in a row; one line wins, and a lone +1 value must come up with its sign.
+    let toy: Toy = "1(1(1(-1 +1) -1) 2(-1 +1))".parse().expect("well-formed");
+    let search = searched(&toy, toy.start(), 50, &mut Uniform);
+    assert_eq!(search.proven(), Some(1));
+    assert_eq!(search.choose(0.0, &mut rng(1)), turnstone_env::Action(0));
+    assert_eq!(search.principal_variation()[0], turnstone_env::Action(0));
+}
+
+/// Exact values by full search with infinite play a draw, for positions of Mu Torere without a limit.
+struct Exact(HashMap<<MuTorere as Game>::State, i8>);
+
+impl Exact {
+    fn new(game: &MuTorere) -> Self {
+        let mut states = vec![game.start()];
+        let mut values = HashMap::from([(game.start(), 0i8)]);
+        let mut legal = ActionList::new();
+        let mut next = 0;
+        while next < states.len() {
+            let state = states[next];
+            game.legal(&state, &mut legal);
+            for &action in &legal {
+                let mut after = state;
+                game.play(&mut after, action);
+                if values.insert(after, game.outcome(&after).map_or(0, |o| o.value())).is_none() {
+                    states.push(after);
+                }
+            }
+            next += 1;
+        }
+        // Wins and losses spread from the finished games until nothing changes; the rest are draws.
+        loop {
+            let mut changed = false;
+            for state in &states {
+                game.legal(state, &mut legal);
+                let sign = if game.mover(state) == Side::First { 1 } else { -1 };
+                let best = legal.iter().map(|&action| {
+                    let mut after = *state;
+                    game.play(&mut after, action);
+                    sign * values[&after]
+                });
+                if let Some(best) = best.max().map(|best| sign * best) {
+                    changed |= values.insert(*state, best) != Some(best);
+                }
+            }
+            if !changed {
+                return Self(values);
+            }
+        }
+    }
+}
+
+impl Evaluator<MuTorere> for Exact {
+    fn evaluate(&mut self, _: &MuTorere, batch: &mut Batch<<MuTorere as Game>::State>) {
+        for i in 0..batch.len() {
+            let value = self.0[batch.position(i).0];
+            batch.set_estimate(i, Estimate::exact(value));
+            let priors = batch.priors_mut(i);
+            let equal = 1.0 / priors.len() as f32;
+            priors.fill(equal);
+        }
+    }
+}
+
+#[test]
+fn with_exact_values_no_value_is_given_away() {
+    let params = turnstone_env::Params::new().with("max_plies", 0);
+    let game = MuTorere::with_params(&params).expect("valid");
+    let mut exact = Exact::new(&game);
+    assert_eq!(exact.0.len(), 1180);
+    let states: Vec<_> = exact.0.iter().map(|(state, value)| (*state, *value)).collect();
+    for (state, value) in states {
+        if game.outcome(&state).is_some() {
+            continue;
+        }
+        for simulations in [8, 16, 64] {
+            let search = searched(&game, state, simulations, &mut exact);
+            let mut after = state;
+            game.play(&mut after, search.choose(0.0, &mut rng(2)));
+            assert_eq!(exact.0[&after], value, "{simulations} simulations at {}", game.position_text(&state));
+        }
+    }
+}
+
+#[test]
+fn the_kept_tree_is_the_subtree() {
+    let game = Mancala::default();
+    let mut evaluator = Rollout::new(5);
+    let mut search = searched(&game, game.start(), 400, &mut evaluator);
+    let action = search.choose(0.0, &mut rng(1));
+    let before = search.actions().find(|a| a.action == action).expect("legal");
+    search.advance(&game, action);
+    let mut state = game.start();
+    game.play(&mut state, action);
+    assert_eq!(*search.state(), state);
+    // The simulation that added the node did not go through any of its edges.
+    let kept: u32 = search.actions().map(|a| a.visits).sum();
+    assert_eq!(kept, before.visits - 1);
+    assert!((search.estimate().value - before.value).abs() < 1e-6);
+    // Searching on and advancing to an action never searched both work.
+    search.begin(&MctsConfig::default(), 100, &mut rng(3));
+    search.run(&game, &mut evaluator);
+    assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
+    let mut fresh = Mcts::new(&game, game.start());
+    fresh.advance(&game, game.parse_action("B5").expect("well-formed"));
+    assert_eq!(game.position_text(fresh.state()), "4,4,4,0,5,5/1 4,4,4,4,4,5/0 2");
+}
+
+#[test]
+fn equal_seeds_give_equal_searches_and_noise_changes_priors_only_at_the_root() {
+    let game = Mancala::default();
+    let config = MctsConfig { noise: Some(RootNoise { concentration: 10.0, fraction: 0.25 }), ..Default::default() };
+    let run = |seed| {
+        let mut search = Mcts::new(&game, game.start());
+        search.begin(&config, 64, &mut rng(seed));
+        search.run(&game, &mut Rollout::new(9));
+        search.actions().collect::<Vec<_>>()
+    };
+    assert_eq!(run(4), run(4));
+    assert_ne!(run(4), run(5));
+    let priors: Vec<f32> = run(4).iter().map(|a| a.prior).collect();
+    assert!((priors.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    assert!(priors.iter().any(|p| (p - 1.0 / 6.0).abs() > 1e-3));
+}
+
+#[test]
+fn policy_and_temperature() {
+    let game = Mancala::default();
+    let search = searched(&game, game.start(), 300, &mut Rollout::new(2));
+    let mut policy = Vec::new();
+    search.policy(&mut policy);
+    assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    let best = search.choose(0.0, &mut rng(1));
+    let mut random = rng(6);
+    let drawn: Vec<_> = (0..2000).map(|_| search.choose(1.0, &mut random)).collect();
+    let share = drawn.iter().filter(|&&a| a == best).count() as f32 / 2000.0;
+    let expected = policy.iter().copied().fold(0.0, f32::max);
+    assert!((share - expected).abs() < 0.05, "{share} drawn of {expected}");
+}
+
+#[test]
+fn a_proven_win_is_taken_and_ends_the_search() {
+    let game = Mancala::default();
+    // B7 sows its stone into the store and ends the game 25:23; B2 lets player 2 go on.
+    let mut state = game.parse_position("1,0,0,0,0,1/23 0,0,0,0,0,1/22 1").expect("possible");
+    let search = searched(&game, state, 1000, &mut Uniform);
+    assert!(search.proven().is_some());
+    assert!(search.actions().map(|a| a.visits).sum::<u32>() < 1000, "a proven root needs no more simulations");
+    let action = search.choose(0.0, &mut rng(1));
+    play_text(&game, &mut state, &game.action_text(action)).expect("a legal action is chosen");
+}
