@@ -1,0 +1,219 @@
+//! A batch of training examples on the host, checked row by row as it is filled.
+
+use crate::network::{OUTCOMES, Shape};
+
+/// How far the sum of a row's target probabilities may be from one.
+const SUM_TOLERANCE: f64 = 1e-3;
+
+/// One position with what the network should say about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Example<'a> {
+    /// The observation as seen by the mover, `[inputs]`, finite.
+    pub inputs: &'a [f32],
+    /// Which actions are legal, `[actions]`; at least one.
+    pub legal: &'a [bool],
+    /// Target probabilities of the actions, `[actions]`: zero on illegal ones, together one.
+    pub policy: &'a [f32],
+    /// Target probabilities of win, draw and loss for the mover, together one.
+    pub value: [f32; OUTCOMES],
+}
+
+/// Examples of one shape side by side in contiguous buffers; `clear` keeps the memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    shape: Shape,
+    inputs: Vec<f32>,
+    legal: Vec<bool>,
+    policy: Vec<f32>,
+    value: Vec<f32>,
+}
+
+/// What is wrong with an example.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BatchError {
+    /// A slice is not as long as the batch's shape says.
+    #[error("an example has {found} {what}, not {expected}")]
+    Length {
+        /// Which slice.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that the shape asks for.
+        expected: usize,
+    },
+    /// An observation holds an infinity or a NaN.
+    #[error("input {0} of an example is not finite")]
+    NotFinite(usize),
+    /// A position without legal actions has no policy to learn.
+    #[error("an example has no legal action")]
+    NoLegalAction,
+    /// A target is negative, not a number, or positive on an illegal action.
+    #[error("the {what} target of an example is {value} at {index}")]
+    Probability {
+        /// `policy` or `value`.
+        what: &'static str,
+        /// The action or outcome.
+        index: usize,
+        /// The target found there.
+        value: f32,
+    },
+    /// Targets that should add up to one do not.
+    #[error("the {what} targets of an example add up to {sum}, not 1")]
+    Sum {
+        /// `policy` or `value`.
+        what: &'static str,
+        /// What they add up to.
+        sum: f64,
+    },
+}
+
+impl Batch {
+    /// An empty batch for a game of this shape.
+    pub fn new(shape: Shape) -> Batch {
+        Batch { shape, inputs: Vec::new(), legal: Vec::new(), policy: Vec::new(), value: Vec::new() }
+    }
+
+    /// Appends one example; a refused one leaves the batch as it was.
+    ///
+    /// # Errors
+    /// Whatever of [`BatchError`] applies first.
+    pub fn push(&mut self, example: Example<'_>) -> Result<(), BatchError> {
+        let Example { inputs, legal, policy, value } = example;
+        length("inputs", inputs.len(), self.shape.inputs)?;
+        length("legality flags", legal.len(), self.shape.actions)?;
+        length("policy targets", policy.len(), self.shape.actions)?;
+        if let Some(index) = inputs.iter().position(|x| !x.is_finite()) {
+            return Err(BatchError::NotFinite(index));
+        }
+        if !legal.contains(&true) {
+            return Err(BatchError::NoLegalAction);
+        }
+        probabilities("policy", policy, |action| legal[action])?;
+        probabilities("value", &value, |_| true)?;
+        self.inputs.extend_from_slice(inputs);
+        self.legal.extend_from_slice(legal);
+        self.policy.extend_from_slice(policy);
+        self.value.extend_from_slice(&value);
+        Ok(())
+    }
+
+    /// Forgets the examples.
+    pub fn clear(&mut self) {
+        self.inputs.clear();
+        self.legal.clear();
+        self.policy.clear();
+        self.value.clear();
+    }
+
+    /// The number of examples.
+    pub fn len(&self) -> usize {
+        self.value.len() / OUTCOMES
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// The shape of every example.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Observations, `[len, inputs]`.
+    pub fn inputs(&self) -> &[f32] {
+        &self.inputs
+    }
+
+    /// Legality, `[len, actions]`.
+    pub fn legal(&self) -> &[bool] {
+        &self.legal
+    }
+
+    /// Policy targets, `[len, actions]`.
+    pub fn policy(&self) -> &[f32] {
+        &self.policy
+    }
+
+    /// Win, draw and loss targets, `[len, 3]`.
+    pub fn value(&self) -> &[f32] {
+        &self.value
+    }
+
+    /// Mean entropy of the policy targets in nats: the least that the policy loss can become on this batch.
+    /// Zero for an empty batch.
+    pub fn policy_entropy(&self) -> f64 {
+        mean_entropy(&self.policy, self.len())
+    }
+
+    /// Mean entropy of the value targets in nats: the least that the value loss can become on this batch.
+    /// Zero for an empty batch.
+    pub fn value_entropy(&self) -> f64 {
+        mean_entropy(&self.value, self.len())
+    }
+}
+
+fn mean_entropy(probabilities: &[f32], rows: usize) -> f64 {
+    let surprise = |&p: &f32| if p > 0.0 { f64::from(-p * p.ln()) } else { 0.0 };
+    probabilities.iter().map(surprise).sum::<f64>() / rows.max(1) as f64
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), BatchError> {
+    if found == expected { Ok(()) } else { Err(BatchError::Length { what, found, expected }) }
+}
+
+fn probabilities(what: &'static str, targets: &[f32], allowed: impl Fn(usize) -> bool) -> Result<(), BatchError> {
+    let mut sum = 0.0;
+    for (index, &value) in targets.iter().enumerate() {
+        let valid = value == 0.0 || (value > 0.0 && value.is_finite() && allowed(index));
+        if !valid {
+            return Err(BatchError::Probability { what, index, value });
+        }
+        sum += f64::from(value);
+    }
+    if (sum - 1.0).abs() <= SUM_TOLERANCE { Ok(()) } else { Err(BatchError::Sum { what, sum }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Example<'_> = Example {
+        inputs: &[1.0, -2.0],
+        legal: &[true, false, true],
+        policy: &[0.25, 0.0, 0.75],
+        value: [0.5, 0.5, 0.0],
+    };
+
+    #[test]
+    fn rows_lie_side_by_side() {
+        let mut batch = Batch::new(Shape { inputs: 2, actions: 3 });
+        batch.push(GOOD).unwrap();
+        batch.push(Example { inputs: &[3.0, 4.0], ..GOOD }).unwrap();
+        assert_eq!(batch.len(), 2);
+        assert_eq!(batch.inputs(), [1.0, -2.0, 3.0, 4.0]);
+        let entropy = -(0.25 * 0.25_f64.ln() + 0.75 * 0.75_f64.ln());
+        assert!((batch.policy_entropy() - entropy).abs() < 1e-6);
+        assert!((batch.value_entropy() - 2_f64.ln()).abs() < 1e-6);
+        batch.clear();
+        assert!(batch.is_empty() && batch.policy_entropy() == 0.0);
+    }
+
+    #[test]
+    fn faults_are_named_and_leave_the_batch_alone() {
+        let mut batch = Batch::new(Shape { inputs: 2, actions: 3 });
+        let mut error = |example: Example<'_>| batch.push(example).unwrap_err().to_string();
+        assert_eq!(error(Example { inputs: &[1.0], ..GOOD }), "an example has 1 inputs, not 2");
+        assert_eq!(error(Example { inputs: &[1.0, f32::NAN], ..GOOD }), "input 1 of an example is not finite");
+        assert_eq!(error(Example { legal: &[false; 3], ..GOOD }), "an example has no legal action");
+        let illegal = Example { policy: &[0.5, 0.5, 0.0], ..GOOD };
+        assert_eq!(error(illegal), "the policy target of an example is 0.5 at 1");
+        assert_eq!(error(Example { value: [1.5, -0.5, 0.0], ..GOOD }), "the value target of an example is -0.5 at 1");
+        assert_eq!(
+            error(Example { value: [0.5, 0.0, 0.0], ..GOOD }),
+            "the value targets of an example add up to 0.5, not 1"
+        );
+        assert!(error(Example { value: [f32::NAN, 0.0, 0.0], ..GOOD }).contains("NaN"));
+        assert!(batch.is_empty());
+    }
+}

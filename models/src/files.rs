@@ -1,0 +1,88 @@
+//! Files that are either whole or not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// No file of this crate comes near this many bytes; a longer one is refused before it is read.
+pub(crate) const LONGEST_FILE: u64 = 1 << 31;
+
+/// Writes `bytes` to `path` so that after a crash at any moment the old file or the new one is there, whole.
+///
+/// The bytes go to a temporary file in the same folder, which is synced and renamed over `path`; then the folder is
+/// synced. On failure the temporary file is removed and an existing `path` is untouched.
+///
+/// # Errors
+/// Whatever the file system reports, and [`io::ErrorKind::InvalidInput`] for a path without a file name.
+pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"))?;
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // Process and counter keep two writers apart, and `create_new` whatever else may be lying there.
+    let unique = format!(".{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    let mut temporary_name = std::ffi::OsString::from(".");
+    temporary_name.push(name);
+    temporary_name.push(unique);
+    let temporary = folder.join(temporary_name);
+
+    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let written = write_synced(file, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary); // the first error is the one to report
+    }
+    written?;
+    sync_folder(folder)
+}
+
+fn write_synced(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes a rename in this folder last. Windows cannot open a folder as a file and needs no such call.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Reads a regular file of at most [`LONGEST_FILE`] bytes.
+pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let invalid = |fault: &str| io::Error::new(io::ErrorKind::InvalidData, fault);
+    // Asked before it is opened: opening a named pipe would wait for its writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(invalid("is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_FILE { Err(invalid("is longer than 2 GiB")) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_whole_files_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        atomic_write(&path, b"old").unwrap();
+        atomic_write(&path, b"newer").unwrap();
+        assert_eq!(read_whole(&path).unwrap(), b"newer");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let occupied = folder.path().join("occupied");
+        fs::create_dir_all(occupied.join("by a folder")).unwrap();
+        assert!(atomic_write(&occupied, b"x").is_err());
+        assert!(atomic_write(&folder.path().join("absent/a.bin"), b"x").is_err());
+        assert!(atomic_write(Path::new("/"), b"x").is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(read_whole(&occupied).unwrap_err().to_string().contains("not a regular file"));
+    }
+}

@@ -1,0 +1,278 @@
+//! The learner: gradient steps in burn, AdamW and an average of the weights on the host, and all of it to resume.
+
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use crate::adamw::{self, Rule};
+use crate::batch::Batch;
+use crate::loss::{masked_loss, matrix};
+use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, Shape, read};
+use crate::weights::{TensorSpec, Weights};
+
+/// Constants of training that stay the same over a run; the learning rate is given with each step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OptimiserConfig {
+    /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
+    pub weight_decay: f64,
+    /// Largest norm of the gradient over all parameters together; above 0, infinite to never clip.
+    pub clip_norm: f64,
+    /// Decay per step of the averaged weights, once warm; 0 to below 1. Step `t` uses at most `(1 + t) / (10 + t)`.
+    pub ema_decay: f64,
+    /// Weight of the value loss against the policy loss, 0 to 100.
+    pub value_weight: f64,
+    /// Decay of Adam's first moment, 0 to below 1.
+    pub beta1: f64,
+    /// Decay of Adam's second moment, 0 to below 1.
+    pub beta2: f64,
+    /// Added to the root of Adam's second moment, 1e-12 to 1.
+    pub epsilon: f64,
+}
+
+impl Default for OptimiserConfig {
+    fn default() -> Self {
+        OptimiserConfig {
+            weight_decay: 1e-4,
+            clip_norm: 1.0,
+            ema_decay: 0.999,
+            value_weight: 1.0,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+        }
+    }
+}
+
+/// Why a learner cannot be built or a step cannot be taken.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LearnError {
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A constant of training is outside its range.
+    #[error("{what} is {value}, but must be {range}")]
+    OutOfRange {
+        /// The constant, by its key.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The values it may have, in words.
+        range: &'static str,
+    },
+    /// There is nothing to learn from.
+    #[error("the batch is empty")]
+    EmptyBatch,
+    /// The batch was made for another game.
+    #[error("the batch has {} inputs and {} actions, the network {} and {}",
+        found.inputs, found.actions, expected.inputs, expected.actions)]
+    Shape {
+        /// The batch's shape.
+        found: Shape,
+        /// The network's shape.
+        expected: Shape,
+    },
+    /// The loss or the gradient is infinite or not a number; nothing was changed.
+    #[error("the {what} at step {step} is {value}")]
+    NotFinite {
+        /// `loss` or `gradient norm`.
+        what: &'static str,
+        /// The number that the step would have had.
+        step: u64,
+        /// What was computed.
+        value: f64,
+    },
+}
+
+impl OptimiserConfig {
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// [`LearnError::OutOfRange`] names the first one that is out of range.
+    pub fn validate(&self) -> Result<(), LearnError> {
+        const FRACTION: &str = "from 0 to below 1";
+        let check = |what, value: f64, good: bool, range| {
+            if good { Ok(()) } else { Err(LearnError::OutOfRange { what, value, range }) }
+        };
+        let fraction = |what, value: f64| check(what, value, (0.0..1.0).contains(&value), FRACTION);
+        check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
+        check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
+        fraction("ema_decay", self.ema_decay)?;
+        check("value_weight", self.value_weight, (0.0..=100.0).contains(&self.value_weight), "from 0 to 100")?;
+        fraction("beta1", self.beta1)?;
+        fraction("beta2", self.beta2)?;
+        check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
+    }
+}
+
+/// What one step saw, before it changed the weights. Losses and entropies are in nats, means over the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StepReport {
+    /// Cross-entropy of the masked policy against its target.
+    pub policy_loss: f64,
+    /// Cross-entropy of win, draw and loss against their targets.
+    pub value_loss: f64,
+    /// `policy_loss + value_weight * value_loss`.
+    pub total_loss: f64,
+    /// Divergence of the network's policy from its target: the policy loss less the targets' own entropy.
+    pub policy_divergence: f64,
+    /// Entropy of the network's masked policy.
+    pub policy_entropy: f64,
+    /// Norm of the gradient over all parameters together, before clipping.
+    pub gradient_norm: f64,
+}
+
+/// All that the next step depends on besides batch, learning rate and [`OptimiserConfig`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnerState {
+    /// Shape of the game.
+    pub shape: Shape,
+    /// The network.
+    pub network: NetworkConfig,
+    /// Steps taken so far.
+    pub steps: u64,
+    /// The network's parameters.
+    pub weights: Weights,
+    /// Adam's first moments.
+    pub moment1: Weights,
+    /// Adam's second moments.
+    pub moment2: Weights,
+    /// The averaged parameters.
+    pub average: Weights,
+}
+
+/// A network in training.
+#[derive(Debug)]
+pub struct Learner {
+    state: LearnerState,
+    optimiser: OptimiserConfig,
+    layout: Vec<TensorSpec>,
+    device: Device,
+}
+
+impl Learner {
+    /// Starts with random weights, which `seed` alone decides.
+    ///
+    /// # Errors
+    /// A size or a constant out of range.
+    pub fn new(
+        shape: Shape,
+        network: &NetworkConfig,
+        optimiser: &OptimiserConfig,
+        seed: u64,
+    ) -> Result<Learner, LearnError> {
+        let weights = Weights::random(&network.layout(shape)?, seed);
+        let state = LearnerState {
+            shape,
+            network: network.clone(),
+            steps: 0,
+            moment1: weights.zeros_like(),
+            moment2: weights.zeros_like(),
+            average: weights.clone(),
+            weights,
+        };
+        Learner::from_state(state, optimiser)
+    }
+
+    /// Goes on where [`state`](Self::state) was taken: the same batches then lead to the same bits.
+    ///
+    /// # Errors
+    /// A size or a constant out of range, or tensors that are not those of the network.
+    pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
+        optimiser.validate()?;
+        let layout = state.network.layout(state.shape)?;
+        for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
+            tensors.check(&layout).map_err(NetworkError::from)?;
+        }
+        // The device is named, not the default one, which an environment variable could redirect.
+        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff() })
+    }
+
+    /// Takes one step of AdamW on `batch`. The learning rate is from 0 to 1.
+    ///
+    /// # Errors
+    /// A batch that is empty or of another shape, a learning rate out of range, or a loss or gradient that is not
+    /// finite. The learner is then as it was before.
+    pub fn step(&mut self, batch: &Batch, learning_rate: f64) -> Result<StepReport, LearnError> {
+        self.check(batch, learning_rate)?;
+        let step = self.state.steps + 1;
+        let finite = |what, value: f64| {
+            if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
+        };
+        let (report, gradients) = self.differentiate(batch)?;
+        finite("loss", report.total_loss)?;
+        finite("gradient norm", report.gradient_norm)?;
+
+        let rule = Rule {
+            learning_rate,
+            weight_decay: self.optimiser.weight_decay,
+            beta1: self.optimiser.beta1,
+            beta2: self.optimiser.beta2,
+            epsilon: self.optimiser.epsilon,
+            gradient_scale: (self.optimiser.clip_norm / report.gradient_norm).min(1.0),
+        };
+        let LearnerState { weights, moment1, moment2, average, steps, .. } = &mut self.state;
+        adamw::update(weights, moment1, moment2, &gradients, step, &rule);
+        let warm = step as f64;
+        adamw::average_in(average, weights, self.optimiser.ema_decay.min((1.0 + warm) / (10.0 + warm)));
+        *steps = step;
+        Ok(report)
+    }
+
+    fn check(&self, batch: &Batch, learning_rate: f64) -> Result<(), LearnError> {
+        if batch.is_empty() {
+            return Err(LearnError::EmptyBatch);
+        }
+        if batch.shape() != self.state.shape {
+            return Err(LearnError::Shape { found: batch.shape(), expected: self.state.shape });
+        }
+        if !(0.0..=1.0).contains(&learning_rate) {
+            return Err(LearnError::OutOfRange { what: "learning_rate", value: learning_rate, range: "from 0 to 1" });
+        }
+        Ok(())
+    }
+
+    /// Runs the network forwards and backwards.
+    fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
+        let LearnerState { shape, network, weights, .. } = &self.state;
+        let net = PolicyValueNet::new(network, *shape, weights, &self.device)?;
+        let output = net.forward(matrix(batch.inputs(), shape.inputs, &self.device));
+        let loss = masked_loss(output, batch, self.optimiser.value_weight, &self.device);
+        let gradients = net.gradients(&self.layout, &loss.total.backward());
+        let policy_loss = f64::from(read(loss.policy)[0]);
+        let report = StepReport {
+            policy_loss,
+            value_loss: f64::from(read(loss.value)[0]),
+            total_loss: f64::from(read(loss.total)[0]),
+            policy_divergence: policy_loss - batch.policy_entropy(),
+            policy_entropy: entropy(&read(loss.log_policy), batch),
+            gradient_norm: adamw::global_norm(&gradients),
+        };
+        Ok((report, gradients))
+    }
+
+    /// The weights after the last step.
+    pub fn weights(&self) -> &Weights {
+        &self.state.weights
+    }
+
+    /// The exponential moving average of the weights, which plays better than the last ones.
+    pub fn averaged(&self) -> &Weights {
+        &self.state.average
+    }
+
+    /// Steps taken so far, those before a resume included.
+    pub fn steps(&self) -> u64 {
+        self.state.steps
+    }
+
+    /// Everything to go on from here; see [`save_state`](crate::save_state).
+    pub fn state(&self) -> &LearnerState {
+        &self.state
+    }
+}
+
+/// Mean entropy of the policies whose logarithms are `log_policy`, `[batch, actions]`.
+fn entropy(log_policy: &[f32], batch: &Batch) -> f64 {
+    let legal = log_policy.iter().zip(batch.legal()).filter(|(_, legal)| **legal);
+    legal.map(|(&log, _)| f64::from(-log * log.exp())).sum::<f64>() / batch.len() as f64
+}

@@ -1,0 +1,74 @@
+//! The learner's state in a file: all that a resumed run needs of the network, bit for bit.
+
+use std::path::Path;
+
+use crate::checkpoint::json;
+use crate::learner::LearnerState;
+use crate::network::{NetworkConfig, Shape};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, take, take_json};
+use crate::weights::{NamedTensor, TensorSpec, Weights};
+
+const KIND: &str = "learner";
+const NETWORK: &str = "turnstone.network";
+const SHAPE: &str = "turnstone.shape";
+const STEPS: &str = "turnstone.steps";
+const EXTRA: &str = "turnstone.extra";
+/// Each group of tensors stands under its own prefix, as in `moment1/policy.bias`.
+const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
+
+/// Writes the state atomically, with a text of the caller's own (counters of the run, say) that comes back with it.
+///
+/// # Errors
+/// Tensors that are not those of the network or not finite, or a file that cannot be written.
+pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
+    let checked = || -> Result<_, Fault> {
+        let layout = state.network.layout(state.shape)?;
+        let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
+        let mut tensors = Vec::with_capacity(4 * layout.len());
+        for (prefix, group) in GROUPS.iter().zip(groups) {
+            group.check(&layout)?;
+            let prefixed =
+                |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
+            tensors.extend(group.tensors().iter().map(prefixed));
+        }
+        Ok(tensors)
+    };
+    let tensors = checked().map_err(|fault| CheckpointError { path: path.into(), fault })?;
+    let metadata = [
+        (NETWORK, json(&state.network)),
+        (SHAPE, json(&state.shape)),
+        (STEPS, state.steps.to_string()),
+        (EXTRA, extra.to_owned()),
+    ];
+    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    tensor_file::write(path, KIND, metadata, &tensors)
+}
+
+/// Reads what [`save_state`] wrote: the state and the caller's text.
+///
+/// # Errors
+/// One line that names the file and its first fault, whatever the file holds.
+pub fn load_state(path: &Path) -> Result<(LearnerState, String), CheckpointError> {
+    tensor_file::read(path, KIND, parse)
+}
+
+fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fault> {
+    let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
+    let shape: Shape = take_json(&mut metadata, SHAPE)?;
+    let steps = take_json(&mut metadata, STEPS)?;
+    let extra = take(&mut metadata, EXTRA)?;
+    let layout = network.layout(shape)?;
+    let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
+    let full_layout: Vec<TensorSpec> =
+        GROUPS.iter().flat_map(|prefix| layout.iter().map(|spec| all(prefix, spec))).collect();
+    // Checked under the names of the file, so that an error names the tensor as it stands there.
+    let full = Weights::new(&full_layout, tensors)?;
+    let mut groups = full.tensors().chunks_exact(layout.len()).map(|group| {
+        let renamed =
+            |(tensor, spec): (&NamedTensor, &TensorSpec)| NamedTensor { name: spec.name.clone(), ..tensor.clone() };
+        Weights::from_ordered(group.iter().zip(&layout).map(renamed).collect())
+    });
+    let mut next = || groups.next().expect("the full layout has four groups");
+    let (weights, moment1, moment2, average) = (next(), next(), next(), next());
+    Ok((LearnerState { shape, network, steps, weights, moment1, moment2, average }, extra))
+}

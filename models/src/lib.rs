@@ -1,0 +1,71 @@
+//! Policy/value networks for board games: training, checkpoints and CPU inference.
+//!
+//! The crate knows a game only by two numbers, the [`Shape`] of its observations and actions. [`Weights`] are
+//! the one form in which the network, the [`Learner`], the files and the [`Inference`] engine exchange
+//! parameters: named tensors of `f32` on the host, bit for bit the same wherever they go.
+//!
+//! Values are win, draw and loss **as seen by the mover** of the row's position; who that is, and what it is
+//! worth to a fixed side, is the caller's knowledge.
+//!
+//! ```
+//! use turnstone_models::{Batch, CheckpointInfo, Example, Inference, Learner, NetworkConfig, OptimiserConfig, Shape};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("latest.safetensors");
+//! // One training step on one position of a game with four inputs and three actions.
+//! let shape = Shape { inputs: 4, actions: 3 };
+//! let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
+//! let mut learner = Learner::new(shape, &network, &OptimiserConfig::default(), 7)?;
+//! let mut batch = Batch::new(shape);
+//! batch.push(Example {
+//!     inputs: &[1.0, 0.0, 0.0, 1.0],
+//!     legal: &[true, false, true],
+//!     policy: &[0.75, 0.0, 0.25],
+//!     value: [0.6, 0.3, 0.1], // win, draw, loss for the mover
+//! })?;
+//! let report = learner.step(&batch, 1e-3)?;
+//! assert!(report.total_loss.is_finite());
+//!
+//! // The averaged weights go to a file that describes itself, and from there to the inference engine.
+//! let info = CheckpointInfo::new("toy", 1, Default::default(), network, shape, learner.steps());
+//! turnstone_models::save(&path, &info, &learner.averaged())?;
+//! let (info, weights) = turnstone_models::load(&path)?;
+//! info.expect("toy", 1, &Default::default(), shape)?;
+//! let mut inference = Inference::new(&weights, &info.network, info.shape, 64)?;
+//! let predictions = inference.evaluate(1, &[1.0, 0.0, 0.0, 1.0]);
+//! assert_eq!(predictions.policy.len(), 3);
+//! assert_eq!(predictions.value.len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+
+mod weights;
+
+mod network;
+
+mod batch;
+mod loss;
+
+mod adamw;
+mod learner;
+
+mod files;
+
+mod tensor_file;
+
+mod checkpoint;
+mod learner_file;
+
+mod inference;
+
+pub use batch::{Batch, BatchError, Example};
+pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, save};
+pub use files::atomic_write;
+pub use inference::{Inference, Predictions, softmax};
+pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};
+pub use learner_file::{load_state, save_state};
+pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
+pub use network::{NetworkConfig, NetworkError, OUTCOMES, Output, PolicyValueNet, Shape};
+pub use tensor_file::{CheckpointError, Fault};
+pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

@@ -1,0 +1,158 @@
+//! The training loss, and the one place where illegal actions are masked out of the policy.
+
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Bool, Device, Tensor, TensorData};
+
+use crate::batch::Batch;
+use crate::network::{OUTCOMES, Output};
+
+/// What stands in for the logit of an illegal action: far below any real one, so that its probability is exactly
+/// zero, and finite, so that a target of zero times it is zero.
+pub const ILLEGAL_LOGIT: f32 = -1e9;
+
+/// The loss of a batch, with its parts; each of shape `[1]`, in nats, a mean over the rows.
+#[derive(Debug)]
+pub struct Loss {
+    /// `policy + value_weight * value`: what is minimised.
+    pub total: Tensor<1>,
+    /// Cross-entropy of the masked policy against its target.
+    pub policy: Tensor<1>,
+    /// Cross-entropy of win, draw and loss against their targets.
+    pub value: Tensor<1>,
+    /// Logarithms of the masked policy, `[batch, actions]`.
+    pub log_policy: Tensor<2>,
+}
+
+/// Logarithms of the policy over the legal actions, `[batch, actions]`; illegal ones take no probability and
+/// pass no gradient on to their logits.
+pub fn masked_log_policy(logits: Tensor<2>, illegal: Tensor<2, Bool>) -> Tensor<2> {
+    log_softmax(logits.mask_fill(illegal, ILLEGAL_LOGIT), 1)
+}
+
+/// Compares the network's `output` with the targets of `batch`, from whose inputs it was computed.
+///
+/// # Panics
+/// If the batch is empty or its shape is not that of the output.
+pub fn masked_loss(output: Output, batch: &Batch, value_weight: f64, device: &Device) -> Loss {
+    let (rows, actions) = (batch.len(), batch.shape().actions);
+    assert!(rows > 0, "an empty batch has no loss");
+    let illegal: Vec<bool> = batch.legal().iter().map(|legal| !legal).collect();
+    let illegal = Tensor::<2, Bool>::from_data(TensorData::new(illegal, [rows, actions]), device);
+    let policy_target = matrix(batch.policy(), actions, device);
+    let value_target = matrix(batch.value(), OUTCOMES, device);
+
+    let log_policy = masked_log_policy(output.policy, illegal);
+    let policy = cross_entropy(log_policy.clone(), policy_target);
+    let value = cross_entropy(log_softmax(output.value, 1), value_target);
+    let total = policy.clone() + value.clone().mul_scalar(value_weight);
+    Loss { total, policy, value, log_policy }
+}
+
+/// Mean over the rows of `-sum(target * log_probability)`.
+fn cross_entropy(log_probabilities: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
+    let rows = targets.dims()[0] as f64;
+    (log_probabilities * targets).sum().div_scalar(-rows)
+}
+
+/// Copies host rows of `columns` numbers to the device.
+pub(crate) fn matrix(data: &[f32], columns: usize, device: &Device) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(data.to_vec(), [data.len() / columns, columns]), device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Example;
+    use crate::network::{NetworkConfig, PolicyValueNet, Shape, read};
+    use crate::weights::Weights;
+
+    const SHAPE: Shape = Shape { inputs: 3, actions: 4 };
+    const VALUE_WEIGHT: f64 = 0.7;
+
+    fn batch() -> Batch {
+        let mut batch = Batch::new(SHAPE);
+        let (a, b) = (&[1.0, -0.5, 0.25], &[-0.3, 0.8, 1.2]);
+        let (policy_a, policy_b) = (&[0.1, 0.0, 0.6, 0.3], &[0.0, 0.0, 0.0, 1.0]);
+        let legal_a = &[true, false, true, true];
+        let legal_b = &[false, true, false, true];
+        batch.push(Example { inputs: a, legal: legal_a, policy: policy_a, value: [0.2, 0.5, 0.3] }).unwrap();
+        batch.push(Example { inputs: b, legal: legal_b, policy: policy_b, value: [0.0, 0.0, 1.0] }).unwrap();
+        batch
+    }
+
+    #[test]
+    fn illegal_actions_get_no_probability_and_no_gradient() {
+        let device = Device::flex().autodiff();
+        let logits = matrix(&[0.5, 90.0, -1.0, 2.0, 1e8, 0.0, 7.0, 0.0], 4, &device).require_grad();
+        let value = matrix(&[0.0; 6], 3, &device);
+        let batch = batch();
+        let loss = masked_loss(Output { policy: logits.clone(), value }, &batch, VALUE_WEIGHT, &device);
+        let gradients = loss.total.backward();
+        let gradient = read(logits.grad(&gradients).unwrap());
+        let probabilities: Vec<f32> = read(loss.log_policy).iter().map(|x| x.exp()).collect();
+        for (index, &legal) in batch.legal().iter().enumerate() {
+            assert_eq!(probabilities[index] > 0.0, legal, "{probabilities:?}");
+            assert_eq!(gradient[index] != 0.0, legal, "{gradient:?}");
+        }
+        assert!((probabilities[5] - 0.5).abs() < 1e-6, "two equal legal logits: {probabilities:?}");
+        assert!((read(loss.value)[0] - 3_f32.ln()).abs() < 1e-6);
+    }
+
+    /// The loss in plain `f64`, straight from the definitions: forward pass, mask, cross-entropies.
+    fn reference_loss(parameters: &[Vec<f64>], blocks: usize, batch: &Batch) -> f64 {
+        let dense = |x: &[f64], layer: usize, rectify: bool| -> Vec<f64> {
+            let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
+            let row = |out: usize| bias[out] + (0..x.len()).map(|i| x[i] * weight[i * bias.len() + out]).sum::<f64>();
+            (0..bias.len()).map(|out| if rectify { row(out).max(0.0) } else { row(out) }).collect()
+        };
+        let surprise = |logits: &[f64], targets: &[f32], legal: &dyn Fn(usize) -> bool| -> f64 {
+            let total: f64 = (0..logits.len()).filter(|&i| legal(i)).map(|i| logits[i].exp()).sum();
+            (0..logits.len()).filter(|&i| legal(i)).map(|i| f64::from(targets[i]) * (total.ln() - logits[i])).sum()
+        };
+        let mut sum = 0.0;
+        for row in 0..batch.len() {
+            let inputs = &batch.inputs()[row * 3..][..3];
+            let mut x = dense(&inputs.iter().map(|&x| f64::from(x)).collect::<Vec<_>>(), 0, true);
+            for block in 0..blocks {
+                let y = dense(&dense(&x, 1 + 2 * block, true), 2 + 2 * block, false);
+                x = x.iter().zip(y).map(|(x, y)| (x + y).max(0.0)).collect();
+            }
+            let heads = 1 + 2 * blocks;
+            let (policy, hidden) = (dense(&x, heads, false), dense(&x, heads + 1, true));
+            sum += surprise(&policy, &batch.policy()[row * 4..], &|i| batch.legal()[row * 4 + i]);
+            sum += VALUE_WEIGHT * surprise(&dense(&hidden, heads + 2, false), &batch.value()[row * 3..], &|_| true);
+        }
+        sum / batch.len() as f64
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences() {
+        let (batch, config) = (batch(), NetworkConfig::ResidualMlp { blocks: 2, width: 6 });
+        let mut layout = config.layout(SHAPE).unwrap();
+        layout.iter_mut().for_each(|spec| spec.deviation = 0.5); // biases and heads too, so that nothing vanishes
+        let weights = Weights::random(&layout, 11);
+        let device = Device::flex().autodiff();
+        let net = PolicyValueNet::new(&config, SHAPE, &weights, &device).unwrap();
+        let loss = masked_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, VALUE_WEIGHT, &device);
+        let gradients = net.gradients(&layout, &loss.total.backward());
+
+        let mut parameters: Vec<Vec<f64>> =
+            weights.tensors().iter().map(|tensor| tensor.data.iter().map(|&x| f64::from(x)).collect()).collect();
+        let here = reference_loss(&parameters, 2, &batch);
+        assert!((f64::from(read(loss.total)[0]) - here).abs() < 1e-5);
+        for (t, tensor) in gradients.tensors().iter().enumerate() {
+            assert!(tensor.data.iter().any(|&g| g != 0.0), "{} has no gradient", tensor.name);
+            for (i, &gradient) in tensor.data.iter().enumerate() {
+                let mut at = |offset: f64| {
+                    let saved =
+                        std::mem::replace(&mut parameters[t][i], f64::from(weights.tensors()[t].data[i]) + offset);
+                    let loss = reference_loss(&parameters, 2, &batch);
+                    parameters[t][i] = saved;
+                    loss
+                };
+                let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
+                assert!((slope - f64::from(gradient)).abs() < 1e-5, "{}[{i}]: {gradient} against {slope}", tensor.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Parameters on the host: named `f32` tensors in a fixed order, the one form that all parts exchange.
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Name, shape and initial spread of one tensor of a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TensorSpec {
+    /// Dotted name, as in `blocks.0.first.weight`.
+    pub name: String,
+    /// Length of each axis: `[in, out]` for a matrix, `[out]` for a bias.
+    pub shape: Vec<usize>,
+    /// Standard deviation of the initial values, drawn from a normal distribution of mean zero; 0 leaves zeros.
+    pub deviation: f64,
+}
+
+impl TensorSpec {
+    /// How many numbers the tensor holds.
+    pub fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// One tensor with its name; `data` is row-major and as long as the product of `shape`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedTensor {
+    /// Dotted name, as in `policy.bias`.
+    pub name: String,
+    /// Length of each axis.
+    pub shape: Vec<usize>,
+    /// The numbers, last axis fastest.
+    pub data: Vec<f32>,
+}
+
+/// The parameters of one network, in the order of its layout.
+///
+/// A linear layer is a matrix `<name>.weight` of shape `[in, out]`, row-major, and a vector `<name>.bias` of
+/// shape `[out]`, with `y = x W + b` for a row `x`. This is burn's own layout; PyTorch's `nn.Linear` stores the
+/// transpose `[out, in]`.
+///
+/// Two `Weights` are equal when names, shapes and numbers are; as always with floats, `0.0 == -0.0`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    tensors: Vec<NamedTensor>,
+}
+
+/// Why a set of tensors is not the parameters of a given network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WeightsError {
+    /// A tensor of the layout is not there.
+    #[error("tensor `{0}` is missing")]
+    Missing(String),
+    /// A tensor is there that the layout does not have, or has once and found twice.
+    #[error("tensor `{0}` does not belong to this network")]
+    Unexpected(String),
+    /// A tensor has another shape than the layout says, or not as many numbers as its shape says.
+    #[error("tensor `{name}` has shape {found:?}, not {expected:?}")]
+    Shape {
+        /// The tensor's name.
+        name: String,
+        /// The shape found.
+        found: Vec<usize>,
+        /// The shape that the layout asks for.
+        expected: Vec<usize>,
+    },
+    /// A tensor holds an infinity or a NaN.
+    #[error("tensor `{0}` holds a number that is not finite")]
+    NotFinite(String),
+}
+
+impl Weights {
+    /// Draws initial parameters: the seed alone decides them, tensor by tensor in the order of `layout`.
+    pub fn random(layout: &[TensorSpec], seed: u64) -> Weights {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut draw = |spec: &TensorSpec| -> Vec<f32> {
+            if spec.deviation == 0.0 {
+                return vec![0.0; spec.count()];
+            }
+            let normal = StandardNormal.sample_iter(&mut rng);
+            normal.take(spec.count()).map(|z: f64| (z * spec.deviation) as f32).collect()
+        };
+        let tensor =
+            |spec: &TensorSpec| NamedTensor { name: spec.name.clone(), shape: spec.shape.clone(), data: draw(spec) };
+        Weights { tensors: layout.iter().map(tensor).collect() }
+    }
+
+    /// Takes `tensors`, in any order, as the parameters of the network with this `layout`.
+    ///
+    /// # Errors
+    /// A tensor that is missing, unexpected, of another shape, or holds a NaN or an infinity.
+    pub fn new(layout: &[TensorSpec], mut tensors: Vec<NamedTensor>) -> Result<Weights, WeightsError> {
+        let mut ordered = Vec::with_capacity(layout.len());
+        for spec in layout {
+            let found = tensors.iter().position(|tensor| tensor.name == spec.name);
+            let index = found.ok_or_else(|| WeightsError::Missing(spec.name.clone()))?;
+            ordered.push(tensors.remove(index));
+        }
+        if let Some(tensor) = tensors.into_iter().next() {
+            return Err(WeightsError::Unexpected(tensor.name));
+        }
+        let weights = Weights { tensors: ordered };
+        weights.check(layout)?;
+        Ok(weights)
+    }
+
+    /// Confirms that these are finite parameters of the network with this `layout`.
+    ///
+    /// # Errors
+    /// As for [`Weights::new`].
+    pub fn check(&self, layout: &[TensorSpec]) -> Result<(), WeightsError> {
+        for (tensor, spec) in self.tensors.iter().zip(layout) {
+            if tensor.name != spec.name {
+                return Err(WeightsError::Missing(spec.name.clone()));
+            }
+            if tensor.shape != spec.shape || tensor.data.len() != spec.count() {
+                let (found, expected) = (tensor.shape.clone(), spec.shape.clone());
+                return Err(WeightsError::Shape { name: spec.name.clone(), found, expected });
+            }
+            if !tensor.data.iter().all(|x| x.is_finite()) {
+                return Err(WeightsError::NotFinite(spec.name.clone()));
+            }
+        }
+        match (self.tensors.get(layout.len()), layout.get(self.tensors.len())) {
+            (Some(extra), _) => Err(WeightsError::Unexpected(extra.name.clone())),
+            (_, Some(missing)) => Err(WeightsError::Missing(missing.name.clone())),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Tensors of the same names and shapes, filled with zeros.
+    pub fn zeros_like(&self) -> Weights {
+        let mut zeros = self.clone();
+        zeros.tensors.iter_mut().for_each(|tensor| tensor.data.fill(0.0));
+        zeros
+    }
+
+    /// The tensors in the order of the network's layout.
+    pub fn tensors(&self) -> &[NamedTensor] {
+        &self.tensors
+    }
+
+    /// The tensor of this name, if there is one.
+    pub fn get(&self, name: &str) -> Option<&NamedTensor> {
+        self.tensors.iter().find(|tensor| tensor.name == name)
+    }
+
+    /// How many numbers the tensors hold together.
+    pub fn count(&self) -> usize {
+        self.tensors.iter().map(|tensor| tensor.data.len()).sum()
+    }
+
+    /// The tensors, to be changed in place; names and shapes must stay.
+    pub(crate) fn tensors_mut(&mut self) -> &mut [NamedTensor] {
+        &mut self.tensors
+    }
+
+    /// Takes tensors that are known to follow a layout.
+    pub(crate) fn from_ordered(tensors: Vec<NamedTensor>) -> Weights {
+        Weights { tensors }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout() -> Vec<TensorSpec> {
+        let spec =
+            |name: &str, shape: &[usize], deviation| TensorSpec { name: name.into(), shape: shape.into(), deviation };
+        vec![spec("a.weight", &[300, 40], 0.5), spec("a.bias", &[40], 0.0), spec("b.weight", &[40, 2], 2.0)]
+    }
+
+    #[test]
+    fn the_seed_decides_the_weights() {
+        let weights = Weights::random(&layout(), 3);
+        assert_eq!(weights, Weights::random(&layout(), 3));
+        assert_ne!(weights, Weights::random(&layout(), 4));
+        let a = &weights.get("a.weight").unwrap().data;
+        let variance = a.iter().map(|x| f64::from(x * x)).sum::<f64>() / a.len() as f64;
+        assert!((variance.sqrt() - 0.5).abs() < 0.02, "deviation {}", variance.sqrt());
+        assert!(weights.get("a.bias").unwrap().data.iter().all(|&x| x == 0.0));
+        assert_eq!(weights.count(), 300 * 40 + 40 + 80);
+    }
+
+    #[test]
+    fn tensors_are_put_in_order_and_faults_are_named() {
+        let weights = Weights::random(&layout(), 3);
+        let mut tensors = weights.tensors().to_vec();
+        tensors.reverse();
+        assert_eq!(Weights::new(&layout(), tensors.clone()), Ok(weights));
+
+        let error = |change: &dyn Fn(&mut Vec<NamedTensor>)| {
+            let mut changed = tensors.clone();
+            change(&mut changed);
+            Weights::new(&layout(), changed).unwrap_err().to_string()
+        };
+        assert_eq!(error(&|t| t.truncate(2)), "tensor `a.weight` is missing");
+        assert_eq!(error(&|t| t.push(t[0].clone())), "tensor `b.weight` does not belong to this network");
+        assert_eq!(error(&|t| t[1].shape = vec![5, 8]), "tensor `a.bias` has shape [5, 8], not [40]");
+        assert_eq!(error(&|t| t[1].data[7] = f32::NAN), "tensor `a.bias` holds a number that is not finite");
+    }
+}

@@ -1,0 +1,145 @@
+//! Learning as its users see it: a batch is learned, a resumed run is the uninterrupted one, faults change nothing.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_models::{
+    Batch, Example, Inference, LearnError, Learner, NetworkConfig, OptimiserConfig, Shape, load_state, save_state,
+    softmax,
+};
+
+const SHAPE: Shape = Shape { inputs: 12, actions: 6 };
+const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 2, width: 32 };
+
+/// Positions with random features, at least one legal action, and targets of every sharpness.
+fn random_batch(rows: usize, rng: &mut impl Rng) -> Batch {
+    let mut batch = Batch::new(SHAPE);
+    for _ in 0..rows {
+        let inputs: Vec<f32> = (0..SHAPE.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let sure = rng.random_range(0..SHAPE.actions);
+        let legal: Vec<bool> = (0..SHAPE.actions).map(|action| action == sure || rng.random_bool(0.5)).collect();
+        let policy = distribution(&legal, rng);
+        let value = distribution(&[true; 3], rng);
+        let value = [value[0], value[1], value[2]];
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value }).unwrap();
+    }
+    batch
+}
+
+fn distribution(allowed: &[bool], rng: &mut impl Rng) -> Vec<f32> {
+    let raw: Vec<f32> =
+        allowed.iter().map(|&a| if a { rng.random_range(0.0_f32..1.0).powi(3) + 1e-3 } else { 0.0 }).collect();
+    let sum: f32 = raw.iter().sum();
+    raw.iter().map(|x| x / sum).collect()
+}
+
+fn learner(seed: u64) -> Learner {
+    let optimiser = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
+    Learner::new(SHAPE, &NETWORK, &optimiser, seed).unwrap()
+}
+
+#[test]
+fn one_batch_is_learned_by_heart() {
+    let batch = random_batch(16, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+    let optimiser = OptimiserConfig { weight_decay: 0.0, ..OptimiserConfig::default() };
+    let mut learner = Learner::new(SHAPE, &NETWORK, &optimiser, 2).unwrap();
+    let first = learner.step(&batch, 3e-3).unwrap();
+    let mut last = first;
+    for step in 0..800 {
+        last = learner.step(&batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
+    }
+    assert!(first.policy_divergence > 0.1 && last.policy_divergence.abs() < 2e-3, "{first:?} {last:?}");
+    assert!((last.value_loss - batch.value_entropy()).abs() < 2e-3, "{last:?}");
+    assert!((last.policy_entropy - batch.policy_entropy()).abs() < 1e-2, "{last:?}");
+
+    // The inference engine, given the learner's weights, says what was learned.
+    let mut inference = Inference::new(learner.weights(), &NETWORK, SHAPE, 16).unwrap();
+    let predictions = inference.evaluate(16, batch.inputs());
+    let mut outcome = predictions.value[..3].to_vec();
+    softmax(&mut outcome);
+    for (found, target) in outcome.iter().zip(batch.value()) {
+        assert!((found - target).abs() < 0.03, "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let batches: Vec<Batch> = (0..20).map(|_| random_batch(24, &mut rng)).collect();
+    let rate = |index: usize| 2e-3 / (1.0 + index as f64);
+    let mut whole = learner(4);
+    for (index, batch) in batches.iter().enumerate() {
+        whole.step(batch, rate(index)).unwrap();
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("learner.safetensors");
+    let mut first = learner(4);
+    for (index, batch) in batches[..10].iter().enumerate() {
+        first.step(batch, rate(index)).unwrap();
+    }
+    save_state(&path, first.state(), r#"{"games":17}"#).unwrap();
+    let (state, extra) = load_state(&path).unwrap();
+    assert_eq!((extra.as_str(), &state), (r#"{"games":17}"#, first.state()));
+    let optimiser = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
+    let mut second = Learner::from_state(state, &optimiser).unwrap();
+    for (index, batch) in batches.iter().enumerate().skip(10) {
+        second.step(batch, rate(index)).unwrap();
+    }
+    assert_eq!(second.steps(), 20);
+    assert_eq!(second.state(), whole.state());
+    assert_ne!(second.weights(), second.averaged());
+}
+
+#[test]
+fn learners_move_between_threads() {
+    fn is_send<T: Send + 'static>() {}
+    is_send::<Learner>();
+}
+
+#[test]
+fn the_seed_decides_the_start() {
+    assert_eq!(learner(5).state(), learner(5).state());
+    assert_ne!(learner(5).weights(), learner(6).weights());
+    assert_eq!(learner(5).weights(), learner(5).averaged());
+}
+
+#[test]
+fn faults_are_errors_and_change_nothing() {
+    let batch = random_batch(4, &mut Xoshiro256PlusPlus::seed_from_u64(7));
+    let mut learner = learner(8);
+    learner.step(&batch, 1e-3).unwrap();
+    let before = learner.state().clone();
+
+    // Inputs so large that the layers overflow.
+    let mut monstrous = Batch::new(SHAPE);
+    let row = Example {
+        inputs: &[f32::MAX; 12],
+        legal: &[true; 6],
+        policy: &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        value: [1.0, 0.0, 0.0],
+    };
+    monstrous.push(row).unwrap();
+    let error = learner.step(&monstrous, 1e-3).unwrap_err();
+    assert!(matches!(error, LearnError::NotFinite { step: 2, .. }), "{error}");
+
+    assert_eq!(learner.step(&Batch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
+    let mut other = Batch::new(Shape { inputs: 1, actions: 1 });
+    other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value: [0.0, 1.0, 0.0] }).unwrap();
+    assert_eq!(
+        learner.step(&other, 1e-3).unwrap_err().to_string(),
+        "the batch has 1 inputs and 1 actions, the network 12 and 6"
+    );
+    for rate in [-1.0, f64::NAN, 2.0] {
+        assert!(learner.step(&batch, rate).unwrap_err().to_string().starts_with("learning_rate is"));
+    }
+    assert_eq!(*learner.state(), before);
+}
+
+#[test]
+fn constants_out_of_range_are_named() {
+    let error = |optimiser: OptimiserConfig| Learner::new(SHAPE, &NETWORK, &optimiser, 0).unwrap_err().to_string();
+    let good = OptimiserConfig::default;
+    assert_eq!(error(OptimiserConfig { ema_decay: 1.0, ..good() }), "ema_decay is 1, but must be from 0 to below 1");
+    assert_eq!(error(OptimiserConfig { clip_norm: 0.0, ..good() }), "clip_norm is 0, but must be above 0");
+    assert!(error(OptimiserConfig { weight_decay: f64::NAN, ..good() }).starts_with("weight_decay is NaN"));
+}
