@@ -95,6 +95,12 @@ impl<S> Batch<S> {
         &mut self.priors[range]
     }
 
+    /// The legal actions of position `i`, and where the evaluator writes their priors.
+    pub fn legal_and_priors(&mut self, i: usize) -> (&[Action], &mut [f32]) {
+        let range = self.range(i);
+        (&self.legal[range.clone()], &mut self.priors[range])
+    }
+
     /// Sets what position `i` is worth.
     pub fn set_estimate(&mut self, i: usize, estimate: Estimate) {
         self.estimates[i] = estimate;

@@ -1,4 +1,5 @@
-//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax and alpha-beta.
+//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax,
+//! alpha-beta, and exact solutions of small games.
 //!
 //! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
 //! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
@@ -6,6 +7,7 @@
 
 pub mod classic;
 pub mod evaluator;
+pub mod exact;
 pub mod mcts;
 
 pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};

@@ -1,12 +1,11 @@
 //! Monte Carlo tree search: proofs, double moves, reuse of the tree, noise, perfect evaluators.
 
-use std::collections::HashMap;
-
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
-use turnstone_env::{ActionList, Game, Side, play_text};
+use turnstone_env::{Game, play_text};
+use turnstone_search::exact::Solution;
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, MctsConfig, Rollout, RootNoise, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
@@ -48,54 +47,14 @@ fn values_do_not_flip_on_a_double_move() {
     assert_eq!(search.principal_variation()[0], turnstone_env::Action(0));
 }
 
-/// Exact values by full search with infinite play a draw, for positions of Mu Torere without a limit.
-struct Exact(HashMap<<MuTorere as Game>::State, i8>);
-
-impl Exact {
-    fn new(game: &MuTorere) -> Self {
-        let mut states = vec![game.start()];
-        let mut values = HashMap::from([(game.start(), 0i8)]);
-        let mut legal = ActionList::new();
-        let mut next = 0;
-        while next < states.len() {
-            let state = states[next];
-            game.legal(&state, &mut legal);
-            for &action in &legal {
-                let mut after = state;
-                game.play(&mut after, action);
-                if values.insert(after, game.outcome(&after).map_or(0, |o| o.value())).is_none() {
-                    states.push(after);
-                }
-            }
-            next += 1;
-        }
-        // Wins and losses spread from the finished games until nothing changes; the rest are draws.
-        loop {
-            let mut changed = false;
-            for state in &states {
-                game.legal(state, &mut legal);
-                let sign = if game.mover(state) == Side::First { 1 } else { -1 };
-                let best = legal.iter().map(|&action| {
-                    let mut after = *state;
-                    game.play(&mut after, action);
-                    sign * values[&after]
-                });
-                if let Some(best) = best.max().map(|best| sign * best) {
-                    changed |= values.insert(*state, best) != Some(best);
-                }
-            }
-            if !changed {
-                return Self(values);
-            }
-        }
-    }
-}
+/// The exact values as an evaluator.
+struct Exact(Solution<MuTorere>);
 
 impl Evaluator<MuTorere> for Exact {
     fn evaluate(&mut self, _: &MuTorere, batch: &mut Batch<<MuTorere as Game>::State>) {
         for i in 0..batch.len() {
-            let value = self.0[batch.position(i).0];
-            batch.set_estimate(i, Estimate::exact(value));
+            let value = self.0.value(batch.position(i).0);
+            batch.set_estimate(i, Estimate::exact(value.expect("reachable")));
             let priors = batch.priors_mut(i);
             let equal = 1.0 / priors.len() as f32;
             priors.fill(equal);
@@ -107,18 +66,15 @@ impl Evaluator<MuTorere> for Exact {
 fn with_exact_values_no_value_is_given_away() {
     let params = turnstone_env::Params::new().with("max_plies", 0);
     let game = MuTorere::with_params(&params).expect("valid");
-    let mut exact = Exact::new(&game);
-    assert_eq!(exact.0.len(), 1180);
-    let states: Vec<_> = exact.0.iter().map(|(state, value)| (*state, *value)).collect();
-    for (state, value) in states {
-        if game.outcome(&state).is_some() {
-            continue;
-        }
+    let solution = Solution::of(&game, 10_000).expect("small");
+    let mut exact = Exact(solution.clone());
+    for &state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
         for simulations in [8, 16, 64] {
             let search = searched(&game, state, simulations, &mut exact);
             let mut after = state;
             game.play(&mut after, search.choose(0.0, &mut rng(2)));
-            assert_eq!(exact.0[&after], value, "{simulations} simulations at {}", game.position_text(&state));
+            let at = game.position_text(&state);
+            assert_eq!(solution.value(&after), solution.value(&state), "{simulations} simulations at {at}");
         }
     }
 }

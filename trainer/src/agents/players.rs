@@ -1,0 +1,179 @@
+//! The players behind the agent specs.
+
+use rand::RngExt;
+use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_models::NetworkError;
+use turnstone_search::classic::{self, Heuristic};
+use turnstone_search::{Batch, Estimate, Evaluator, Mcts, MctsConfig, Rollout};
+
+use super::LoadedNetwork;
+use crate::network::NetworkEvaluator;
+use crate::streams::Stream;
+
+/// Chooses actions in one game at a time.
+pub trait Player<G: Game>: Send {
+    /// A new game begins. Nothing of earlier games may influence it.
+    fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
+
+    /// A legal action in a running position. `rng` belongs to the game and the seat.
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action;
+
+    /// Either player has played an action in the current game.
+    fn played(&mut self, _game: &G, _action: Action) {}
+
+    /// What the player thought of the position of its last choice, in a few words, if it has something to say.
+    fn comment(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Uniformly random legal actions.
+#[derive(Default, Debug)]
+pub(super) struct Random {
+    legal: ActionList,
+}
+
+impl<G: Game> Player<G> for Random {
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+        game.legal(state, &mut self.legal);
+        self.legal[rng.random_range(0..self.legal.len())]
+    }
+}
+
+macro_rules! classical_player {
+    ($name:ident, $doc:literal) => {
+        #[doc = $doc]
+        pub(super) struct $name<G: Game> {
+            heuristic: Box<dyn Heuristic<G>>,
+            depth: u32,
+            score: i32,
+        }
+
+        impl<G: Game> $name<G> {
+            pub(super) fn new(heuristic: Box<dyn Heuristic<G>>, depth: u32) -> Self {
+                Self { heuristic, depth, score: 0 }
+            }
+        }
+
+        impl<G: Game> Player<G> for $name<G> {
+            fn choose(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Action {
+                let found = classic::$name::new(game, &*self.heuristic).search(state, self.depth);
+                self.score = if game.mover(state) == Side::First { found.score } else { -found.score };
+                found.action.expect("a running game searched at least one ply deep has a best action")
+            }
+
+            fn comment(&self) -> Option<String> {
+                Some(format!("score {:+}", self.score))
+            }
+        }
+    };
+}
+
+classical_player!(Minimax, "Plain minimax to a fixed depth.");
+classical_player!(AlphaBeta, "Alpha-beta to a fixed depth.");
+
+/// Tree search that keeps its tree from move to move.
+struct TreePlayer<G: Game> {
+    search: Mcts<G>,
+    simulations: u32,
+    comment: String,
+}
+
+impl<G: Game> TreePlayer<G> {
+    fn new(game: &G, simulations: u32) -> Self {
+        Self { search: Mcts::new(game, game.start()), simulations, comment: String::new() }
+    }
+
+    fn choose(&mut self, game: &G, state: &G::State, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) -> Action {
+        if self.search.state() != state {
+            self.search.reset(game, *state);
+        }
+        self.search.begin(&MctsConfig::default(), self.simulations, rng);
+        self.search.run(game, evaluator);
+        self.comment = in_words(self.search.estimate(), game.mover(state));
+        self.search.choose(0.0, rng)
+    }
+}
+
+fn in_words(estimate: Estimate, mover: Side) -> String {
+    let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
+    format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
+}
+
+/// Tree search with random playouts.
+pub(super) struct Rollouts<G: Game> {
+    tree: TreePlayer<G>,
+    evaluator: Rollout,
+}
+
+impl<G: Game> Rollouts<G> {
+    pub(super) fn new(game: &G, simulations: u32) -> Self {
+        Self { tree: TreePlayer::new(game, simulations), evaluator: Rollout::new(0) }
+    }
+}
+
+impl<G: Game> Player<G> for Rollouts<G> {
+    fn new_game(&mut self, game: &G, state: &G::State, rng: &mut Stream) {
+        self.tree.search.reset(game, *state);
+        self.evaluator = Rollout::new(rng.random());
+    }
+
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+        self.tree.choose(game, state, &mut self.evaluator, rng)
+    }
+
+    fn played(&mut self, game: &G, action: Action) {
+        self.tree.search.advance(game, action);
+    }
+
+    fn comment(&self) -> Option<String> {
+        Some(self.tree.comment.clone())
+    }
+}
+
+/// Tree search with a network, or the network's policy alone.
+pub(super) struct Network<G: Game> {
+    tree: TreePlayer<G>,
+    evaluator: NetworkEvaluator,
+}
+
+impl<G: Game> Network<G> {
+    pub(super) fn new(game: &G, network: &LoadedNetwork, simulations: u32) -> Result<Self, NetworkError> {
+        let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+        Ok(Self { tree: TreePlayer::new(game, simulations), evaluator })
+    }
+
+    /// The action with the greatest prior.
+    fn choose_by_policy(&mut self, game: &G, state: &G::State) -> Action {
+        let mut legal = ActionList::new();
+        game.legal(state, &mut legal);
+        let mut batch = Batch::default();
+        batch.push(*state, &legal);
+        self.evaluator.evaluate(game, &mut batch);
+        let (priors, estimate) = batch.answer(0);
+        self.tree.comment = in_words(estimate, game.mover(state));
+        let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
+        legal[best.expect("a running game has legal actions")]
+    }
+}
+
+impl<G: Game> Player<G> for Network<G> {
+    fn new_game(&mut self, game: &G, state: &G::State, _: &mut Stream) {
+        self.tree.search.reset(game, *state);
+    }
+
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+        if self.tree.simulations == 0 {
+            return self.choose_by_policy(game, state);
+        }
+        self.tree.choose(game, state, &mut self.evaluator, rng)
+    }
+
+    fn played(&mut self, game: &G, action: Action) {
+        self.tree.search.advance(game, action);
+    }
+
+    fn comment(&self) -> Option<String> {
+        Some(self.tree.comment.clone())
+    }
+}

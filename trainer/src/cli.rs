@@ -1,0 +1,110 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use turnstone_env::games::AnyGame;
+use turnstone_env::{Game, Params, play_text};
+
+use crate::commands;
+
+/// Learn traditional two-player board games by self-play, and play them
+#[derive(Parser, Debug)]
+#[command(name = "turnstone", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the games and their parameters
+    Games(commands::games::Games),
+    /// Draw a position
+    Show(commands::show::Show),
+    /// List the legal actions of a position
+    Legal(commands::legal::Legal),
+    /// Count the sequences of plies from a position
+    Perft(commands::perft::Perft),
+    /// Play a game between two agents, people included
+    Play(commands::play::Play),
+    /// Train a network by self-play
+    Train(commands::train::Train),
+    /// Play a match between two agents
+    #[command(visible_alias = "match")]
+    Arena(commands::arena::Arena),
+    /// Compare an agent's moves with the exact solution of a small game
+    Grade(commands::grade::Grade),
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Whatever went wrong, as one line that names it.
+    pub fn run(&self) -> Result<ExitCode> {
+        match &self.command {
+            Command::Games(command) => command.run(),
+            Command::Show(command) => command.run(),
+            Command::Legal(command) => command.run(),
+            Command::Perft(command) => command.run(),
+            Command::Play(command) => command.run(),
+            Command::Train(command) => command.run(),
+            Command::Arena(command) => command.run(),
+            Command::Grade(command) => command.run(),
+        }
+    }
+}
+
+/// A game and its parameters.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GameArgs {
+    /// Name of the game (see `turnstone games`)
+    game: String,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param)]
+    params: Vec<(String, String)>,
+}
+
+impl GameArgs {
+    pub(crate) fn game(&self) -> Result<AnyGame> {
+        let mut params = Params::new();
+        for (key, value) in &self.params {
+            params.set(key, value);
+        }
+        Ok(AnyGame::new(&self.game, &params)?)
+    }
+}
+
+fn parse_param(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// A position: where it starts, and moves from there.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PositionArgs {
+    /// Position to start from, in the game's notation; the start of the game if absent
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Actions to play from there, separated by spaces
+    #[arg(long, value_name = "ACTIONS", default_value = "", hide_default_value = true)]
+    moves: String,
+}
+
+impl PositionArgs {
+    pub(crate) fn state<G: Game>(&self, game: &G) -> Result<G::State> {
+        self.state_after(game, &self.moves)
+    }
+
+    /// The state after other moves than those of `--moves`.
+    pub(crate) fn state_after<G: Game>(&self, game: &G, moves: &str) -> Result<G::State> {
+        let mut state = match &self.position {
+            Some(text) => game.parse_position(text)?,
+            None => game.start(),
+        };
+        play_text(game, &mut state, moves)?;
+        Ok(state)
+    }
+}

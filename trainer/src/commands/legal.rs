@@ -1,0 +1,75 @@
+//! `turnstone legal`: the legal actions of positions, for people and for scripts.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+use turnstone_env::{ActionList, Game, with_game};
+
+use super::outcome_name;
+use crate::cli::{GameArgs, PositionArgs};
+
+#[derive(Args, Debug)]
+pub(crate) struct Legal {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Read one list of moves per line and answer each with one line; implies --json
+    #[arg(long, conflicts_with = "moves")]
+    stdin: bool,
+    /// Print JSON objects
+    #[arg(long)]
+    json: bool,
+}
+
+impl Legal {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let any = self.game.game()?;
+        with_game!(&any, |game| if self.stdin { self.answer_lines(game) } else { self.answer_once(game) })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn answer_once<G: Game>(&self, game: &G) -> Result<()> {
+        let state = self.position.state(game)?;
+        if self.json {
+            println!("{}", answer(game, &state));
+        } else {
+            println!("{}", super::show::describe(game, &state));
+        }
+        Ok(())
+    }
+
+    fn answer_lines<G: Game>(&self, game: &G) -> Result<()> {
+        let mut input = io::stdin().lock();
+        let mut output = io::stdout().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if input.read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            let reply = std::str::from_utf8(&line)
+                .map_err(|_| anyhow::anyhow!("the line is not UTF-8"))
+                .and_then(|moves| self.position.state_after(game, moves));
+            let reply = reply.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| answer(game, &state));
+            writeln!(output, "{reply}")?;
+            output.flush()?;
+        }
+    }
+}
+
+fn answer<G: Game>(game: &G, state: &G::State) -> Value {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    let outcome = game.outcome(state);
+    json!({
+        "position": game.position_text(state),
+        "mover": game.mover(state).number(),
+        "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
+        "outcome": outcome.as_ref().map(outcome_name),
+        "truncated": outcome.is_some_and(|outcome| outcome.truncated),
+    })
+}

@@ -1,0 +1,176 @@
+//! `turnstone play`: one game between two agents, the board drawn after every move.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+use turnstone_env::{Action, Game, Side, try_play, with_game};
+use turnstone_search::classic::Classical;
+
+use super::outcome_name;
+use super::show::describe;
+use crate::agents::{Agent, AgentSpec, Player};
+use crate::cli::{GameArgs, PositionArgs};
+use crate::streams::{Purpose, stream};
+
+#[derive(Args, Debug)]
+pub(crate) struct Play {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Agent of player 1: human, random, minimax:depth=6, alphabeta:depth=8, mcts:sims=200, az:<checkpoint>,sims=100
+    #[arg(long, value_name = "AGENT", default_value = "human")]
+    p1: AgentSpec,
+    /// Agent of player 2
+    #[arg(long, value_name = "AGENT", default_value = "human")]
+    p2: AgentSpec,
+    /// Stop after this many moves of both players together
+    #[arg(long, value_name = "N")]
+    max_moves: Option<usize>,
+    /// Seed of random choices
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print the game as one JSON object instead of boards
+    #[arg(long)]
+    json: bool,
+}
+
+impl Play {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let any = self.game.game()?;
+        with_game!(&any, |game| self.play(game))
+    }
+
+    fn play<G: Classical>(&self, game: &G) -> Result<ExitCode> {
+        let mut state = self.position.state(game)?;
+        let mut players = [self.player(game, &self.p1)?, self.player(game, &self.p2)?];
+        let mut rngs = [0, 1].map(|seat| stream(self.seed, Purpose::Play, [seat, 0]));
+        for (player, rng) in players.iter_mut().zip(&mut rngs) {
+            player.new_game(game, &state, rng);
+        }
+        let start = game.position_text(&state);
+        let mut moves = Vec::new();
+        self.show(game, &state);
+        while game.outcome(&state).is_none() && self.max_moves.is_none_or(|most| moves.len() < most) {
+            let mover = game.mover(&state);
+            let seat = mover.index();
+            let Some(action) = players[seat].choose(game, &state, &mut rngs[seat])? else {
+                eprintln!("the game is broken off");
+                return Ok(ExitCode::FAILURE);
+            };
+            try_play(game, &mut state, action)?;
+            players.iter_mut().for_each(|player| player.played(game, action));
+            moves.push(game.action_text(action));
+            self.show_move(game, &state, mover, moves.len(), action, players[seat].comment());
+        }
+        let outcome = game.outcome(&state);
+        if self.json {
+            let record = json!({
+                "game": G::NAME,
+                "params": game.params(),
+                "players": [self.p1.to_string(), self.p2.to_string()],
+                "start": start,
+                "moves": moves,
+                "position": game.position_text(&state),
+                "outcome": outcome.as_ref().map(outcome_name),
+                "margin": outcome.map(|o| o.margin),
+                "truncated": outcome.is_some_and(|o| o.truncated),
+            });
+            println!("{record}");
+        } else {
+            println!("{}", describe(game, &state));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn player<G: Classical>(&self, game: &G, spec: &AgentSpec) -> Result<Seat<G>> {
+        if *spec != AgentSpec::Human {
+            return Ok(Seat::Agent(Agent::load(spec, game)?.player(game)?));
+        }
+        if self.json {
+            bail!("a person cannot play with --json: give --p1 and --p2 other agents");
+        }
+        Ok(Seat::Human)
+    }
+
+    fn show<G: Game>(&self, game: &G, state: &G::State) {
+        if !self.json {
+            println!("{}", game.draw(state));
+        }
+    }
+
+    fn show_move<G: Game>(
+        &self,
+        game: &G,
+        state: &G::State,
+        mover: Side,
+        number: usize,
+        action: Action,
+        comment: Option<String>,
+    ) {
+        if !self.json {
+            let comment = comment.map(|comment| format!("  ({comment})")).unwrap_or_default();
+            println!("{number}. {mover}: {}{comment}", game.action_text(action));
+            self.show(game, state);
+        }
+    }
+}
+
+/// Who sits in a seat.
+enum Seat<G: Game> {
+    Human,
+    Agent(Box<dyn Player<G>>),
+}
+
+impl<G: Game> Seat<G> {
+    fn new_game(&mut self, game: &G, state: &G::State, rng: &mut crate::streams::Stream) {
+        if let Self::Agent(player) = self {
+            player.new_game(game, state, rng);
+        }
+    }
+
+    /// The next action; `None` if a person has left.
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut crate::streams::Stream) -> Result<Option<Action>> {
+        match self {
+            Self::Human => ask(game, state),
+            Self::Agent(player) => Ok(Some(player.choose(game, state, rng))),
+        }
+    }
+
+    fn played(&mut self, game: &G, action: Action) {
+        if let Self::Agent(player) = self {
+            player.played(game, action);
+        }
+    }
+
+    fn comment(&self) -> Option<String> {
+        match self {
+            Self::Human => None,
+            Self::Agent(player) => player.comment(),
+        }
+    }
+}
+
+/// Asks until a legal action is typed; `None` at the end of input or after `quit`.
+fn ask<G: Game>(game: &G, state: &G::State) -> Result<Option<Action>> {
+    println!("{}", describe(game, state));
+    loop {
+        print!("your move (or quit): ");
+        io::stdout().flush()?;
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 || matches!(line.trim(), "quit" | "q" | "exit") {
+            return Ok(None);
+        }
+        let legal = game.parse_action(line.trim()).and_then(|action| {
+            let mut after = *state;
+            try_play(game, &mut after, action).map(|()| action)
+        });
+        match legal {
+            Ok(action) => return Ok(Some(action)),
+            Err(error) => println!("{error}"),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `turnstone show`: a position drawn for people.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use turnstone_env::{ActionList, Game, with_game};
+
+use super::outcome_name;
+use crate::cli::{GameArgs, PositionArgs};
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+}
+
+impl Show {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let any = self.game.game()?;
+        with_game!(&any, |game| {
+            let state = self.position.state(game)?;
+            print!("{}", game.draw(&state));
+            println!("{}", describe(game, &state));
+        });
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Position text and who may do what, or how the game ended.
+pub(super) fn describe<G: Game>(game: &G, state: &G::State) -> String {
+    let position = game.position_text(state);
+    let Some(outcome) = game.outcome(state) else {
+        let mut legal = ActionList::new();
+        game.legal(state, &mut legal);
+        let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+        return format!("position {position}\n{} to move: {}", game.mover(state), legal.join(" "));
+    };
+    let margin = if outcome.margin == 0 { String::new() } else { format!(" by {}", outcome.margin.abs()) };
+    let ended = match outcome_name(&outcome) {
+        "player1" => format!("player 1 wins{margin}"),
+        "player2" => format!("player 2 wins{margin}"),
+        _ if outcome.truncated => "draw: the limit of plies is reached".into(),
+        _ => "draw".into(),
+    };
+    format!("position {position}\n{ended}")
+}

@@ -1,0 +1,119 @@
+//! `turnstone train`: a training run from a config file, or the continuation of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_env::with_game;
+
+use crate::config::Config;
+use crate::progress::{Reporter, stop_on_signals};
+use crate::run::{Ending, Run};
+use crate::run_folder::RunFolder;
+
+#[derive(Args, Debug)]
+pub(crate) struct Train {
+    /// Config file of a new run
+    config: Option<PathBuf>,
+    /// Folder of the run [default: runs/<name of the config file>]
+    #[arg(long, value_name = "FOLDER")]
+    run: Option<PathBuf>,
+    /// Go on with a run: with the one of the config, or with the one in the folder given
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "")]
+    resume: Option<PathBuf>,
+    /// Remove an earlier run in the folder first
+    #[arg(long, conflicts_with = "resume")]
+    overwrite: bool,
+    /// Seed of the run, instead of the config's
+    #[arg(long, conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Stop after this many minutes, at the end of an iteration; --resume goes on
+    #[arg(long, value_name = "MINUTES")]
+    max_minutes: Option<f64>,
+    /// Print nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Train {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
+        let time = time.context("--max-minutes")?;
+        let (config, folder, resumed) = if self.resume.is_some() { self.reopen()? } else { self.create()? };
+        let any = config.any_game().map_err(anyhow::Error::msg)?;
+        let reporter = Reporter::new(self.quiet);
+        let stop = stop_on_signals()?;
+        let shown = folder.path().display();
+        reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, any.name()));
+        let ending = with_game!(&any, |game| {
+            let run = if resumed {
+                Run::resume(game, &config, &folder, &reporter, stop)?
+            } else {
+                Run::start(game, &config, &folder, &reporter, stop)?
+            };
+            run.train(time)?
+        });
+        match ending {
+            Ending::Finished => {
+                reporter.line(&format!("finished: {}", folder.latest().display()));
+                Ok(ExitCode::SUCCESS)
+            }
+            Ending::Stopped { iteration } => {
+                reporter.line(&format!(
+                    "stopped after iteration {iteration}; go on with: turnstone train --resume {shown}"
+                ));
+                Ok(if time.is_some() && !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    ExitCode::SUCCESS
+                } else {
+                    ExitCode::from(130)
+                })
+            }
+        }
+    }
+
+    /// A new run of the config.
+    fn create(&self) -> Result<(Config, RunFolder, bool)> {
+        let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
+        let mut config = Config::read(path)?;
+        let mut text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        if let Some(seed) = self.seed {
+            config.seed = seed;
+            text = toml::to_string(&config)?;
+        }
+        let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
+        Ok((config, folder, false))
+    }
+
+    /// A run to go on with. A config given along with it has to be the run's own.
+    fn reopen(&self) -> Result<(Config, RunFolder, bool)> {
+        let named = self.resume.as_deref().filter(|path| !path.as_os_str().is_empty());
+        // `--resume configs/x.toml` names the run by its config.
+        let (folder, given) = match (named, &self.config) {
+            (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),
+            (Some(path), None) => (self.folder_of(path), Some(path)),
+            (None, Some(path)) => (self.folder_of(path), Some(path.as_path())),
+            _ => bail!("name the folder of the run to --resume"),
+        };
+        let folder = RunFolder::open(&folder)?;
+        let config = Config::read(&folder.config())?;
+        if let Some(path) = given {
+            let given = Config { seed: config.seed, ..Config::read(path)? };
+            if given != config {
+                bail!(
+                    "{} differs from the run's own {}; resume without naming it, or --overwrite the run",
+                    path.display(),
+                    folder.config().display()
+                );
+            }
+        }
+        Ok((config, folder, true))
+    }
+
+    fn folder_of(&self, config: &Path) -> PathBuf {
+        let name = config.file_stem().unwrap_or(config.as_os_str());
+        self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
+    }
+}

@@ -1,0 +1,436 @@
+//! The run's configuration: a strict TOML file, every key range-checked, every default here.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use turnstone_env::games::{AnyGame, NAMES};
+use turnstone_env::{Params, nearest};
+use turnstone_models::{NetworkConfig, OptimiserConfig};
+use turnstone_search::{MctsConfig, RootNoise};
+
+use crate::agents::AgentSpec;
+
+/// What is wrong with a configuration, in one line that names the key.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{file}: {fault}")]
+pub struct ConfigError {
+    file: String,
+    fault: String,
+}
+
+/// All that decides a training run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The seed of all random streams.
+    #[serde(default)]
+    pub seed: u64,
+    /// `name` and the game's parameters.
+    pub game: toml::Table,
+    /// The network.
+    #[serde(default = "default_net")]
+    pub net: NetworkConfig,
+    /// The tree search of self-play.
+    #[serde(default)]
+    pub search: SearchConfig,
+    /// Self-play.
+    #[serde(default)]
+    pub self_play: SelfPlayConfig,
+    /// The learner.
+    #[serde(default)]
+    pub learn: LearnConfig,
+    /// Matches during training.
+    #[serde(default)]
+    pub arena: ArenaConfig,
+    /// Length of the run and its files.
+    #[serde(default)]
+    pub run: RunConfig,
+}
+
+fn default_net() -> NetworkConfig {
+    NetworkConfig::ResidualMlp { blocks: 3, width: 128 }
+}
+
+/// `[search]`: the tree search of self-play.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SearchConfig {
+    /// Simulations per move.
+    pub simulations: u32,
+    /// Weight of the exploration term of PUCT.
+    pub c_puct: f32,
+    /// First-play-urgency reduction.
+    pub fpu_reduction: f32,
+    /// Total concentration of the root's Dirichlet noise, spread over the legal actions.
+    pub noise_concentration: f32,
+    /// Share of the noise in the root's priors; 0 switches it off.
+    pub noise_fraction: f32,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        let MctsConfig { c_puct, fpu_reduction, .. } = MctsConfig::default();
+        Self { simulations: 64, c_puct, fpu_reduction, noise_concentration: 10.0, noise_fraction: 0.25 }
+    }
+}
+
+impl SearchConfig {
+    /// The search's constants, with noise for self-play or without it for play.
+    #[must_use]
+    pub fn mcts(&self, noise: bool) -> MctsConfig {
+        let noise = (noise && self.noise_fraction > 0.0)
+            .then_some(RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction });
+        MctsConfig { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, noise }
+    }
+}
+
+/// `[self_play]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfPlayConfig {
+    /// Games per iteration.
+    pub games_per_iteration: usize,
+    /// Games that one worker steps at the same time: the size of its batches.
+    pub concurrent_games: usize,
+    /// Worker threads; 0 means one per core. Another number gives other games.
+    pub threads: usize,
+    /// A game starts with 0 to this many uniformly random plies, which are not learned from.
+    pub opening_plies: u16,
+    /// Temperature of the choice of moves in the first plies.
+    pub temperature: f32,
+    /// How many plies, counted from the start of the game, that temperature holds.
+    pub temperature_plies: u16,
+    /// Temperature of the later plies; 0 plays the best move.
+    pub final_temperature: f32,
+}
+
+impl Default for SelfPlayConfig {
+    fn default() -> Self {
+        Self {
+            games_per_iteration: 256,
+            concurrent_games: 64,
+            threads: 0,
+            opening_plies: 4,
+            temperature: 1.0,
+            temperature_plies: 12,
+            final_temperature: 0.3,
+        }
+    }
+}
+
+impl SelfPlayConfig {
+    /// Worker threads in force.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        match self.threads {
+            0 => cores(),
+            threads => threads,
+        }
+    }
+}
+
+/// Cores that this program may use.
+#[must_use]
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// `[learn]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LearnConfig {
+    /// Positions per step.
+    pub batch: usize,
+    /// Peak learning rate of AdamW.
+    pub learning_rate: f64,
+    /// Learning rate at the end of the run; cosine decay leads to it.
+    pub final_learning_rate: f64,
+    /// Steps of linear warm-up.
+    pub warmup_steps: u64,
+    /// How often each new position is drawn, on average.
+    pub samples_per_position: f64,
+    /// Positions in the replay window at the start; it grows with a power of the data.
+    pub window: usize,
+    /// The largest replay window.
+    pub max_window: usize,
+    /// Share of the search's root value in the value target; the rest is the game's result.
+    pub root_value_share: f32,
+    /// Whether positions are mapped by a random symmetry of the board.
+    pub augment: bool,
+    /// Decoupled weight decay of matrices.
+    pub weight_decay: f64,
+    /// Largest norm of the whole gradient.
+    pub clip_norm: f64,
+    /// Decay of the averaged weights, which play and are exported.
+    pub ema_decay: f64,
+    /// Weight of the value loss.
+    pub value_weight: f64,
+}
+
+impl Default for LearnConfig {
+    fn default() -> Self {
+        let optimiser = OptimiserConfig::default();
+        Self {
+            batch: 256,
+            learning_rate: 2e-3,
+            final_learning_rate: 2e-4,
+            warmup_steps: 100,
+            samples_per_position: 4.0,
+            window: 20_000,
+            max_window: 400_000,
+            root_value_share: 0.5,
+            augment: true,
+            weight_decay: optimiser.weight_decay,
+            clip_norm: optimiser.clip_norm,
+            ema_decay: optimiser.ema_decay,
+            value_weight: optimiser.value_weight,
+        }
+    }
+}
+
+impl LearnConfig {
+    /// The optimiser's constants.
+    #[must_use]
+    pub fn optimiser(&self) -> OptimiserConfig {
+        OptimiserConfig {
+            weight_decay: self.weight_decay,
+            clip_norm: self.clip_norm,
+            ema_decay: self.ema_decay,
+            value_weight: self.value_weight,
+            ..OptimiserConfig::default()
+        }
+    }
+}
+
+/// `[arena]`: matches during training.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArenaConfig {
+    /// Iterations between matches; 0 plays them only at the end of the run.
+    pub every: u64,
+    /// Games per match, in pairs from the same opening with seats swapped.
+    pub games: usize,
+    /// Games per match at the end of the run.
+    pub final_games: usize,
+    /// Simulations per move of the network's search.
+    pub simulations: u32,
+    /// Fewest and most random plies of an opening.
+    pub opening_plies: [u16; 2],
+    /// The opponents.
+    pub opponents: Vec<AgentSpec>,
+}
+
+impl Default for ArenaConfig {
+    fn default() -> Self {
+        Self {
+            every: 20,
+            games: 40,
+            final_games: 200,
+            simulations: 100,
+            opening_plies: [2, 6],
+            opponents: vec![AgentSpec::Random],
+        }
+    }
+}
+
+/// `[run]`: length of the run and its files.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunConfig {
+    /// Iterations of self-play and learning.
+    pub iterations: u64,
+    /// Steps between numbered checkpoints, which are written at the end of an iteration.
+    pub checkpoint_steps: u64,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self { iterations: 100, checkpoint_steps: 1000 }
+    }
+}
+
+impl Config {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// One line: the file cannot be read, is not TOML, has an unknown key or a value out of range.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
+        Self::parse(&text).map_err(|fault| ConfigError { file, fault })
+    }
+
+    /// Checks the text of a configuration.
+    ///
+    /// # Errors
+    /// One line that names the fault.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let at_line = |error: &toml::de::Error| {
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            line.map(|line| format!("line {line}: ")).unwrap_or_default()
+        };
+        let one_line = |error: toml::de::Error| {
+            let message = error.message().replace('\n', ", ");
+            format!("{}{message}", at_line(&error))
+        };
+        let table: toml::Table = text.parse().map_err(one_line)?;
+        check_keys(&table)?;
+        let config: Self = toml::from_str(text).map_err(one_line)?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// The game with its parameters.
+    ///
+    /// # Errors
+    /// One line that names the key.
+    pub fn any_game(&self) -> Result<AnyGame, String> {
+        let mut params = Params::new();
+        for (key, value) in self.game.iter().filter(|(key, _)| *key != "name") {
+            match value {
+                toml::Value::String(text) => params.set(key, text),
+                toml::Value::Integer(number) => params.set(key, number),
+                toml::Value::Boolean(flag) => params.set(key, flag),
+                other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
+            }
+        }
+        let name =
+            self.game.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", NAMES.join(", ")))?;
+        let name = name.as_str().ok_or("game.name must be a string")?;
+        AnyGame::new(name, &params).map_err(|e| format!("game: {e}"))
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// One line that names the first key whose value is out of range.
+    pub fn validate(&self) -> Result<(), String> {
+        self.any_game()?;
+        self.net.validate().map_err(|e| format!("net: {e}"))?;
+        let search = &self.search;
+        within("search.simulations", search.simulations, 1, 1_000_000)?;
+        within("search.c_puct", search.c_puct, 0.0, 100.0)?;
+        within("search.fpu_reduction", search.fpu_reduction, 0.0, 2.0)?;
+        within("search.noise_concentration", search.noise_concentration, 1e-3, 1e4)?;
+        within("search.noise_fraction", search.noise_fraction, 0.0, 1.0)?;
+        let play = &self.self_play;
+        within("self_play.games_per_iteration", play.games_per_iteration, 1, 1_000_000)?;
+        within("self_play.concurrent_games", play.concurrent_games, 1, 4096)?;
+        within("self_play.threads", play.threads, 0, 1024)?;
+        within("self_play.opening_plies", play.opening_plies, 0, 1000)?;
+        within("self_play.temperature", play.temperature, 0.0, 10.0)?;
+        within("self_play.final_temperature", play.final_temperature, 0.0, 10.0)?;
+        let learn = &self.learn;
+        within("learn.batch", learn.batch, 1, 65_536)?;
+        within("learn.learning_rate", learn.learning_rate, 1e-8, 1.0)?;
+        within("learn.final_learning_rate", learn.final_learning_rate, 0.0, learn.learning_rate)?;
+        within("learn.warmup_steps", learn.warmup_steps, 0, 1_000_000_000)?;
+        within("learn.samples_per_position", learn.samples_per_position, 0.01, 1000.0)?;
+        within("learn.window", learn.window, 1, 100_000_000)?;
+        within("learn.max_window", learn.max_window, learn.window, 100_000_000)?;
+        within("learn.root_value_share", learn.root_value_share, 0.0, 1.0)?;
+        learn.optimiser().validate().map_err(|e| format!("learn.{e}"))?;
+        let arena = &self.arena;
+        within("arena.every", arena.every, 0, 1_000_000_000)?;
+        within("arena.games", arena.games, 2, 1_000_000)?;
+        within("arena.final_games", arena.final_games, 2, 1_000_000)?;
+        within("arena.simulations", arena.simulations, 1, 1_000_000)?;
+        within("arena.opening_plies[1]", arena.opening_plies[1], arena.opening_plies[0], 1000)?;
+        if let Some(human) = arena.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {
+            return Err(format!("arena.opponents: `{human}` cannot play in a match"));
+        }
+        within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
+        within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)
+    }
+}
+
+fn within<T: PartialOrd + std::fmt::Display>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
+    if least <= value && value <= most {
+        return Ok(());
+    }
+    Err(format!("{key} is {value}, but must be from {least} to {most}"))
+}
+
+/// Names the first key that no configuration has, and the nearest one that it may have. Keys of `[game]` are checked
+/// with the game.
+fn check_keys(table: &toml::Table) -> Result<(), String> {
+    let example = Config {
+        seed: 0,
+        game: toml::Table::new(),
+        net: default_net(),
+        search: SearchConfig::default(),
+        self_play: SelfPlayConfig::default(),
+        learn: LearnConfig::default(),
+        arena: ArenaConfig::default(),
+        run: RunConfig::default(),
+    };
+    let known = toml::Table::try_from(example).expect("a configuration is a table");
+    for (key, value) in table {
+        let Some(section) = known.get(key) else { return Err(unknown("", key, &known)) };
+        let (Some(known), Some(value)) = (section.as_table(), value.as_table()) else { continue };
+        if key == "game" {
+            continue;
+        }
+        if let Some(unknown_key) = value.keys().find(|k| !known.contains_key(*k)) {
+            return Err(unknown(&format!("{key}."), unknown_key, known));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(prefix: &str, key: &str, known: &toml::Table) -> String {
+    let names = known.keys().map(String::as_str);
+    match nearest(key, names) {
+        Some(near) => format!("unknown key `{prefix}{key}` (did you mean `{prefix}{near}`?)"),
+        None => {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            format!("unknown key `{prefix}{key}`; known are {}", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        Config::parse(text).expect_err("a fault")
+    }
+
+    #[test]
+    fn the_smallest_config_takes_all_defaults() {
+        let config = Config::parse("[game]\nname = \"mancala\"\nstones = 3").expect("valid");
+        assert_eq!(config.learn, LearnConfig::default());
+        let again = Config::parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+        assert_eq!(again, config);
+    }
+
+    #[test]
+    fn faults_name_the_key() {
+        let game = "[game]\nname = \"mancala\"\n";
+        let with = |section: &str| fault(&format!("{game}{section}"));
+        assert_eq!(
+            with("[learn]\nlearning_rat = 1e-3"),
+            "unknown key `learn.learning_rat` (did you mean `learn.learning_rate`?)"
+        );
+        assert_eq!(with("[lern]\n"), "unknown key `lern` (did you mean `learn`?)");
+        assert!(with("[learn]\nlearning_rate = -0.1").starts_with("learn.learning_rate is -0.1, but must be from"));
+        assert!(with("[learn]\nlearning_rate = nan").contains("learn.learning_rate is NaN"));
+        assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
+        assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
+        assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
+        assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
+        assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
+        assert_eq!(
+            fault("[game]\nname = \"mancla\""),
+            "game: unknown game `mancla` (did you mean `mancala`?); the games are mu_torere, mancala"
+        );
+        assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
+        assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));
+        assert!(fault("").contains("game"));
+        assert!(fault("[game").starts_with("line 1: "));
+        assert!(!fault("a = \"").contains('\n'));
+    }
+}

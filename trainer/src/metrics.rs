@@ -1,0 +1,164 @@
+//! What an iteration measured: one line for people, one JSON object for programs, scalars for TensorBoard.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use turnstone_models::StepReport;
+
+use crate::arena::{MatchResult, SeatRecord};
+use crate::tensorboard::EventLog;
+
+/// The figures of one iteration. All but `timing` are the same whenever the same run is repeated.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Metrics {
+    /// The iteration, from 1.
+    pub iteration: u64,
+    /// Steps of the learner so far.
+    pub step: u64,
+    /// Games of self-play so far.
+    pub games: u64,
+    /// Positions of self-play so far.
+    pub positions: u64,
+    /// Positions in the replay window.
+    pub window: usize,
+    /// Mean length of this iteration's games in plies, openings included.
+    pub game_length: f64,
+    /// Shares of this iteration's games won by player 1, drawn, won by player 2.
+    pub outcome_shares: [f64; 3],
+    /// Learning rate at the end of the iteration.
+    pub learning_rate: f64,
+    /// Means over the iteration's steps, absent if there was none.
+    pub losses: Option<StepReport>,
+    /// Matches played after the iteration.
+    pub arena: Vec<ArenaMetrics>,
+    /// How long things took.
+    pub timing: Timing,
+}
+
+/// The result of a match against one opponent.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ArenaMetrics {
+    /// The opponent's spec.
+    pub opponent: String,
+    /// The network's record in both seats.
+    pub by_seat: SeatRecord,
+    /// Its score, 0..=1.
+    pub score: f64,
+    /// 95 % interval of the score.
+    pub score_interval: [f64; 2],
+    /// Elo difference; `null` if it is infinite.
+    pub elo: f64,
+    /// 95 % interval of the Elo difference.
+    pub elo_interval: [f64; 2],
+    /// Games that differ in at least one move.
+    pub distinct_games: usize,
+}
+
+impl ArenaMetrics {
+    /// The figures of a match, without its games.
+    #[must_use]
+    pub fn new(result: &MatchResult) -> Self {
+        Self {
+            opponent: result.agents[1].clone(),
+            by_seat: result.by_seat,
+            score: result.score,
+            score_interval: result.score_interval,
+            elo: result.elo,
+            elo_interval: result.elo_interval,
+            distinct_games: result.distinct_games,
+        }
+    }
+}
+
+/// Seconds and rates of an iteration.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Timing {
+    /// Seconds of self-play.
+    pub self_play_seconds: f64,
+    /// Seconds of learning.
+    pub learn_seconds: f64,
+    /// Seconds of the whole iteration.
+    pub seconds: f64,
+    /// Positions of self-play per second of self-play.
+    pub positions_per_second: f64,
+    /// Positions evaluated by the network per second of self-play.
+    pub evaluations_per_second: f64,
+    /// Positions per batch of the evaluator, a mean.
+    pub mean_batch: f64,
+}
+
+impl Timing {
+    /// From the durations, the new positions, and the evaluations and batches of self-play.
+    #[must_use]
+    pub fn new(
+        self_play: Duration,
+        learn: Duration,
+        whole: Duration,
+        positions: u64,
+        (evaluations, batches): (u64, u64),
+    ) -> Self {
+        let seconds = self_play.as_secs_f64();
+        Self {
+            self_play_seconds: seconds,
+            learn_seconds: learn.as_secs_f64(),
+            seconds: whole.as_secs_f64(),
+            positions_per_second: positions as f64 / seconds,
+            evaluations_per_second: evaluations as f64 / seconds,
+            mean_batch: evaluations as f64 / batches.max(1) as f64,
+        }
+    }
+}
+
+impl Metrics {
+    /// Mean score over the opponents of this iteration's matches, if there were any.
+    #[must_use]
+    pub fn mean_score(&self) -> Option<f64> {
+        let scores = self.arena.iter().map(|result| result.score);
+        (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
+    }
+
+    /// The iteration in one line of at most 80 columns.
+    #[must_use]
+    pub fn line(&self, iterations: u64) -> String {
+        let losses = match &self.losses {
+            Some(losses) => format!("loss p {:.3} v {:.3}", losses.policy_loss, losses.value_loss),
+            None => "no step yet".into(),
+        };
+        format!(
+            "{:>5}/{iterations} step {:>6} {losses}  plies {:.0}  window {}k  {:.0} pos/s",
+            self.iteration,
+            self.step,
+            self.game_length,
+            self.window / 1000,
+            self.timing.positions_per_second,
+        )
+    }
+
+    /// Writes the figures as TensorBoard scalars over the learner's steps.
+    pub fn report(&self, events: &mut EventLog) {
+        let mut scalar = |tag: &str, value: f64| events.scalar(tag, value, self.step);
+        if let Some(losses) = &self.losses {
+            scalar("loss/policy", losses.policy_loss);
+            scalar("loss/value", losses.value_loss);
+            scalar("loss/total", losses.total_loss);
+            scalar("policy/divergence", losses.policy_divergence);
+            scalar("policy/entropy", losses.policy_entropy);
+            scalar("learner/gradient_norm", losses.gradient_norm);
+        }
+        scalar("learner/learning_rate", self.learning_rate);
+        scalar("self_play/game_length", self.game_length);
+        scalar("self_play/player_1_wins", self.outcome_shares[0]);
+        scalar("self_play/draws", self.outcome_shares[1]);
+        scalar("self_play/player_2_wins", self.outcome_shares[2]);
+        scalar("self_play/positions_per_second", self.timing.positions_per_second);
+        scalar("self_play/evaluations_per_second", self.timing.evaluations_per_second);
+        scalar("replay/window", self.window as f64);
+        for result in &self.arena {
+            // TensorBoard's tags keep letters, digits and `_ - . /`.
+            let opponent = result.opponent.replace([':', ',', '='], "_");
+            scalar(&format!("arena/score_vs_{opponent}"), result.score);
+            scalar(&format!("arena/elo_vs_{opponent}"), result.elo);
+        }
+        events.flush();
+    }
+}

@@ -1,0 +1,71 @@
+//! Progress for people: bars on a terminal, plain lines elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Where a long command reports. Finished stages are lines in either form; a bar shows the stage in progress on a
+/// terminal only.
+#[derive(Debug)]
+pub struct Reporter {
+    terminal: bool,
+    quiet: bool,
+}
+
+impl Reporter {
+    /// Reports on stderr.
+    #[must_use]
+    pub fn new(quiet: bool) -> Self {
+        Self { terminal: stderr().is_terminal(), quiet }
+    }
+
+    /// A line that stays.
+    pub fn line(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// A bar for a stage of `len` parts; invisible where there is no terminal.
+    #[must_use]
+    pub fn bar(&self, stage: &str, len: u64) -> ProgressBar {
+        let target = if self.terminal && !self.quiet {
+            ProgressDrawTarget::stderr_with_hz(5)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let style = ProgressStyle::with_template("{msg:<12} {bar:30} {pos}/{len}  {elapsed} (left {eta})")
+            .expect("the template is well-formed");
+        ProgressBar::with_draw_target(Some(len), target).with_style(style).with_message(stage.to_owned())
+    }
+}
+
+/// A duration as people read it: `47 s`, `3 min 20 s`, `2 h 05 min`.
+#[must_use]
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// The flag that Ctrl-C and SIGTERM set; long commands finish cleanly when they see it. A second signal ends the
+/// program at once.
+///
+/// # Errors
+/// The handler cannot be installed.
+pub fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        eprintln!("stopping cleanly; press Ctrl-C again to quit at once");
+    })?;
+    Ok(&STOP)
+}

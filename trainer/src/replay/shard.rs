@@ -1,0 +1,323 @@
+//! One iteration's positions: flat arrays in memory, and a file with version and checksum on disk.
+//!
+//! A shard's file is, in little-endian byte order: the magic `TURNSHRD`, the format version (u32), the length of a JSON
+//! header (u32) and the header (game, version, parameters, iteration, sizes), then the arrays `records`,
+//! `policy_ends` (u32), `policy_indices` (u16), `policy_shares` (f32) and `features` (f32), each of the length that the
+//! header says, and last the CRC-32 of all bytes before it (u32).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use turnstone_env::{Outcome, Params, Side};
+use turnstone_search::Estimate;
+
+const MAGIC: &[u8; 8] = b"TURNSHRD";
+const FORMAT: u32 = 1;
+const PREFIX: usize = 16;
+
+/// Why a shard's file cannot be read.
+#[derive(Debug, Error)]
+#[error("replay shard {}: {fault}", path.display())]
+pub struct ShardError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub fault: String,
+}
+
+/// What is known of a position besides its features and policy. Values are for the first side.
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct Record {
+    root_value: f32,
+    root_draw: f32,
+    plies_left: u16,
+    margin: i16,
+    result: i8,
+    second_to_move: u8,
+    padding: [u8; 2],
+}
+
+/// The positions of one iteration of self-play.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shard {
+    /// The iteration that the positions come from.
+    pub iteration: u64,
+    features_per_position: usize,
+    features: Vec<f32>,
+    records: Vec<Record>,
+    /// End of each position's part of the policy arrays.
+    policy_ends: Vec<u32>,
+    policy_indices: Vec<u16>,
+    policy_shares: Vec<f32>,
+}
+
+/// One position to learn from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Position<'a> {
+    /// The features as seen by the mover.
+    pub features: &'a [f32],
+    /// Indices of the legal actions in the policy vector.
+    pub policy_indices: &'a [u16],
+    /// The search's share of each legal action, of sum 1.
+    pub policy_shares: &'a [f32],
+    /// The side to move.
+    pub mover: Side,
+    /// What the search's root was worth, for the first side.
+    pub root: Estimate,
+    /// The game's result for the first side: 1, 0 or -1.
+    pub result: i8,
+    /// The final margin for the first side.
+    pub margin: i16,
+    /// Plies from here to the end of the game.
+    pub plies_left: u16,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    game: String,
+    game_version: u32,
+    params: Params,
+    iteration: u64,
+    features: usize,
+    positions: usize,
+    policy_entries: usize,
+}
+
+/// The game that a shard's positions are of, for the header.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GameId {
+    /// Name.
+    pub name: String,
+    /// Version.
+    pub version: u32,
+    /// Parameters in force.
+    pub params: Params,
+}
+
+impl Shard {
+    /// An empty shard of positions with this many features.
+    #[must_use]
+    pub fn new(iteration: u64, features: usize) -> Self {
+        Self {
+            iteration,
+            features_per_position: features,
+            features: Vec::new(),
+            records: Vec::new(),
+            policy_ends: Vec::new(),
+            policy_indices: Vec::new(),
+            policy_shares: Vec::new(),
+        }
+    }
+
+    /// Number of positions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is no position.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Adds a position of a game that still runs; [`Shard::finish_game`] fills in its end.
+    pub fn push(&mut self, features: &[f32], policy: impl Iterator<Item = (u16, f32)>, mover: Side, root: Estimate) {
+        assert_eq!(features.len(), self.features_per_position, "features of a position");
+        self.features.extend_from_slice(features);
+        for (index, share) in policy {
+            self.policy_indices.push(index);
+            self.policy_shares.push(share);
+        }
+        self.policy_ends.push(self.policy_indices.len() as u32);
+        self.records.push(Record {
+            root_value: root.value,
+            root_draw: root.draw,
+            second_to_move: mover.index() as u8,
+            ..Record::zeroed()
+        });
+    }
+
+    /// Gives all positions from number `first` on the end of their game; `plies[i]` is the ply at which the `i`-th of
+    /// them stood, `end` the number of plies of the whole game.
+    pub fn finish_game(&mut self, first: usize, plies: &[u16], end: u16, outcome: &Outcome) {
+        for (record, ply) in self.records[first..].iter_mut().zip(plies) {
+            record.result = outcome.value();
+            record.margin = outcome.margin;
+            record.plies_left = end - ply;
+        }
+    }
+
+    /// Appends another shard's positions.
+    pub fn append(&mut self, other: &Self) {
+        assert_eq!(self.features_per_position, other.features_per_position, "features of a position");
+        let offset = self.policy_indices.len() as u32;
+        self.features.extend_from_slice(&other.features);
+        self.records.extend_from_slice(&other.records);
+        self.policy_ends.extend(other.policy_ends.iter().map(|end| offset + end));
+        self.policy_indices.extend_from_slice(&other.policy_indices);
+        self.policy_shares.extend_from_slice(&other.policy_shares);
+    }
+
+    /// Position `i`.
+    #[must_use]
+    pub fn position(&self, i: usize) -> Position<'_> {
+        let record = &self.records[i];
+        let start = if i == 0 { 0 } else { self.policy_ends[i - 1] as usize };
+        let policy = start..self.policy_ends[i] as usize;
+        Position {
+            features: &self.features[i * self.features_per_position..][..self.features_per_position],
+            policy_indices: &self.policy_indices[policy.clone()],
+            policy_shares: &self.policy_shares[policy],
+            mover: Side::BOTH[usize::from(record.second_to_move)],
+            root: Estimate { value: record.root_value, draw: record.root_draw },
+            result: record.result,
+            margin: record.margin,
+            plies_left: record.plies_left,
+        }
+    }
+
+    /// The file's bytes.
+    #[must_use]
+    pub fn to_bytes(&self, game: &GameId) -> Vec<u8> {
+        let header = serde_json::to_vec(&Header {
+            game: game.name.clone(),
+            game_version: game.version,
+            params: game.params.clone(),
+            iteration: self.iteration,
+            features: self.features_per_position,
+            positions: self.len(),
+            policy_entries: self.policy_indices.len(),
+        })
+        .expect("a header of plain fields can be written");
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&FORMAT.to_le_bytes());
+        bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&header);
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.records));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_ends));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_indices));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_shares));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.features));
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads the shard of `iteration` of this game, with this many features.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, of another format or of another game.
+    pub fn read(path: &Path, game: &GameId, iteration: u64, features: usize) -> Result<Self, ShardError> {
+        let error = |fault: String| ShardError { path: path.to_owned(), fault };
+        let bytes = fs::read(path).map_err(|e| error(e.to_string()))?;
+        let shard = parse(&bytes, game).map_err(error)?;
+        if shard.iteration != iteration || shard.features_per_position != features {
+            return Err(error(format!("it is of iteration {} with other features", shard.iteration)));
+        }
+        Ok(shard)
+    }
+}
+
+fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
+    let word = |at: usize| -> Option<u32> { Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?)) };
+    if bytes.get(..8) != Some(MAGIC) {
+        return Err("this is not a replay shard".into());
+    }
+    match word(8) {
+        Some(FORMAT) => {}
+        Some(format) => return Err(format!("its format is version {format}, this program reads {FORMAT}")),
+        None => return Err("it is cut short".into()),
+    }
+    let body = bytes.len().checked_sub(4).filter(|&len| len >= PREFIX).ok_or("it is cut short")?;
+    if word(body) != Some(crc32fast::hash(&bytes[..body])) {
+        return Err("its checksum does not fit its contents: it is damaged or cut short".into());
+    }
+    let header_len = word(12).ok_or("it is cut short")? as usize;
+    let (header, mut rest) = bytes[PREFIX..body].split_at_checked(header_len).ok_or("its header is cut short")?;
+    let header: Header = serde_json::from_slice(header).map_err(|e| format!("its header: {e}"))?;
+    let id = GameId { name: header.game, version: header.game_version, params: header.params };
+    if id != *game {
+        return Err(format!("it is of {} version {} ({}), not of this game", id.name, id.version, id.params));
+    }
+    let shard = Shard {
+        iteration: header.iteration,
+        features_per_position: header.features,
+        records: take(&mut rest, Some(header.positions))?,
+        policy_ends: take(&mut rest, Some(header.positions))?,
+        policy_indices: take(&mut rest, Some(header.policy_entries))?,
+        policy_shares: take(&mut rest, Some(header.policy_entries))?,
+        features: take(&mut rest, header.positions.checked_mul(header.features))?,
+    };
+    let ends_fit = shard.policy_ends.is_sorted()
+        && shard.policy_ends.last().is_none_or(|&end| end as usize == shard.policy_indices.len())
+        && shard.records.iter().all(|record| record.second_to_move < 2);
+    if !rest.is_empty() || !ends_fit {
+        return Err("its arrays do not fit together".into());
+    }
+    Ok(shard)
+}
+
+/// Cuts the next array of `len` elements off the front.
+fn take<T: Pod>(rest: &mut &[u8], len: Option<usize>) -> Result<Vec<T>, String> {
+    let bytes = len.and_then(|len| len.checked_mul(size_of::<T>())).filter(|&bytes| bytes <= rest.len());
+    let (array, after) = rest.split_at(bytes.ok_or("an array is cut short")?);
+    *rest = after;
+    Ok(bytemuck::pod_collect_to_vec(array))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A shard whose positions can be told apart by their first feature.
+    pub(in crate::replay) fn example(iteration: u64, positions: usize) -> Shard {
+        let mut shard = Shard::new(iteration, 3);
+        for i in 0..positions {
+            let policy = (0..1 + i % 3).map(|a| (a as u16, 1.0 / (1 + i % 3) as f32));
+            let tag = (iteration as usize * 1000 + i) as f32;
+            let root = Estimate { value: 0.25, draw: 0.5 };
+            shard.push(&[tag, 0.0, 1.0], policy, Side::BOTH[i % 2], root);
+        }
+        let plies: Vec<u16> = (0..positions as u16).collect();
+        shard.finish_game(0, &plies, positions as u16, &Outcome::by_margin(-3));
+        shard
+    }
+
+    fn id() -> GameId {
+        GameId { name: "mancala".into(), version: 1, params: Params::new().with("stones", 4) }
+    }
+
+    #[test]
+    fn a_file_comes_back_whole_and_damage_is_noticed() {
+        let mut shard = example(7, 5);
+        shard.append(&example(8, 3));
+        let bytes = shard.to_bytes(&id());
+        assert_eq!(parse(&bytes, &id()).as_ref(), Ok(&shard));
+        for len in 0..bytes.len() {
+            assert!(parse(&bytes[..len], &id()).is_err(), "cut to {len}");
+        }
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            assert!(parse(&flipped, &id()).is_err(), "flipped at {at}");
+        }
+        let other = GameId { version: 2, ..id() };
+        assert!(parse(&bytes, &other).unwrap_err().contains("not of this game"));
+    }
+
+    #[test]
+    fn positions_keep_their_policy_and_end() {
+        let mut shard = example(1, 4);
+        shard.append(&example(2, 4));
+        let position = shard.position(6);
+        assert_eq!(position.policy_indices, [0, 1, 2]);
+        assert_eq!((position.result, position.margin, position.plies_left), (-1, -3, 2));
+        assert_eq!(position.mover, Side::First);
+    }
+}

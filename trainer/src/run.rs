@@ -1,0 +1,288 @@
+//! The training run: self-play, learning, matches, files, iteration by iteration.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use turnstone_env::{Game, Spec};
+use turnstone_models::{Learner, StepReport};
+use turnstone_search::classic::Classical;
+
+use crate::agents::{Agent, LoadedNetwork};
+use crate::arena::{MatchResult, MatchSettings, play_match};
+use crate::config::{Config, cores};
+use crate::learn::{BatchMaker, learning_rate, steps_due};
+use crate::metrics::{ArenaMetrics, Metrics, Timing};
+use crate::network::{checkpoint_info, shape};
+use crate::progress::{Reporter, duration};
+use crate::replay::{GameId, Window, window_size};
+use crate::run_folder::{RunFolder, Standing};
+use crate::self_play::{self, Games, Progress, Task, outcome_shares};
+use crate::streams::{Purpose, stream};
+use crate::tensorboard::EventLog;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// All iterations are done.
+    Finished,
+    /// It was asked to stop, or its time was up, after this many iterations.
+    Stopped {
+        /// Iterations finished.
+        iteration: u64,
+    },
+}
+
+/// A run between two iterations.
+pub struct Run<'a, G: Game> {
+    game: &'a G,
+    spec: Spec,
+    config: &'a Config,
+    folder: &'a RunFolder,
+    reporter: &'a Reporter,
+    stop: &'a AtomicBool,
+    learner: Learner,
+    window: Window,
+    standing: Standing,
+    events: EventLog,
+}
+
+impl<'a, G: Classical> Run<'a, G> {
+    /// A new run in an empty folder; its first state is on disk when this returns.
+    ///
+    /// # Errors
+    /// The network cannot be built or the folder not be written.
+    pub fn start(
+        game: &'a G,
+        config: &'a Config,
+        folder: &'a RunFolder,
+        reporter: &'a Reporter,
+        stop: &'a AtomicBool,
+    ) -> Result<Self> {
+        let spec = game.spec();
+        let learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+        let standing = Standing { window_from: 1, ..Standing::default() };
+        folder.save_state(learner.state(), &standing)?;
+        let events = EventLog::open(&folder.tensorboard());
+        Ok(Self { game, spec, config, folder, reporter, stop, learner, window: Window::default(), standing, events })
+    }
+
+    /// A run as it stood at the end of its last finished iteration.
+    ///
+    /// # Errors
+    /// A file of the run is missing, damaged or of another game.
+    pub fn resume(
+        game: &'a G,
+        config: &'a Config,
+        folder: &'a RunFolder,
+        reporter: &'a Reporter,
+        stop: &'a AtomicBool,
+    ) -> Result<Self> {
+        let spec = game.spec();
+        let (state, standing) = folder.load_state()?;
+        anyhow::ensure!(
+            state.network == config.net && state.shape == shape(&spec),
+            "{}: it is of another network or game than the run's config",
+            folder.state().display()
+        );
+        let learner = Learner::from_state(state, &config.learn.optimiser())?;
+        let window = folder.load_window(&standing, &game_id(game), spec.features())?;
+        folder.cut_metrics(standing.iteration)?;
+        let events = EventLog::open(&folder.tensorboard());
+        Ok(Self { game, spec, config, folder, reporter, stop, learner, window, standing, events })
+    }
+
+    /// Runs iterations until all are done, `stop` is set, or `time` is up (looked at between iterations).
+    ///
+    /// # Errors
+    /// The loss is not finite or a file cannot be written; the last finished iteration is then still on disk.
+    pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
+        let started = Instant::now();
+        let first = self.standing.iteration;
+        while self.standing.iteration < self.config.run.iterations {
+            if time.is_some_and(|time| started.elapsed() >= time) || !self.iterate()? {
+                return Ok(Ending::Stopped { iteration: self.standing.iteration });
+            }
+            if self.standing.iteration == self.config.run.iterations {
+                break;
+            }
+            let done = (self.standing.iteration - first) as f64;
+            let left = (self.config.run.iterations - self.standing.iteration) as f64;
+            let left = started.elapsed().mul_f64(left / done);
+            self.reporter.line(&format!("    about {} left", duration(left)));
+        }
+        Ok(Ending::Finished)
+    }
+
+    /// One iteration; false if it was interrupted, which undoes it.
+    fn iterate(&mut self) -> Result<bool> {
+        let iteration = self.standing.iteration + 1;
+        let steps_before = self.learner.steps();
+        let start = Instant::now();
+        let Some(games) = self.self_play(iteration)? else { return Ok(false) };
+        let self_play = start.elapsed();
+        let evaluations = (games.evaluations, games.batches);
+        let ends = games.ends.clone();
+        let new = games.shard.len() as u64;
+        self.collect(games)?;
+        let Some(losses) = self.learn(iteration)? else { return Ok(false) };
+        let learn = start.elapsed() - self_play;
+        let Some(matches) = self.matches(iteration)? else { return Ok(false) };
+        let metrics = Metrics {
+            iteration,
+            step: self.learner.steps(),
+            games: self.standing.games,
+            positions: self.standing.positions,
+            window: self.window.len(),
+            game_length: ends.iter().map(|&(_, plies)| f64::from(plies)).sum::<f64>() / ends.len() as f64,
+            outcome_shares: outcome_shares(&ends),
+            learning_rate: self.learning_rate(iteration),
+            losses,
+            arena: matches,
+            timing: Timing::new(self_play, learn, start.elapsed(), new, evaluations),
+        };
+        self.save(&metrics, steps_before)?;
+        metrics.report(&mut self.events);
+        self.reporter.line(&metrics.line(self.config.run.iterations));
+        Ok(true)
+    }
+
+    fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
+        let task = Task {
+            game: self.game,
+            network: &self.config.net,
+            weights: self.learner.averaged(),
+            search: &self.config.search,
+            self_play: &self.config.self_play,
+            seed: self.config.seed,
+            iteration,
+        };
+        let progress = Progress::default();
+        let bar = self.reporter.bar("self-play", self.config.self_play.games_per_iteration as u64);
+        let games = thread::scope(|scope| {
+            let playing = scope.spawn(|| self_play::play(&task, &progress, self.stop));
+            while !playing.is_finished() {
+                bar.set_position(progress.games.load(Ordering::Relaxed));
+                thread::sleep(Duration::from_millis(20));
+            }
+            playing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        bar.finish_and_clear();
+        Ok(games?)
+    }
+
+    /// Puts an iteration's positions on disk and into the window.
+    fn collect(&mut self, games: Games) -> Result<()> {
+        self.folder.save_shard(&games.shard, &game_id(self.game))?;
+        self.standing.games += games.ends.len() as u64;
+        self.standing.positions += games.shard.len() as u64;
+        let size = window_size(self.standing.positions, self.config.learn.window, self.config.learn.max_window);
+        self.window.push(Arc::new(games.shard), size);
+        Ok(())
+    }
+
+    /// Takes the steps that are due and returns the means of their reports; `None` if interrupted.
+    fn learn(&mut self, iteration: u64) -> Result<Option<Option<StepReport>>> {
+        let due = steps_due(&self.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
+        let bar = self.reporter.bar("learning", due);
+        let mut maker = BatchMaker::new(&self.spec, &self.config.learn);
+        let mut reports = Vec::with_capacity(due as usize);
+        for _ in 0..due {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let step = self.learner.steps();
+            let batch = maker.draw(&self.window, &mut stream(self.config.seed, Purpose::Learn, [step, 0]));
+            let report = self.learner.step(batch, self.learning_rate(iteration)).with_context(|| {
+                let last = self.standing.iteration;
+                format!("training stopped in iteration {iteration}; the run stands at iteration {last} as before")
+            })?;
+            reports.push(report);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        Ok(Some(mean_report(&reports)))
+    }
+
+    fn learning_rate(&self, iteration: u64) -> f64 {
+        let progress = (iteration - 1) as f64 / self.config.run.iterations as f64;
+        learning_rate(&self.config.learn, self.learner.steps(), progress)
+    }
+
+    /// Plays the matches that are due; `None` if interrupted.
+    fn matches(&self, iteration: u64) -> Result<Option<Vec<ArenaMetrics>>> {
+        let arena = &self.config.arena;
+        let last = iteration == self.config.run.iterations;
+        let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
+        let mut results = Vec::new();
+        if !due {
+            return Ok(Some(results));
+        }
+        let info = checkpoint_info(self.game, &self.config.net, self.learner.steps());
+        let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
+        let agent = Agent::from_network(network, self.folder.latest(), arena.simulations);
+        let settings = MatchSettings {
+            games: if last { arena.final_games } else { arena.games },
+            opening_plies: arena.opening_plies,
+            seed: self.config.seed,
+            threads: cores(),
+        };
+        for opponent in &arena.opponents {
+            let opponent = Agent::load(opponent, self.game)?;
+            let bar = self.reporter.bar("arena", settings.games as u64);
+            let result = play_match(self.game, [&agent, &opponent], &settings, &|| bar.inc(1), self.stop)?;
+            bar.finish_and_clear();
+            let Some(result) = result else { return Ok(None) };
+            self.report_match(&result);
+            results.push(ArenaMetrics::new(&result));
+        }
+        Ok(Some(results))
+    }
+
+    fn report_match(&self, result: &MatchResult) {
+        self.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
+    }
+
+    /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.
+    fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
+        let (iteration, step) = (metrics.iteration, metrics.step);
+        let info = checkpoint_info(self.game, &self.config.net, step);
+        let weights = self.learner.averaged();
+        turnstone_models::save(&self.folder.latest(), &info, weights)?;
+        let last = iteration == self.config.run.iterations;
+        let every = self.config.run.checkpoint_steps;
+        if last || step / every > steps_before / every {
+            self.folder.save_numbered(&info, weights)?;
+        }
+        if let Some(score) = metrics.mean_score()
+            && self.standing.best_score.is_none_or(|best| score >= best)
+        {
+            turnstone_models::save(&self.folder.best(), &info, weights)?;
+            self.standing.best_score = Some(score);
+        }
+        self.standing.iteration = iteration;
+        self.standing.window_from = self.window.oldest().unwrap_or(1);
+        self.folder.append_metrics(metrics)?;
+        self.folder.save_state(self.learner.state(), &self.standing)?;
+        self.folder.remove_shards_before(self.standing.window_from)
+    }
+}
+
+fn game_id<G: Game>(game: &G) -> GameId {
+    GameId { name: G::NAME.to_owned(), version: G::VERSION, params: game.params() }
+}
+
+fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
+    let n = reports.len() as f64;
+    let mean = |field: fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / n;
+    (!reports.is_empty()).then(|| StepReport {
+        policy_loss: mean(|r| r.policy_loss),
+        value_loss: mean(|r| r.value_loss),
+        total_loss: mean(|r| r.total_loss),
+        policy_divergence: mean(|r| r.policy_divergence),
+        policy_entropy: mean(|r| r.policy_entropy),
+        gradient_norm: mean(|r| r.gradient_norm),
+    })
+}

@@ -1,0 +1,279 @@
+//! Self-play: every worker steps many games at once and evaluates their leaves together.
+//!
+//! Game number `n` of an iteration belongs to worker `n % workers` and has a random stream of its own, so the games do
+//! not depend on how the threads are scheduled. Games are numbered and collected in order.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use rand::RngExt;
+use turnstone_env::{ActionList, Game, Outcome, Side, Spec};
+use turnstone_models::{NetworkConfig, NetworkError, Weights};
+use turnstone_search::{Batch, Evaluator, Mcts, MctsConfig};
+
+use crate::config::{SearchConfig, SelfPlayConfig};
+use crate::network::NetworkEvaluator;
+use crate::replay::Shard;
+use crate::streams::{Purpose, Stream, stream};
+
+/// What a self-play iteration needs to know.
+#[derive(Clone, Debug)]
+pub struct Task<'a, G: Game> {
+    /// The game.
+    pub game: &'a G,
+    /// The network that plays.
+    pub network: &'a NetworkConfig,
+    /// Its weights.
+    pub weights: &'a Weights,
+    /// Constants of the search.
+    pub search: &'a SearchConfig,
+    /// Constants of self-play.
+    pub self_play: &'a SelfPlayConfig,
+    /// The run's seed.
+    pub seed: u64,
+    /// The iteration, counted from 1.
+    pub iteration: u64,
+}
+
+/// The games of one iteration.
+#[derive(Clone, Debug)]
+pub struct Games {
+    /// All positions searched, in the order of the games.
+    pub shard: Shard,
+    /// Final outcome and number of plies of each game.
+    pub ends: Vec<(Outcome, u16)>,
+    /// Positions evaluated by the network.
+    pub evaluations: u64,
+    /// Batches that they were evaluated in.
+    pub batches: u64,
+}
+
+/// Counters that other threads may read while an iteration runs.
+#[derive(Default, Debug)]
+pub struct Progress {
+    /// Games finished.
+    pub games: AtomicU64,
+    /// Positions searched.
+    pub positions: AtomicU64,
+}
+
+/// Plays the games of one iteration. `None` if `stop` was set before they were finished.
+///
+/// # Errors
+/// The weights are not those of the network.
+pub fn play<G: Game>(
+    task: &Task<'_, G>,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Result<Option<Games>, NetworkError> {
+    let workers = task.self_play.workers();
+    let evaluator =
+        || NetworkEvaluator::new(task.game.spec(), task.network, task.weights, task.self_play.concurrent_games);
+    let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
+        let threads: Vec<_> = evaluators
+            .iter_mut()
+            .enumerate()
+            .map(|(worker, evaluator)| {
+                let numbers = (worker..task.self_play.games_per_iteration).step_by(workers);
+                scope.spawn(move || Worker::new(task, numbers).run(evaluator, progress, stop))
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    if parts.iter().any(Option::is_none) {
+        return Ok(None);
+    }
+    let mut games = Games {
+        shard: Shard::new(task.iteration, task.game.spec().features()),
+        ends: Vec::new(),
+        evaluations: evaluators.iter().map(NetworkEvaluator::evaluations).sum(),
+        batches: parts.iter().flatten().map(|part| part.batches).sum(),
+    };
+    let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
+    finished.sort_by_key(|game| game.number);
+    for game in finished {
+        games.shard.append(&game.positions);
+        games.ends.push((game.outcome, game.plies));
+    }
+    Ok(Some(games))
+}
+
+struct FinishedGame {
+    number: usize,
+    positions: Shard,
+    outcome: Outcome,
+    plies: u16,
+}
+
+/// What one worker brings home.
+struct Part {
+    games: Vec<FinishedGame>,
+    batches: u64,
+}
+
+/// A game being played.
+struct Seat<G: Game> {
+    number: usize,
+    rng: Stream,
+    search: Mcts<G>,
+    ply: u16,
+    /// Plies at which the recorded positions stood.
+    recorded: Vec<u16>,
+    positions: Shard,
+}
+
+struct Worker<'a, G: Game, N> {
+    task: &'a Task<'a, G>,
+    spec: Spec,
+    config: MctsConfig,
+    /// Numbers of the games still to be started.
+    numbers: N,
+    seats: Vec<Seat<G>>,
+    finished: Vec<FinishedGame>,
+    features: Vec<f32>,
+    policy: Vec<f32>,
+}
+
+impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
+    fn new(task: &'a Task<'a, G>, numbers: N) -> Self {
+        let spec = task.game.spec();
+        Self {
+            task,
+            config: task.search.mcts(true),
+            numbers,
+            seats: Vec::new(),
+            finished: Vec::new(),
+            features: vec![0.0; spec.features()],
+            policy: Vec::new(),
+            spec,
+        }
+    }
+
+    fn run(mut self, evaluator: &mut impl Evaluator<G>, progress: &Progress, stop: &AtomicBool) -> Option<Part> {
+        let mut batch = Batch::default();
+        let mut batches = 0;
+        while self.seats.len() < self.task.self_play.concurrent_games {
+            let Some(seat) = self.next_game() else { break };
+            self.seats.push(seat);
+        }
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            self.gather(&mut batch, progress);
+            if batch.is_empty() {
+                return Some(Part { games: self.finished, batches });
+            }
+            evaluator.evaluate(self.task.game, &mut batch);
+            batches += 1;
+            for (i, seat) in self.seats.iter_mut().enumerate() {
+                let (priors, estimate) = batch.answer(i);
+                seat.search.apply(priors, estimate);
+            }
+        }
+    }
+
+    /// Collects one leaf of every game. Searches that are done make their move on the way; finished games give their
+    /// seat to the next one.
+    fn gather(&mut self, batch: &mut Batch<G::State>, progress: &Progress) {
+        batch.clear();
+        let mut i = 0;
+        while i < self.seats.len() {
+            if let Some((state, legal)) = self.seats[i].search.gather(self.task.game) {
+                batch.push(*state, legal);
+                i += 1;
+                continue;
+            }
+            self.record_and_move(i);
+            progress.positions.fetch_add(1, Ordering::Relaxed);
+            if let Some(outcome) = self.task.game.outcome(self.seats[i].search.state()) {
+                progress.games.fetch_add(1, Ordering::Relaxed);
+                let next = self.next_game();
+                let over = match next {
+                    Some(next) => std::mem::replace(&mut self.seats[i], next),
+                    // `remove` keeps the order of the other seats, and with it the rows of the batches.
+                    None => self.seats.remove(i),
+                };
+                self.finished.push(over.finish(outcome));
+            } else {
+                self.seats[i].begin(self.task, &self.config);
+            }
+        }
+    }
+
+    /// Records the searched position and plays the action that the search and the temperature choose.
+    fn record_and_move(&mut self, i: usize) {
+        let (game, seat) = (self.task.game, &mut self.seats[i]);
+        let mover = game.mover(seat.search.state());
+        game.observe(seat.search.state(), &mut self.features);
+        seat.search.policy(&mut self.policy);
+        let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+        let policy = indices.zip(self.policy.iter().copied());
+        seat.positions.push(&self.features, policy, mover, seat.search.estimate());
+        seat.recorded.push(seat.ply);
+        let early = seat.ply < self.task.self_play.temperature_plies;
+        let temperature = if early { self.task.self_play.temperature } else { self.task.self_play.final_temperature };
+        let action = seat.search.choose(temperature, &mut seat.rng);
+        seat.search.advance(game, action);
+        seat.ply += 1;
+    }
+
+    /// The next game of this worker after its random opening, with its first search begun.
+    fn next_game(&mut self) -> Option<Seat<G>> {
+        let number = self.numbers.next()?;
+        let task = self.task;
+        let mut rng = stream(task.seed, Purpose::SelfPlay, [task.iteration, number as u64]);
+        let (state, ply) = random_opening(task.game, task.self_play.opening_plies, &mut rng);
+        let mut seat = Seat {
+            number,
+            rng,
+            search: Mcts::new(task.game, state),
+            ply,
+            recorded: Vec::new(),
+            positions: Shard::new(task.iteration, self.spec.features()),
+        };
+        seat.begin(task, &self.config);
+        Some(seat)
+    }
+}
+
+impl<G: Game> Seat<G> {
+    fn begin(&mut self, task: &Task<'_, G>, config: &MctsConfig) {
+        self.search.begin(config, task.search.simulations, &mut self.rng);
+    }
+
+    fn finish(mut self, outcome: Outcome) -> FinishedGame {
+        self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
+        FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply }
+    }
+}
+
+/// A running position after 0 to `most` uniformly random plies from the start, and how many they were. Openings that
+/// end the game are drawn again.
+fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+    let mut legal = ActionList::new();
+    loop {
+        let mut state = game.start();
+        let plies = rng.random_range(0..=most);
+        for _ in 0..plies {
+            game.legal(&state, &mut legal);
+            if legal.is_empty() {
+                break;
+            }
+            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+        }
+        if game.outcome(&state).is_none() {
+            return (state, plies);
+        }
+    }
+}
+
+/// Shares of games won by the first side, drawn, and won by the second side.
+#[must_use]
+pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
+    let share = |winner: Option<Side>| {
+        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
+    };
+    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
+}
