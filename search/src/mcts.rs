@@ -1,4 +1,4 @@
-//! Monte Carlo tree search with an [`Evaluator`](crate::Evaluator), in steps that a caller can interleave over many
+//! Monte Carlo tree search with an [`Evaluator`], in steps that a caller can interleave over many
 //! games: [`Mcts::gather`] descends to a position that needs evaluating, [`Mcts::apply`] takes the answer.
 //!
 //! ```

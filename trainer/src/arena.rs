@@ -88,7 +88,7 @@ fn play_game<G: Game>(
     number: usize,
     seed: u64,
 ) -> PlayedGame {
-    let a_is_first = number % 2 == 0;
+    let a_is_first = number.is_multiple_of(2);
     let mut state = game.start();
     opening.iter().for_each(|&action| game.play(&mut state, action));
     let mut rngs: [Stream; 2] = [0, 1].map(|agent| stream(seed, Purpose::Match, [number as u64, agent]));

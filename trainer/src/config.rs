@@ -346,7 +346,7 @@ impl Config {
     }
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
+fn within<T: PartialOrd + std::fmt::Display + Copy>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
     if least <= value && value <= most {
         return Ok(());
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 
 use crate::arena::{MatchResult, SeatRecord};
+use crate::progress::duration;
 use crate::tensorboard::EventLog;
 
 /// The figures of one iteration. All but `timing` are the same whenever the same run is repeated.
@@ -117,20 +118,20 @@ impl Metrics {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
-    /// The iteration in one line of at most 80 columns.
+    /// The iteration in one line of at most 80 columns, with the time that the rest of the run will take.
     #[must_use]
-    pub fn line(&self, iterations: u64) -> String {
+    pub fn line(&self, iterations: u64, left: Duration) -> String {
         let losses = match &self.losses {
             Some(losses) => format!("loss p {:.3} v {:.3}", losses.policy_loss, losses.value_loss),
             None => "no step yet".into(),
         };
         format!(
-            "{:>5}/{iterations} step {:>6} {losses}  plies {:.0}  window {}k  {:.0} pos/s",
+            "{:>4}/{iterations} step {} {losses} plies {:.0} {:.0} pos/s, {} left",
             self.iteration,
             self.step,
             self.game_length,
-            self.window / 1000,
             self.timing.positions_per_second,
+            duration(left),
         )
     }
 

@@ -16,7 +16,7 @@ use crate::config::{Config, cores};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing};
 use crate::network::{checkpoint_info, shape};
-use crate::progress::{Reporter, duration};
+use crate::progress::Reporter;
 use crate::replay::{GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
 use crate::self_play::{self, Games, Progress, Task, outcome_shares};
@@ -102,34 +102,32 @@ impl<'a, G: Classical> Run<'a, G> {
         let started = Instant::now();
         let first = self.standing.iteration;
         while self.standing.iteration < self.config.run.iterations {
-            if time.is_some_and(|time| started.elapsed() >= time) || !self.iterate()? {
-                return Ok(Ending::Stopped { iteration: self.standing.iteration });
+            let stopped = Ending::Stopped { iteration: self.standing.iteration };
+            if time.is_some_and(|time| started.elapsed() >= time) {
+                return Ok(stopped);
             }
-            if self.standing.iteration == self.config.run.iterations {
-                break;
-            }
-            let done = (self.standing.iteration - first) as f64;
-            let left = (self.config.run.iterations - self.standing.iteration) as f64;
-            let left = started.elapsed().mul_f64(left / done);
-            self.reporter.line(&format!("    about {} left", duration(left)));
+            let Some(metrics) = self.iterate()? else { return Ok(stopped) };
+            let per_iteration = started.elapsed() / (metrics.iteration - first) as u32;
+            let left = per_iteration * (self.config.run.iterations - metrics.iteration) as u32;
+            self.reporter.line(&metrics.line(self.config.run.iterations, left));
         }
         Ok(Ending::Finished)
     }
 
-    /// One iteration; false if it was interrupted, which undoes it.
-    fn iterate(&mut self) -> Result<bool> {
+    /// One iteration; `None` if it was interrupted, which undoes it.
+    fn iterate(&mut self) -> Result<Option<Metrics>> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();
         let start = Instant::now();
-        let Some(games) = self.self_play(iteration)? else { return Ok(false) };
+        let Some(games) = self.self_play(iteration)? else { return Ok(None) };
         let self_play = start.elapsed();
         let evaluations = (games.evaluations, games.batches);
         let ends = games.ends.clone();
         let new = games.shard.len() as u64;
         self.collect(games)?;
-        let Some(losses) = self.learn(iteration)? else { return Ok(false) };
+        let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
-        let Some(matches) = self.matches(iteration)? else { return Ok(false) };
+        let Some(matches) = self.matches(iteration)? else { return Ok(None) };
         let metrics = Metrics {
             iteration,
             step: self.learner.steps(),
@@ -139,14 +137,13 @@ impl<'a, G: Classical> Run<'a, G> {
             game_length: ends.iter().map(|&(_, plies)| f64::from(plies)).sum::<f64>() / ends.len() as f64,
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
-            losses,
+            losses: mean_report(&steps),
             arena: matches,
             timing: Timing::new(self_play, learn, start.elapsed(), new, evaluations),
         };
         self.save(&metrics, steps_before)?;
         metrics.report(&mut self.events);
-        self.reporter.line(&metrics.line(self.config.run.iterations));
-        Ok(true)
+        Ok(Some(metrics))
     }
 
     fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
@@ -183,8 +180,8 @@ impl<'a, G: Classical> Run<'a, G> {
         Ok(())
     }
 
-    /// Takes the steps that are due and returns the means of their reports; `None` if interrupted.
-    fn learn(&mut self, iteration: u64) -> Result<Option<Option<StepReport>>> {
+    /// Takes the steps that are due and returns their reports; `None` if interrupted.
+    fn learn(&mut self, iteration: u64) -> Result<Option<Vec<StepReport>>> {
         let due = steps_due(&self.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
         let bar = self.reporter.bar("learning", due);
         let mut maker = BatchMaker::new(&self.spec, &self.config.learn);
@@ -203,7 +200,7 @@ impl<'a, G: Classical> Run<'a, G> {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        Ok(Some(mean_report(&reports)))
+        Ok(Some(reports))
     }
 
     fn learning_rate(&self, iteration: u64) -> f64 {
@@ -274,6 +271,7 @@ fn game_id<G: Game>(game: &G) -> GameId {
     GameId { name: G::NAME.to_owned(), version: G::VERSION, params: game.params() }
 }
 
+/// The means of the steps' figures, if there were any steps.
 fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
     let n = reports.len() as f64;
     let mean = |field: fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / n;

@@ -22,8 +22,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FOLDER")]
     run: Option<PathBuf>,
     /// Go on with a run: with the one of the config, or with the one in the folder given
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "")]
-    resume: Option<PathBuf>,
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
+    resume: Option<Option<PathBuf>>,
     /// Remove an earlier run in the folder first
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
@@ -42,7 +42,10 @@ impl Train {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
-        let (config, folder, resumed) = if self.resume.is_some() { self.reopen()? } else { self.create()? };
+        let (config, folder, resumed) = match &self.resume {
+            Some(named) => self.reopen(named.as_deref())?,
+            None => self.create()?,
+        };
         let any = config.any_game().map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
@@ -88,8 +91,7 @@ impl Train {
     }
 
     /// A run to go on with. A config given along with it has to be the run's own.
-    fn reopen(&self) -> Result<(Config, RunFolder, bool)> {
-        let named = self.resume.as_deref().filter(|path| !path.as_os_str().is_empty());
+    fn reopen(&self, named: Option<&Path>) -> Result<(Config, RunFolder, bool)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {
             (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),

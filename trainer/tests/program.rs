@@ -1,0 +1,178 @@
+//! The program as a script sees it: output forms, exit codes, and one clear line for every fault.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn turnstone(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = turnstone(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The one-line error of a command that must fail.
+fn fault(args: &[&str]) -> String {
+    let output = turnstone(args);
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?} ended with {}", output.status);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!text.contains("panicked"), "{args:?}: {text}");
+    assert!(output.status.code() == Some(2) || text.trim_end().lines().count() == 1, "{args:?}: {text}");
+    text
+}
+
+fn smoke_config() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/smoke.toml").to_owned()
+}
+
+#[test]
+fn perft_prints_the_count_on_its_last_line() {
+    assert_eq!(stdout(&["perft", "mu_torere", "--depth", "12"]), "5072\n");
+    assert_eq!(stdout(&["perft", "mancala", "--depth", "6"]), "23169\n");
+    assert_eq!(stdout(&["perft", "mancala", "--depth", "2", "--divide"]).lines().last(), Some("35"));
+    assert_eq!(stdout(&["perft", "mancala", "--depth", "1", "--param", "pits=3", "--moves", "B2"]), "3\n");
+}
+
+#[test]
+fn legal_answers_in_json() {
+    let answer: Value =
+        serde_json::from_str(&stdout(&["legal", "mancala", "--moves", "B5 A3", "--json"])).expect("JSON");
+    let expected = json!({
+        "position": "5,5,4,0,5,5/1 5,0,4,4,4,5/1 1",
+        "mover": 1,
+        "legal": ["B2", "B3", "B4", "B6", "B7"],
+        "outcome": null,
+        "truncated": false,
+    });
+    assert_eq!(answer, expected);
+    let over = ["legal", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--json"];
+    let answer: Value = serde_json::from_str(&stdout(&over)).expect("JSON");
+    assert_eq!((&answer["outcome"], &answer["truncated"]), (&json!("draw"), &json!(true)));
+    assert_eq!(answer["legal"], json!([]));
+}
+
+#[test]
+fn legal_answers_every_line_of_its_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["legal", "mancala", "--stdin", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(b"B5 A3\n\nB9\nB5 B5\n\xff\xfe\x00\nB5").expect("the program reads");
+    drop(input);
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.status.success());
+    let answers: Vec<Value> = String::from_utf8(output.stdout)
+        .expect("UTF-8")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one JSON object per line"))
+        .collect();
+    assert_eq!(answers.len(), 6);
+    assert_eq!(answers[1]["position"], "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1");
+    for wrong in [2, 3, 4] {
+        assert!(answers[wrong]["error"].is_string(), "{}", answers[wrong]);
+    }
+    assert_eq!(answers[5]["mover"], 2);
+}
+
+#[test]
+fn the_seeds_mancala_task() {
+    let play = |extra: &[&str]| {
+        let args = ["play", "mancala", "--p1", "alphabeta:depth=5", "--p2", "alphabeta:depth=5", "--json"];
+        let record: Value = serde_json::from_str(&stdout(&[&args[..], extra].concat())).expect("JSON");
+        record
+    };
+    let record = play(&["--max-moves", "15"]);
+    assert_eq!(record["moves"].as_array().map(Vec::len), Some(15));
+    let record = play(&["--max-moves", "15", "--param", "first_player=2"]);
+    assert!(record["moves"][0].as_str().expect("a move").starts_with('A'));
+    let record = play(&["--position", "0,0,0,0,0,1/20 1,0,0,0,0,3/23 1"]);
+    assert!(record["outcome"].is_string());
+    let minimax =
+        ["play", "mancala", "--p1", "minimax:depth=4", "--p2", "minimax:depth=4", "--json", "--max-moves", "9"];
+    let alphabeta = minimax.map(|arg| if arg == "minimax:depth=4" { "alphabeta:depth=4" } else { arg });
+    let moves = |args: &[&str]| serde_json::from_str::<Value>(&stdout(args)).expect("JSON")["moves"].clone();
+    assert_eq!(moves(&minimax), moves(&alphabeta));
+}
+
+#[test]
+fn a_person_plays_and_slips_are_forgiven() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["play", "mu_torere", "--p2", "random", "--param", "max_plies=2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    child.stdin.take().expect("piped").write_all(b"hello\n1,4\n0,4\n").expect("the program reads");
+    let output = child.wait_with_output().expect("the program ends");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success() && text.contains("illegal action `1,4`; legal: 0,4 2,4 6,4 8,4"), "{text}");
+    assert!(text.contains("draw: the limit of plies is reached"), "{text}");
+}
+
+#[test]
+fn the_same_seed_plays_the_same_games() {
+    let game = |seed: &str| stdout(&["play", "mancala", "--p1", "random", "--p2", "mcts:sims=50", "--seed", seed]);
+    assert_eq!(game("3"), game("3"));
+    assert_ne!(game("3"), game("4"));
+    let threads =
+        |n: &str| stdout(&["arena", "mancala", "mcts:sims=20", "random", "--games", "20", "--threads", n, "--json"]);
+    assert_eq!(threads("1"), threads("3"));
+}
+
+#[test]
+fn faults_of_games_positions_and_agents() {
+    assert!(fault(&["perft", "mancla", "--depth", "1"]).contains("did you mean `mancala`"));
+    assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));
+    assert!(fault(&["show", "mancala", "--param", "stones=-1"]).contains("must be an integer"));
+    assert!(fault(&["show", "mancala", "--position", "4,4/0 4,4/0 1"]).contains("6 pits"));
+    assert!(fault(&["show", "mancala", "--position", "4,4,4,4,4,4/0 4,4,4,4,4,4/1 1"]).contains("48 stones"));
+    assert!(fault(&["legal", "mu_torere", "--moves", "0,4 0,4"]).contains("illegal action `0,4`; legal: 1,0 3,0"));
+    assert!(fault(&["play", "mancala", "--p1", "alphabeta:dept=3"]).contains("did you mean `depth`"));
+    assert!(fault(&["play", "mancala", "--p1", "az:/nowhere.safetensors"]).contains("/nowhere.safetensors"));
+    assert!(fault(&["arena", "mancala", "human", "random"]).contains("a person cannot play a match"));
+    assert!(fault(&["arena", "mancala", "random", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
+}
+
+#[test]
+fn faults_of_configs_and_run_folders() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let smoke = fs::read_to_string(smoke_config()).expect("readable");
+    let config = |name: &str, from: &str, to: &str| {
+        assert!(smoke.contains(from), "{from}");
+        fs::write(path(name), smoke.replace(from, to)).expect("writable");
+        path(name)
+    };
+    let run = path("run");
+    let train = |config: &str| fault(&["train", config, "--run", &run]);
+    assert!(
+        train(&config("a.toml", "batch = ", "bach = "))
+            .contains("unknown key `learn.bach` (did you mean `learn.batch`?)")
+    );
+    assert!(
+        train(&config("b.toml", "batch = 128", "batch = 128\nlearning_rate = -1e-3"))
+            .contains("learn.learning_rate is -0.001")
+    );
+    assert!(train(&config("c.toml", "seed = 1", "seed = ")).contains("line 2: "));
+    assert!(train(&path("missing.toml")).contains("missing.toml"));
+    assert!(!Path::new(&run).exists(), "a bad config leaves no run folder behind");
+    // As root every folder can be written, so the folder lies below a file.
+    let below_a_file = format!("{}/run", path("a.toml"));
+    assert!(fault(&["train", &smoke_config(), "--run", &below_a_file]).contains("a.toml/run"));
+
+    fs::create_dir(&run).expect("writable");
+    fs::write(path("run/precious.txt"), "data").expect("writable");
+    assert!(train(&smoke_config()).contains("--overwrite"));
+    assert!(fault(&["train", &smoke_config(), "--run", &run, "--overwrite"]).contains("holds no run"));
+    assert!(fault(&["train", "--resume", &run]).contains("holds no run to resume"));
+    assert_eq!(fs::read_to_string(path("run/precious.txt")).expect("still there"), "data");
+}
