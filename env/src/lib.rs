@@ -35,3 +35,8 @@ pub use gym::{Env, TimeStep};
 pub use params::Params;
 pub use side::Side;
 pub use symmetry::{Symmetry, automorphisms};
+
+/// The README's example.
+#[doc = include_str!("../../README.md")]
+#[cfg(doctest)]
+pub struct Readme;
