@@ -3,9 +3,9 @@
 //! Scores are integers for the first side throughout: its nodes maximise, the other side's minimise, and the window
 //! `(alpha, beta)` is never negated or swapped, so it does not matter whether the mover changes between plies.
 
-mod alphabeta;
 mod heuristic;
 mod minimax;
+mod alphabeta;
 
 pub use alphabeta::AlphaBeta;
 pub use heuristic::{Classical, Heuristic, StoreDifference, ToyMargin, WON, WinLoss};

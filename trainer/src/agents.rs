@@ -15,6 +15,7 @@ use turnstone_env::{Game, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::{Classical, Heuristic};
 
+use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
 
 /// Deepest fixed depth of the classical searches.
@@ -55,6 +56,8 @@ pub enum AgentSpec {
         checkpoint: PathBuf,
         /// Simulations per move; 0 plays the network's policy without search.
         simulations: u32,
+        /// Which search.
+        search: SearchKind,
     },
 }
 
@@ -122,8 +125,13 @@ impl Agent {
 
     /// An agent that searches with weights that are in memory.
     #[must_use]
-    pub fn from_network(network: LoadedNetwork, name: impl Into<PathBuf>, simulations: u32) -> Self {
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations }, network: Some(network) }
+    pub fn from_network(
+        network: LoadedNetwork,
+        name: impl Into<PathBuf>,
+        simulations: u32,
+        search: SearchKind,
+    ) -> Self {
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations, search }, network: Some(network) }
     }
 
     /// A player for one seat of one game at a time.
@@ -144,9 +152,9 @@ impl Agent {
                 Box::new(players::AlphaBeta::new(heuristic(name), *depth))
             }
             AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
-            AgentSpec::Az { simulations, .. } => {
+            AgentSpec::Az { simulations, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations)?)
+                Box::new(players::Network::new(game, network, *simulations, search.strongest())?)
             }
         })
     }
@@ -194,8 +202,9 @@ impl FromStr for AgentSpec {
             }),
             "mcts" => options.number("sims", 200, 1..=MAX_SIMULATIONS).map(|simulations| Self::Mcts { simulations }),
             "az" => options.number("sims", 100, 0..=MAX_SIMULATIONS).and_then(|simulations| {
+                let search = options.search()?;
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100")?;
-                Ok(Self::Az { checkpoint, simulations })
+                Ok(Self::Az { checkpoint, simulations, search })
             }),
             _ => Err(match nearest(name, AGENTS) {
                 Some(near) => format!("unknown agent (did you mean `{near}`?)"),
@@ -245,6 +254,15 @@ impl Options {
         Ok((self.number("depth", 6, 1..=MAX_DEPTH)?, self.take("heuristic")))
     }
 
+    fn search(&mut self) -> Result<SearchKind, String> {
+        match self.take("search").as_deref() {
+            None => Ok(SearchKind::default()),
+            Some("puct") => Ok(SearchKind::Puct),
+            Some("gumbel") => Ok(SearchKind::Gumbel),
+            Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
+        }
+    }
+
     /// Confirms that nothing is left over.
     fn finish(&self) -> Result<(), String> {
         let Some((key, _)) = self.pairs.first() else { return Ok(()) };
@@ -268,7 +286,13 @@ impl fmt::Display for AgentSpec {
             Self::Minimax { depth, heuristic } => classical("minimax", depth, heuristic),
             Self::AlphaBeta { depth, heuristic } => classical("alphabeta", depth, heuristic),
             Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
-            Self::Az { checkpoint, simulations } => write!(f, "az:{},sims={simulations}", checkpoint.display()),
+            Self::Az { checkpoint, simulations, search } => {
+                write!(f, "az:{},sims={simulations}", checkpoint.display())?;
+                match search {
+                    SearchKind::Puct => Ok(()),
+                    SearchKind::Gumbel => write!(f, ",search=gumbel"),
+                }
+            }
         }
     }
 }
@@ -300,6 +324,7 @@ mod tests {
             "alphabeta:depth=8,heuristic=store_difference",
             "mcts:sims=200",
             "az:runs/a b/latest.safetensors,sims=100",
+            "az:x,sims=16,search=gumbel",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }

@@ -1,13 +1,13 @@
 //! The program's commands, one file each.
 
-pub(crate) mod arena;
 pub(crate) mod games;
-pub(crate) mod grade;
+pub(crate) mod show;
 pub(crate) mod legal;
 pub(crate) mod perft;
 pub(crate) mod play;
-pub(crate) mod show;
 pub(crate) mod train;
+pub(crate) mod arena;
+pub(crate) mod grade;
 
 use turnstone_env::Outcome;
 
