@@ -20,6 +20,10 @@ use crate::symmetry::Symmetry;
 
 /// The most pits a row can have: two rows and two stores then fill a state's 16 holes.
 const MAX_PITS: u16 = 7;
+/// Holes that a state has room for.
+const HOLES: usize = 2 * (MAX_PITS as usize + 1);
+/// Seven low bits of every byte.
+const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// Per-pit planes "at least k stones" go up to this k: enough for a lap of six pits (13 stones).
 const COUNT_PLANES: u8 = 13;
 
@@ -44,11 +48,14 @@ pub struct Mancala {
     empty_capture: bool,
     end_rule: EndRule,
     first_player: Side,
+    /// For each pit, by hole: the stone that falls first into each hole when sowing from there, counted from 1. 255 for
+    /// a store that is skipped and for holes that the board does not have.
+    reached_by: [[u8; HOLES]; HOLES],
 }
 
 impl Default for Mancala {
     fn default() -> Self {
-        Self { pits: 6, stones: 4, empty_capture: true, end_rule: EndRule::MoverCannotMove, first_player: Side::First }
+        Self::with_params(&Params::new()).expect("the defaults are in range")
     }
 }
 
@@ -56,7 +63,7 @@ impl Default for Mancala {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// `pits` pits and the store of player 1 (B2.., 8), then `pits` pits and the store of player 2 (A7.., 1).
-    holes: [u8; 16],
+    holes: [u8; HOLES],
     mover: Side,
 }
 
@@ -101,7 +108,7 @@ impl Mancala {
         if stones != u32::from(self.total()) {
             return Err(format!("there must be {} stones in all, not {stones}", self.total()));
         }
-        let mut state = State { holes: [0; 16], mover };
+        let mut state = State { holes: [0; HOLES], mover };
         for side in Side::BOTH {
             let first = self.first_hole(side);
             let row = &mut state.holes[first..first + self.pits()];
@@ -132,37 +139,50 @@ impl Mancala {
         if action < pits { action } else { 3 * pits - action }
     }
 
+    /// The pits of `side` in its sowing order as the bytes of a word, the lowest first.
+    #[inline]
+    fn row_bytes(&self, state: &State, side: Side) -> u64 {
+        let first = self.first_hole(side);
+        let bytes = state.holes[first..first + 8].try_into().expect("eight bytes");
+        u64::from_le_bytes(bytes) & (u64::MAX >> (8 * (8 - self.pits())))
+    }
+
     #[inline]
     fn row_is_empty(&self, state: &State, side: Side) -> bool {
-        self.row(state, side).iter().all(|&stones| stones == 0)
+        self.row_bytes(state, side) == 0
     }
 
-    /// Sows the stones of `hole` and returns the hole where the last one fell.
+    /// Sows the stones of `hole`, a pit of the mover, and returns the hole where the last one fell if it is his too.
     #[inline]
-    fn sow(&self, state: &mut State, hole: usize) -> usize {
-        let skipped = self.store_hole(state.mover.other());
-        let holes = 2 * (self.pits() + 1);
-        let mut stones = std::mem::take(&mut state.holes[hole]);
-        let mut last = hole;
-        while stones > 0 {
-            last = if last + 1 == holes { 0 } else { last + 1 };
-            if last != skipped {
-                state.holes[last] += 1;
-                stones -= 1;
+    fn sow(&self, state: &mut State, hole: usize) -> Option<usize> {
+        let lap = 2 * self.pits + 1;
+        let stones = state.holes[hole];
+        let (laps, rest) = if stones < lap { (0, stones) } else { (stones / lap, stones % lap) };
+        let reached_by = &self.reached_by[hole];
+        // The pit itself, last of a lap, is emptied in the same loop, which the compiler turns into vector operations: a
+        // single byte written just before would make them wait.
+        for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
+            let kept = if stone == lap { 0 } else { *count };
+            *count = kept + u8::from(stone <= rest);
+        }
+        if laps > 0 {
+            for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
+                *count += if stone == u8::MAX { 0 } else { laps };
             }
         }
-        last
+        let first = self.first_hole(state.mover);
+        match hole - first + usize::from(rest) {
+            reach if reach <= self.pits() => Some(first + reach),
+            reach if reach < usize::from(lap) => None,
+            reach => Some(first + reach - usize::from(lap)),
+        }
     }
 
-    /// Takes the last stone and the opposite pit, if it fell into an empty own pit.
+    /// Takes the last stone and the opposite pit, if it fell into an empty pit; `last` is a pit of the mover.
     #[inline]
     fn capture(&self, state: &mut State, last: usize) {
-        let own = self.first_hole(state.mover);
         let opposite = 2 * self.pits() - last;
-        if (own..own + self.pits()).contains(&last)
-            && state.holes[last] == 1
-            && (self.empty_capture || state.holes[opposite] > 0)
-        {
+        if state.holes[last] == 1 && (self.empty_capture || state.holes[opposite] > 0) {
             state.holes[self.store_hole(state.mover)] += 1 + state.holes[opposite];
             state.holes[last] = 0;
             state.holes[opposite] = 0;
@@ -202,6 +222,7 @@ impl Game for Mancala {
         let most = u16::from(u8::MAX) / (2 * pits);
         Ok(Self {
             pits: pits as u8,
+            reached_by: reached_by(usize::from(pits)),
             stones: reader.integer("stones", 4, 1..=most)? as u8,
             empty_capture: reader.flag("empty_capture", true)?,
             end_rule: reader.choice("end_rule", &END_RULES)?,
@@ -247,7 +268,7 @@ impl Game for Mancala {
     }
 
     fn start(&self) -> State {
-        let mut holes = [0; 16];
+        let mut holes = [0; HOLES];
         for side in Side::BOTH {
             holes[self.first_hole(side)..self.store_hole(side)].fill(self.stones);
         }
@@ -262,19 +283,27 @@ impl Game for Mancala {
     #[inline]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
+        let row = self.row_bytes(state, state.mover);
+        let labelled = match state.mover {
+            Side::First => row,
+            Side::Second => row.swap_bytes() >> (8 * (8 - self.pits())), // labels run against the sowing there
+        };
+        // The high bit of every byte that is not zero.
+        let mut filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
         let first = state.mover.index() * self.pits();
-        for action in (first..first + self.pits()).map(|a| Action(a as u16)) {
-            if state.holes[self.hole(action)] > 0 {
-                out.push(action);
-            }
+        while filled != 0 {
+            out.push(Action((first + filled.trailing_zeros() as usize / 8) as u16));
+            filled &= filled - 1;
         }
     }
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let last = self.sow(state, self.hole(action));
-        if last != self.store_hole(state.mover) {
-            self.capture(state, last);
+        if last != Some(self.store_hole(state.mover)) {
+            if let Some(pit) = last {
+                self.capture(state, pit);
+            }
             state.mover = state.mover.other();
         }
         self.finish(state);
@@ -375,4 +404,18 @@ impl Game for Mancala {
             self.store(state, Side::First)
         )
     }
+}
+
+/// [`Mancala::reached_by`] of a board with this many pits a row.
+fn reached_by(pits: usize) -> [[u8; HOLES]; HOLES] {
+    let stores = [pits, 2 * pits + 1];
+    let mut table = [[u8::MAX; HOLES]; HOLES];
+    for start in (0..2 * pits + 2).filter(|hole| !stores.contains(hole)) {
+        let skipped = stores[usize::from(start < pits)];
+        let order = (start + 1..).map(|hole| hole % (2 * pits + 2)).filter(|&hole| hole != skipped);
+        for (stone, hole) in (1..=2 * pits + 1).zip(order) {
+            table[start][hole] = stone as u8;
+        }
+    }
+    table
 }
