@@ -20,19 +20,21 @@ mod action;
 pub mod conformance;
 mod error;
 mod game;
+#[macro_use]
 pub mod games;
 mod gym;
 mod params;
 pub mod perft;
 mod playout;
 mod side;
+pub mod svg;
 mod symmetry;
 pub mod toy;
 
 pub use action::{Action, ActionList};
 pub use error::{Error, nearest};
 pub use game::{Game, Outcome, Spec, play_text, try_play};
-pub use gym::{Env, TimeStep};
+pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv, make, make_vec};
 pub use params::Params;
 pub use playout::playout;
 pub use side::Side;

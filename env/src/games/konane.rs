@@ -20,6 +20,7 @@
 
 mod board;
 mod shape;
+mod svg;
 mod text;
 
 use std::sync::Arc;
@@ -252,11 +253,15 @@ impl Game for Konane {
     fn observe(&self, state: &State, features: &mut [f32]) {
         let points = self.size * self.size;
         let (planes, phase) = features.split_at_mut(3 * points);
-        for (point, (row, column)) in self.points().enumerate() {
-            let stone = self.stone_at(state, row, column);
-            planes[point] = f32::from(u8::from(stone == Some(state.mover)));
-            planes[points + point] = f32::from(u8::from(stone == Some(state.mover.other())));
-            planes[2 * points + point] = f32::from(u8::from(stone.is_none()));
+        let (own, planes) = planes.split_at_mut(points);
+        let (opponents, empty) = planes.split_at_mut(points);
+        let rows = own.chunks_exact_mut(self.size).zip(opponents.chunks_exact_mut(self.size));
+        for (row, ((own, opponents), empty)) in rows.zip(empty.chunks_exact_mut(self.size)).enumerate() {
+            let stones = self.board.row(&state.stones, row);
+            let mine = stones & self.board.row(&self.board.coloured[state.mover.index()], row);
+            write_bits(mine, own);
+            write_bits(stones ^ mine, opponents);
+            write_bits(!stones, empty);
         }
         let now = self.phase::<4>(state);
         phase[0] = f32::from(u8::from(matches!(now, Phase::FirstRemoval)));
@@ -305,5 +310,23 @@ impl Game for Konane {
         };
         let rows: String = (0..self.size).map(row).collect();
         format!("     {header}\n\n{rows}")
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        svg::draw(self, state, last)
+    }
+}
+
+/// The lowest bits of a row, one to a feature.
+#[inline]
+fn write_bits(bits: u64, features: &mut [f32]) {
+    let write = |features: &mut [f32]| {
+        for (column, feature) in features.iter_mut().enumerate() {
+            *feature = if bits & 1 << column == 0 { 0.0 } else { 1.0 };
+        }
+    };
+    match <&mut [f32; 8]>::try_from(&mut *features) {
+        Ok(row) => write(row), // the common size, as a loop of known length
+        Err(_) => write(features),
     }
 }

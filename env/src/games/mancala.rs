@@ -11,6 +11,8 @@
 //! store gives another turn, a last stone in an empty own pit takes it and the opposite pit, and when the player to move
 //! has no stones the other takes what is left on his side.
 
+mod svg;
+
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Outcome, Spec};
@@ -26,6 +28,31 @@ const HOLES: usize = 2 * (MAX_PITS as usize + 1);
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// Per-pit planes "at least k stones" go up to this k: enough for a lap of six pits (13 stones).
 const COUNT_PLANES: u8 = 13;
+
+/// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from
+/// there, counted from 1. 255 for a store that is skipped and for holes that the board does not have.
+static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
+    let mut table = [[[u8::MAX; HOLES]; HOLES]; MAX_PITS as usize];
+    let mut pits = 1;
+    while pits <= MAX_PITS as usize {
+        let (stores, holes) = ([pits, 2 * pits + 1], 2 * pits + 2);
+        let mut start = 0;
+        while start < 2 * pits + 1 {
+            let skipped = stores[(start < pits) as usize];
+            let (mut stone, mut hole) = (1, (start + 1) % holes);
+            while start != stores[0] && stone < holes {
+                if hole != skipped {
+                    table[pits - 1][start][hole] = stone as u8;
+                    stone += 1;
+                }
+                hole = (hole + 1) % holes;
+            }
+            start += 1;
+        }
+        pits += 1;
+    }
+    table
+};
 
 /// When the game ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,14 +75,11 @@ pub struct Mancala {
     empty_capture: bool,
     end_rule: EndRule,
     first_player: Side,
-    /// For each pit, by hole: the stone that falls first into each hole when sowing from there, counted from 1. 255 for
-    /// a store that is skipped and for holes that the board does not have.
-    reached_by: [[u8; HOLES]; HOLES],
 }
 
 impl Default for Mancala {
     fn default() -> Self {
-        Self::with_params(&Params::new()).expect("the defaults are in range")
+        Self { pits: 6, stones: 4, empty_capture: true, end_rule: EndRule::MoverCannotMove, first_player: Side::First }
     }
 }
 
@@ -158,7 +182,7 @@ impl Mancala {
         let lap = 2 * self.pits + 1;
         let stones = state.holes[hole];
         let (laps, rest) = if stones < lap { (0, stones) } else { (stones / lap, stones % lap) };
-        let reached_by = &self.reached_by[hole];
+        let reached_by = &REACHED_BY[self.pits() - 1][hole];
         // The pit itself, last of a lap, is emptied in the same loop, which the compiler turns into vector operations: a
         // single byte written just before would make them wait.
         for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
@@ -222,7 +246,6 @@ impl Game for Mancala {
         let most = u16::from(u8::MAX) / (2 * pits);
         Ok(Self {
             pits: pits as u8,
-            reached_by: reached_by(usize::from(pits)),
             stones: reader.integer("stones", 4, 1..=most)? as u8,
             empty_capture: reader.flag("empty_capture", true)?,
             end_rule: reader.choice("end_rule", &END_RULES)?,
@@ -249,8 +272,8 @@ impl Game for Mancala {
             version: Self::VERSION,
             points,
             lattice: [2, self.pits()],
-            // Own pits left to right in the lower row, the opponent's pits opposite them in the upper one.
-            cells: (0..pits).map(|p| pits + p).chain(0..pits).collect(),
+            // Own pits left to right in the first row, the opponent's pits opposite them in the second.
+            cells: (0..2 * pits).collect(),
             symmetries: vec![Symmetry {
                 points: (0..points as u8).collect(),
                 actions: (0..points as u16).collect(),
@@ -319,13 +342,16 @@ impl Game for Mancala {
         let (pits, points) = (self.pits(), 2 * self.pits());
         let own = self.row(state, state.mover);
         let opponents = self.row(state, state.mover.other());
+        let mut counts = [0.0; HOLES];
         for pit in 0..pits {
-            for (point, stones) in [(pit, own[pit]), (pits + pit, opponents[pits - 1 - pit])] {
-                features[point] = f32::from(stones) / 16.0;
-                for k in 1..=COUNT_PLANES {
-                    features[usize::from(k) * points + point] = f32::from(u8::from(stones >= k));
-                }
-            }
+            counts[pit] = f32::from(own[pit]);
+            counts[points - 1 - pit] = f32::from(opponents[pit]);
+        }
+        write_plane(features, &counts, |count| count / 16.0);
+        for k in 1..=COUNT_PLANES {
+            let least = f32::from(k);
+            let plane = &mut features[usize::from(k) * points..];
+            write_plane(plane, &counts, |count| if count >= least { 1.0 } else { 0.0 });
         }
         let stores = [state.mover, state.mover.other()].map(|side| f32::from(self.store(state, side)));
         let total = f32::from(self.total());
@@ -404,18 +430,21 @@ impl Game for Mancala {
             self.store(state, Side::First)
         )
     }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        svg::draw(self, state, last)
+    }
 }
 
-/// [`Mancala::reached_by`] of a board with this many pits a row.
-fn reached_by(pits: usize) -> [[u8; HOLES]; HOLES] {
-    let stores = [pits, 2 * pits + 1];
-    let mut table = [[u8::MAX; HOLES]; HOLES];
-    for start in (0..2 * pits + 2).filter(|hole| !stores.contains(hole)) {
-        let skipped = stores[usize::from(start < pits)];
-        let order = (start + 1..).map(|hole| hole % (2 * pits + 2)).filter(|&hole| hole != skipped);
-        for (stone, hole) in (1..=2 * pits + 1).zip(order) {
-            table[start][hole] = stone as u8;
-        }
+/// Writes a feature for each count, and beyond the board's points where there is room: a loop of fixed length is several
+/// times faster, and the next plane or the scalars are written over what is too much.
+#[inline]
+fn write_plane(features: &mut [f32], counts: &[f32; HOLES], feature: impl Fn(f32) -> f32) {
+    let write = |features: &mut [f32]| {
+        features.iter_mut().zip(counts).for_each(|(to, &count)| *to = feature(count));
+    };
+    match features.first_chunk_mut::<HOLES>() {
+        Some(wide) => write(wide),
+        None => write(features),
     }
-    table
 }

@@ -241,6 +241,13 @@ impl Board {
         row * if self.is_small() { Cells::<1>::STRIDE } else { Cells::<4>::STRIDE } + column
     }
 
+    /// A row of a set from the top, one bit a column; what lies above the last column is another row's.
+    #[inline]
+    pub(super) fn row(&self, words: &Words, row: usize) -> u64 {
+        let bit = self.bit(row, 0);
+        words[bit / 64] >> (bit % 64)
+    }
+
     /// Calls `visit` with every jump of the `own` stones, in increasing order of the actions.
     ///
     /// Next to an own stone only the opponent's can stand, and two cells on only an own one: the colours alternate.
