@@ -26,6 +26,7 @@ mod gym;
 mod params;
 pub mod perft;
 mod playout;
+pub mod seeds;
 mod side;
 pub mod svg;
 mod symmetry;

@@ -79,12 +79,16 @@ impl Sheet {
         ));
     }
 
-    /// Text centred on a point.
-    pub fn text(&mut self, [x, y]: [f32; 2], size: f32, text: impl Display) {
-        let (ink, text) = (colour::INK, escaped(&text.to_string()));
+    /// Text centred on a point of the sheet.
+    pub fn text(&mut self, at: [f32; 2], size: f32, text: impl Display) {
+        self.text_on(at, size, text, colour::GROUND);
+    }
+
+    /// Text centred on a point, kept clear of lines below it by a halo in the colour of what it stands on.
+    pub fn text_on(&mut self, [x, y]: [f32; 2], size: f32, text: impl Display, halo: &str) {
+        let (ink, text, y) = (colour::INK, escaped(&text.to_string()), y + 0.35 * size);
         self.add(format_args!(
-            r#"<text x="{x:.2}" y="{:.2}" font-size="{size}" text-anchor="middle" fill="{ink}">{text}</text>"#,
-            y + 0.35 * size
+            r#"<text x="{x:.2}" y="{y:.2}" font-size="{size}" text-anchor="middle" fill="{ink}" stroke="{halo}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">{text}</text>"#
         ));
     }
 
@@ -180,6 +184,10 @@ impl PointBoard<'_> {
                 sheet.line(from, to, 2.5, colour::LINE);
             }
         }
+        for (point, name) in self.points.iter().zip(self.names) {
+            let [x, y] = at(*point);
+            sheet.text_on([x + STONE + 3.0, y + STONE + 3.0], 12.0, name, colour::BOARD);
+        }
         for (point, &stone) in self.points.iter().zip(self.stones) {
             match stone {
                 Some(side) => sheet.stone(at(*point), side),
@@ -188,10 +196,6 @@ impl PointBoard<'_> {
         }
         for &point in self.marked {
             sheet.mark(at(self.points[point]));
-        }
-        for (point, name) in self.points.iter().zip(self.names) {
-            let [x, y] = at(*point);
-            sheet.text([x + STONE + 3.0, y + STONE + 3.0], 12.0, name);
         }
         sheet.caption(self.caption);
         sheet.finish()

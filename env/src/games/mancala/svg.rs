@@ -46,10 +46,12 @@ pub(super) fn draw(game: &Mancala, state: &State, last: Option<Action>) -> Strin
     sheet.finish()
 }
 
-/// Stones heaped around a point like the seeds of a sunflower; beyond fifty they would not fit and the number tells.
+/// Stones heaped around a point like the seeds of a sunflower, the closer the more there are; beyond fifty the number
+/// has to tell.
 fn draw_stones(sheet: &mut Sheet, [x, y]: [f32; 2], stones: u8) {
+    let spacing = (PIT_RADIUS - STONE_RADIUS - 2.0) / f32::from(stones.clamp(14, 50)).sqrt();
     for n in 0..stones.min(50) {
-        let (radius, angle) = (4.0 * (f32::from(n) + 0.3).sqrt() * 1.6, 2.4 * f32::from(n));
+        let (radius, angle) = (spacing * (f32::from(n) + 0.3).sqrt(), 2.4 * f32::from(n));
         sheet.disc([x + radius * angle.cos(), y + radius * angle.sin()], STONE_RADIUS, colour::LINE, colour::BOARD);
     }
 }
