@@ -1,7 +1,9 @@
 //! Rules, text, observations and a gym-style interface for traditional two-player board games.
 //!
 //! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
-//! in its [`Spec`]; [`Env`] is the checked, gym-style door; [`games::AnyGame`] turns a name into a game.
+//! in its [`Spec`]; [`Env`] is the checked, gym-style door and [`VecEnv`] the same for many games at once;
+//! [`games::AnyGame`] turns a name into a game, [`make`] and [`make_vec`] turn it into an environment. Boards are drawn as
+//! text and as [`svg`]; [`seeds`] holds the functions that the games' sources name.
 //!
 //! ```
 //! use turnstone_env::{Game, games::Mancala, play_text};

@@ -26,8 +26,8 @@ const MAX_PITS: u16 = 7;
 const HOLES: usize = 2 * (MAX_PITS as usize + 1);
 /// Seven low bits of every byte.
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-/// Per-pit planes "at least k stones" go up to this k: enough for a lap of six pits (13 stones).
-const COUNT_PLANES: u8 = 13;
+/// The per-pit planes "at least k stones", up to a lap of six pits (13 stones).
+const LEAST_COUNTS: [f32; 13] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
 
 /// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from
 /// there, counted from 1. 255 for a store that is skipped and for holes that the board does not have.
@@ -171,6 +171,12 @@ impl Mancala {
         u64::from_le_bytes(bytes) & (u64::MAX >> (8 * (8 - self.pits())))
     }
 
+    /// The bytes of a row from its other end.
+    #[inline]
+    fn reversed(&self, row: u64) -> u64 {
+        row.swap_bytes() >> (8 * (8 - self.pits()))
+    }
+
     #[inline]
     fn row_is_empty(&self, state: &State, side: Side) -> bool {
         self.row_bytes(state, side) == 0
@@ -266,7 +272,7 @@ impl Game for Mancala {
     fn spec(&self) -> Spec {
         let (points, pits) = (2 * self.pits(), u16::from(self.pits));
         let mut point_planes = vec!["stones / 16".to_owned()];
-        point_planes.extend((1..=COUNT_PLANES).map(|k| format!("at least {k} stones")));
+        point_planes.extend(LEAST_COUNTS.map(|k| format!("at least {k} stones")));
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
@@ -309,7 +315,7 @@ impl Game for Mancala {
         let row = self.row_bytes(state, state.mover);
         let labelled = match state.mover {
             Side::First => row,
-            Side::Second => row.swap_bytes() >> (8 * (8 - self.pits())), // labels run against the sowing there
+            Side::Second => self.reversed(row), // labels run against the sowing there
         };
         // The high bit of every byte that is not zero.
         let mut filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
@@ -339,24 +345,19 @@ impl Game for Mancala {
     }
 
     fn observe(&self, state: &State, features: &mut [f32]) {
-        let (pits, points) = (self.pits(), 2 * self.pits());
-        let own = self.row(state, state.mover);
-        let opponents = self.row(state, state.mover.other());
-        let mut counts = [0.0; HOLES];
-        for pit in 0..pits {
-            counts[pit] = f32::from(own[pit]);
-            counts[points - 1 - pit] = f32::from(opponents[pit]);
-        }
-        write_plane(features, &counts, |count| count / 16.0);
-        for k in 1..=COUNT_PLANES {
-            let least = f32::from(k);
-            let plane = &mut features[usize::from(k) * points..];
-            write_plane(plane, &counts, |count| if count >= least { 1.0 } else { 0.0 });
+        let points = 2 * self.pits();
+        let own = self.row_bytes(state, state.mover);
+        let opponents = self.reversed(self.row_bytes(state, state.mover.other()));
+        let counts = u128::from(own) | u128::from(opponents) << (8 * self.pits());
+        let counts = counts.to_le_bytes().map(f32::from);
+        match <&[f32; 12]>::try_from(&counts[..points]) {
+            Ok(counts) => write_planes(counts, features), // the usual board, compiled with its length known
+            Err(_) => write_planes(&counts[..points], features),
         }
         let stores = [state.mover, state.mover.other()].map(|side| f32::from(self.store(state, side)));
         let total = f32::from(self.total());
         let scalars = [stores[0] / total, stores[1] / total, (stores[0] - stores[1]) / 16.0];
-        features[points * (1 + usize::from(COUNT_PLANES))..].copy_from_slice(&scalars);
+        features[points * (1 + LEAST_COUNTS.len())..].copy_from_slice(&scalars);
     }
 
     fn permuted(&self, state: &State, _: &Symmetry) -> State {
@@ -436,15 +437,14 @@ impl Game for Mancala {
     }
 }
 
-/// Writes a feature for each count, and beyond the board's points where there is room: a loop of fixed length is several
-/// times faster, and the next plane or the scalars are written over what is too much.
+/// Writes the planes of points from the stones in each of them.
 #[inline]
-fn write_plane(features: &mut [f32], counts: &[f32; HOLES], feature: impl Fn(f32) -> f32) {
-    let write = |features: &mut [f32]| {
-        features.iter_mut().zip(counts).for_each(|(to, &count)| *to = feature(count));
-    };
-    match features.first_chunk_mut::<HOLES>() {
-        Some(wide) => write(wide),
-        None => write(features),
+fn write_planes<C: AsRef<[f32]> + ?Sized>(counts: &C, features: &mut [f32]) {
+    let counts = counts.as_ref();
+    let (stones, at_least) = features.split_at_mut(counts.len());
+    stones.iter_mut().zip(counts).for_each(|(feature, count)| *feature = count / 16.0);
+    for (plane, least) in at_least.chunks_exact_mut(counts.len()).zip(LEAST_COUNTS) {
+        let feature = |count: f32| if count >= least { 1.0 } else { 0.0 };
+        plane.iter_mut().zip(counts).for_each(|(to, &count)| *to = feature(count));
     }
 }
