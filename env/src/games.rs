@@ -1,9 +1,11 @@
 //! The one list of games: everything that turns a game's name into its type goes through here.
 
 pub mod mancala;
+pub mod morris;
 pub mod mu_torere;
 
 pub use mancala::Mancala;
+pub use morris::Morris;
 pub use mu_torere::MuTorere;
 
 use crate::error::{Error, nearest};
@@ -51,7 +53,7 @@ macro_rules! games {
     };
 }
 
-games!(MuTorere, Mancala);
+games!(MuTorere, Mancala, Morris);
 
 impl AnyGame {
     /// The game's name.

@@ -22,6 +22,8 @@ mod error;
 mod game;
 pub mod games;
 mod gym;
+mod mill_board;
+mod mill_material;
 mod params;
 pub mod perft;
 mod side;

@@ -7,10 +7,14 @@ use turnstone_env::toy::Toy;
 use turnstone_env::{Params, conformance, with_game};
 
 fn check(name: &str, params: &[(&str, &str)]) {
+    check_games(name, params, 2000);
+}
+
+fn check_games(name: &str, params: &[(&str, &str)], games: usize) {
     let mut given = Params::new();
     params.iter().for_each(|(key, value)| given.set(*key, value));
     let any = AnyGame::new(name, &given).expect("valid parameters");
-    with_game!(&any, |game| conformance::check(game, 2000, 1));
+    with_game!(&any, |game| conformance::check(game, games, 1));
 }
 
 #[test]
@@ -27,6 +31,14 @@ fn mancala() {
     check("mancala", &[("pits", "3"), ("stones", "42")]);
     check("mancala", &[("pits", "1"), ("stones", "1")]);
     check("mancala", &[("pits", "7"), ("stones", "18"), ("end_rule", "either_side_empty")]);
+}
+
+#[test]
+fn morris() {
+    check_games("morris", &[], 1000);
+    check_games("morris", &[("pieces", "3"), ("no_progress_limit", "7")], 1000);
+    check_games("morris", &[("pieces", "5"), ("no_progress_limit", "0")], 1000);
+    check_games("morris", &[("pieces", "9"), ("no_progress_limit", "30")], 1000);
 }
 
 #[test]
