@@ -1,10 +1,12 @@
 //! The one list of games: everything that turns a game's name into its type goes through here.
 
 pub mod mancala;
+pub mod morabaraba;
 pub mod morris;
 pub mod mu_torere;
 
 pub use mancala::Mancala;
+pub use morabaraba::Morabaraba;
 pub use morris::Morris;
 pub use mu_torere::MuTorere;
 
@@ -53,7 +55,7 @@ macro_rules! games {
     };
 }
 
-games!(MuTorere, Mancala, Morris);
+games!(MuTorere, Mancala, Morris, Morabaraba);
 
 impl AnyGame {
     /// The game's name.

@@ -42,6 +42,15 @@ fn morris() {
 }
 
 #[test]
+fn morabaraba() {
+    check_games("morabaraba", &[], 1000);
+    check_games("morabaraba", &[("cows", "3"), ("quiet_limit", "20"), ("fly_limit", "4")], 1000);
+    check_games("morabaraba", &[("cows", "5"), ("quiet_limit", "0"), ("fly_limit", "0")], 1000);
+    check_games("morabaraba", &[("cows", "8"), ("quiet_limit", "255"), ("fly_limit", "30")], 1000);
+    check_games("morabaraba", &[("cows", "12"), ("quiet_limit", "15"), ("fly_limit", "255")], 1000);
+}
+
+#[test]
 fn toy() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     for _ in 0..20 {
