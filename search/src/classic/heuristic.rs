@@ -1,6 +1,6 @@
 //! Static evaluations, and which of them a game is played with by default.
 
-use turnstone_env::games::{Mancala, MuTorere, mancala};
+use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere, mancala};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Outcome, Side};
 
@@ -87,6 +87,24 @@ impl Classical for MuTorere {
 impl Classical for Mancala {
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
         vec![Box::new(StoreDifference), Box::new(WinLoss)]
+    }
+}
+
+impl Classical for Morris {
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(WinLoss)]
+    }
+}
+
+impl Classical for Konane {
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(WinLoss)]
+    }
+}
+
+impl Classical for Morabaraba {
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(WinLoss)]
     }
 }
 
