@@ -7,6 +7,9 @@ use turnstone_env::{Game, Outcome, Side};
 /// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
 pub const WON: i32 = 1_000_000;
 
+/// Scores within so much of a won game's are wins: room for one less for each ply to the win.
+pub const WIN_BAND: i32 = 256;
+
 /// A static evaluation of positions, in units of its own, for the first side.
 pub trait Heuristic<G: Game>: Send + Sync {
     /// The name in agent specs and tables.
@@ -17,7 +20,52 @@ pub trait Heuristic<G: Game>: Send + Sync {
 
     /// The score of a finished game for the first side.
     fn final_score(&self, _game: &G, _state: &G::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.value()) * WON
+        i32::from(outcome.value()) * self.won()
+    }
+
+    /// The score of a won game, if it is the same for all of them.
+    fn won(&self) -> i32 {
+        WON
+    }
+}
+
+impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    #[inline]
+    fn estimate(&self, game: &G, state: &G::State) -> i32 {
+        (**self).estimate(game, state)
+    }
+
+    #[inline]
+    fn final_score(&self, game: &G, state: &G::State, outcome: &Outcome) -> i32 {
+        (**self).final_score(game, state, outcome)
+    }
+
+    fn won(&self) -> i32 {
+        (**self).won()
+    }
+}
+
+impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    #[inline]
+    fn estimate(&self, game: &G, state: &G::State) -> i32 {
+        (**self).estimate(game, state)
+    }
+
+    #[inline]
+    fn final_score(&self, game: &G, state: &G::State, outcome: &Outcome) -> i32 {
+        (**self).final_score(game, state, outcome)
+    }
+
+    fn won(&self) -> i32 {
+        (**self).won()
     }
 }
 
