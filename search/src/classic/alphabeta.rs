@@ -22,7 +22,8 @@ use super::heuristic::{Heuristic, WIN_BAND};
 /// The deepest search, in plies.
 pub const MAX_DEPTH: u32 = 128;
 
-/// Alpha-beta (Knuth and Moore, 1975; fail-soft) with killers, a history of cutoffs and, if wanted, a table of positions.
+/// Alpha-beta (Knuth and Moore, 1975; fail-soft) as principal variation search, with killers, a history of cutoffs and, if
+/// wanted, a table of positions.
 ///
 /// ```
 /// use turnstone_env::{Game, games::Mancala};
@@ -67,6 +68,15 @@ impl Window {
         match mover {
             Side::First => self.alpha = self.alpha.max(score),
             Side::Second => self.beta = self.beta.min(score),
+        }
+    }
+
+    /// Asks only whether `mover` can do better than what he is sure of.
+    #[inline]
+    fn narrowest(self, mover: Side) -> Self {
+        match mover {
+            Side::First => Self { beta: self.alpha + 1, ..self },
+            Side::Second => Self { alpha: self.beta - 1, ..self },
         }
     }
 
@@ -307,7 +317,10 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             let mut next = *state;
             self.game.play(&mut next, action);
             self.work.nodes += 1;
-            let score = self.child(&next, depth - 1, ply + 1, rest);
+            let score = match best {
+                Some(_) if depth > 2 => self.scout(&next, depth - 1, ply + 1, rest, mover),
+                _ => self.child(&next, depth - 1, ply + 1, rest),
+            };
             if self.watch.stopped() {
                 break;
             }
@@ -332,6 +345,14 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let complete = self.estimates == estimates_before;
         self.remember(state, depth, ply, best, window.bound(best.score), complete);
         best.score
+    }
+
+    /// The same as [`AlphaBeta::value`] where a better action is not expected (principal variation search): asks first
+    /// only whether `mover` can do better than what he is sure of, which costs less.
+    fn scout(&mut self, state: &G::State, depth: u32, ply: usize, window: Window, mover: Side) -> i32 {
+        let score = self.value(state, depth, ply, window.narrowest(mover));
+        let better = window.contains(score) && !self.watch.stopped();
+        if better { self.value(state, depth, ply, window) } else { score }
     }
 
     /// What the table knows of a position, wins counted from the root.
