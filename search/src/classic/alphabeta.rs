@@ -135,11 +135,6 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         self
     }
 
-    /// The game that is searched.
-    pub fn game(&self) -> &G {
-        &self.game
-    }
-
     /// The evaluation.
     pub fn heuristic(&self) -> &H {
         &self.heuristic

@@ -26,6 +26,11 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
         Self { tree: KeptTree::new(game, heuristic) }
     }
 
+    /// The evaluation.
+    pub fn heuristic(&self) -> &H {
+        &self.tree.heuristic
+    }
+
     /// The best action after `positions` positions have been evaluated, two million at most. All children of a position
     /// are evaluated with it, so that it may be a few more, and the root's always are. The depth found is the length of
     /// the best line.

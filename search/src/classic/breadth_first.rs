@@ -28,6 +28,11 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
         Self { tree: KeptTree::new(game, heuristic) }
     }
 
+    /// The evaluation.
+    pub fn heuristic(&self) -> &H {
+        &self.tree.heuristic
+    }
+
     /// The best action after generating `depth` levels of positions.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
         let tree = &mut self.tree;

@@ -12,7 +12,7 @@ use super::found::{Work, prefers};
 #[derive(Debug)]
 pub(super) struct KeptTree<G: Game, H> {
     pub(super) game: G,
-    heuristic: H,
+    pub(super) heuristic: H,
     nodes: Vec<Node<G::State>>,
     pub(super) legal: ActionList,
     pub(super) work: Work,

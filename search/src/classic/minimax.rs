@@ -24,6 +24,11 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
         Self { game: game.clone(), heuristic, lists, lines, work: Work::default(), estimated: 0 }
     }
 
+    /// The evaluation.
+    pub fn heuristic(&self) -> &H {
+        &self.heuristic
+    }
+
     /// The best action and its score after looking `depth` plies ahead.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
         self.lists.resize(self.lists.len().max(depth as usize), ActionList::new());
