@@ -69,6 +69,22 @@ pub enum Error {
         /// The action's text.
         action: String,
     },
+    /// An action of a batch is wrong; none of the batch was played.
+    #[error("env {env}: {source}")]
+    InEnv {
+        /// The env's index in the batch.
+        env: usize,
+        /// What is wrong.
+        source: Box<Error>,
+    },
+    /// A batch of actions has the wrong length.
+    #[error("{given} actions for {envs} envs")]
+    BatchLength {
+        /// Number of actions given.
+        given: usize,
+        /// Number of envs.
+        envs: usize,
+    },
 }
 
 impl Error {

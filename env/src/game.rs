@@ -7,6 +7,7 @@ use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::params::Params;
 use crate::side::Side;
+use crate::svg;
 use crate::symmetry::Symmetry;
 
 /// How a game ended.
@@ -215,6 +216,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// The board drawn as text, several lines, for a person to read.
     fn draw(&self, state: &Self::State) -> String;
+
+    /// The board drawn as an SVG document, with the cells that `last` concerned marked; by default [`Game::draw`] in a
+    /// frame.
+    fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
+        let _ = last;
+        svg::text_board(Self::NAME, &self.draw(state))
+    }
 }
 
 /// Plays an action after checking that it is legal.

@@ -1,8 +1,10 @@
 //! The one list of games: everything that turns a game's name into its type goes through here.
 
+pub mod konane;
 pub mod mancala;
 pub mod mu_torere;
 
+pub use konane::Konane;
 pub use mancala::Mancala;
 pub use mu_torere::MuTorere;
 
@@ -51,7 +53,7 @@ macro_rules! games {
     };
 }
 
-games!(MuTorere, Mancala);
+games!(MuTorere, Mancala, Konane);
 
 impl AnyGame {
     /// The game's name.

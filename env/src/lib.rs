@@ -1,7 +1,9 @@
 //! Rules, text, observations and a gym-style interface for traditional two-player board games.
 //!
 //! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
-//! in its [`Spec`]; [`Env`] is the checked, gym-style door; [`games::AnyGame`] turns a name into a game.
+//! in its [`Spec`]; [`Env`] is the checked, gym-style door and [`VecEnv`] the same for many games at once;
+//! [`games::AnyGame`] turns a name into a game, [`make`] and [`make_vec`] turn it into an environment. Boards are drawn as
+//! text and as [`svg`]; [`seeds`] holds the functions that the games' sources name.
 //!
 //! ```
 //! use turnstone_env::{Game, games::Mancala, play_text};
@@ -20,19 +22,24 @@ mod action;
 pub mod conformance;
 mod error;
 mod game;
+#[macro_use]
 pub mod games;
 mod gym;
 mod params;
 pub mod perft;
+mod playout;
+pub mod seeds;
 mod side;
+pub mod svg;
 mod symmetry;
 pub mod toy;
 
 pub use action::{Action, ActionList};
 pub use error::{Error, nearest};
 pub use game::{Game, Outcome, Spec, play_text, try_play};
-pub use gym::{Env, TimeStep};
+pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv, make, make_vec};
 pub use params::Params;
+pub use playout::playout;
 pub use side::Side;
 pub use symmetry::{Symmetry, automorphisms};
 

@@ -7,10 +7,14 @@ use turnstone_env::toy::Toy;
 use turnstone_env::{Params, conformance, with_game};
 
 fn check(name: &str, params: &[(&str, &str)]) {
+    check_games(name, params, 2000);
+}
+
+fn check_games(name: &str, params: &[(&str, &str)], games: usize) {
     let mut given = Params::new();
     params.iter().for_each(|(key, value)| given.set(*key, value));
     let any = AnyGame::new(name, &given).expect("valid parameters");
-    with_game!(&any, |game| conformance::check(game, 2000, 1));
+    with_game!(&any, |game| conformance::check(game, games, 1));
 }
 
 #[test]
@@ -27,6 +31,19 @@ fn mancala() {
     check("mancala", &[("pits", "3"), ("stones", "42")]);
     check("mancala", &[("pits", "1"), ("stones", "1")]);
     check("mancala", &[("pits", "7"), ("stones", "18"), ("end_rule", "either_side_empty")]);
+}
+
+#[test]
+fn konane() {
+    check("konane", &[]);
+    check("konane", &[("first_player", "O")]);
+    for size in ["4", "6"] {
+        check("konane", &[("size", size)]);
+        check("konane", &[("size", size), ("first_player", "O")]);
+    }
+    for first_player in ["X", "O"] {
+        check_games("konane", &[("size", "16"), ("first_player", first_player)], 30);
+    }
 }
 
 #[test]

@@ -3,20 +3,18 @@
 //! Scores are integers for the first side throughout: its nodes maximise, the other side's minimise, and the window
 //! `(alpha, beta)` is never negated or swapped, so it does not matter whether the mover changes between plies.
 
+pub mod heuristic;
 mod found;
-mod heuristic;
 mod minimax;
-
 mod alphabeta;
 mod kept_tree;
-
 mod breadth_first;
-
 mod best_first;
 
 pub use alphabeta::{AlphaBeta, Limits, MAX_DEPTH};
 pub use best_first::BestFirst;
 pub use breadth_first::{BreadthFirst, MOST_POSITIONS};
 pub use found::{Found, Work};
-pub use heuristic::{Classical, Heuristic, StoreDifference, ToyMargin, WIN_BAND, WON, WinLoss};
+pub use heuristic::mancala::StoreDifference;
+pub use heuristic::{Classical, Heuristic, ToyMargin, WIN_BAND, WON, WinLoss};
 pub use minimax::Minimax;

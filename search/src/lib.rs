@@ -5,10 +5,10 @@
 //! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
 //! children. No code assumes that the mover alternates. No thread and no tensor lives in this crate.
 
-pub mod classic;
 pub mod evaluator;
-pub mod exact;
 pub mod mcts;
+pub mod classic;
+pub mod exact;
 
 pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
-pub use mcts::{Mcts, MctsConfig, RootAction, RootNoise};
+pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise};

@@ -4,22 +4,24 @@
 //! ```
 //! use rand::SeedableRng;
 //! use turnstone_env::{Game, games::MuTorere};
-//! use turnstone_search::{Mcts, MctsConfig, Uniform};
+//! use turnstone_search::{Mcts, Method, Uniform};
 //!
 //! let game = MuTorere::default();
 //! let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut search = Mcts::new(&game, game.start());
-//! search.begin(&MctsConfig::default(), 200, &mut rng);
+//! search.begin(&Method::default(), 200, &mut rng);
 //! search.run(&game, &mut Uniform);
 //! let action = search.choose(0.0, &mut rng); // the most visited, proven results first
 //! search.advance(&game, action); // keeps what was searched below it
 //! ```
 
-mod backup;
-mod puct;
 mod tree;
+mod puct;
+mod gumbel;
+mod backup;
 
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_env::{Action, ActionList, Game, Side};
 
@@ -35,9 +37,24 @@ pub struct RootNoise {
     pub fraction: f32,
 }
 
-/// The constants of the search.
+/// How actions are chosen during a search, and what comes of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct MctsConfig {
+pub enum Method {
+    /// The formula of AlphaZero; the policy is the share of visits.
+    Puct(Puct),
+    /// Sequential halving at the root; the policy is improved by the values found. Good from two simulations up.
+    Gumbel(Gumbel),
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self::Puct(Puct::default())
+    }
+}
+
+/// Constants of PUCT.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Puct {
     /// Weight of the exploration term.
     pub c_puct: f32,
     /// How much less than its parent an unvisited child is worth, times the root of the visited children's prior mass.
@@ -46,9 +63,28 @@ pub struct MctsConfig {
     pub noise: Option<RootNoise>,
 }
 
-impl Default for MctsConfig {
+impl Default for Puct {
     fn default() -> Self {
         Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None }
+    }
+}
+
+/// Constants of Gumbel search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gumbel {
+    /// Actions considered at the root.
+    pub considered: u32,
+    /// Added to the greatest visit count in the weight of values against logits.
+    pub c_visit: f32,
+    /// Weight of values against logits.
+    pub c_scale: f32,
+    /// Scale of the Gumbel noise that samples the considered actions: 1 in self-play, 0 for the strongest play.
+    pub noise_scale: f32,
+}
+
+impl Default for Gumbel {
+    fn default() -> Self {
+        Self { considered: 16, c_visit: 50.0, c_scale: 1.0, noise_scale: 0.0 }
     }
 }
 
@@ -70,7 +106,7 @@ pub struct RootAction {
 /// The search of one game.
 #[derive(Clone, Debug)]
 pub struct Mcts<G: Game> {
-    config: MctsConfig,
+    method: Method,
     tree: Tree<G>,
     /// The other arena for [`Mcts::advance`].
     spare: Tree<G>,
@@ -80,8 +116,10 @@ pub struct Mcts<G: Game> {
     legal: ActionList,
     /// Simulations still to run.
     left: u32,
-    /// Seed of the noise that has still to be mixed into the priors of the root, once it is expanded.
-    noise_seed: Option<u64>,
+    /// What Gumbel search knows of its root.
+    gumbel: gumbel::Root,
+    /// Seed of the root's noise, while the root has still to be expanded.
+    unprepared: Option<u64>,
 }
 
 impl<G: Game> Mcts<G> {
@@ -90,14 +128,15 @@ impl<G: Game> Mcts<G> {
         let mut tree = Tree::default();
         tree.add(game, state);
         Self {
-            config: MctsConfig::default(),
+            method: Method::default(),
             tree,
             spare: Tree::default(),
             path: Vec::new(),
             pending: NO_NODE,
             legal: ActionList::new(),
             left: 0,
-            noise_seed: None,
+            gumbel: gumbel::Root::default(),
+            unprepared: None,
         }
     }
 
@@ -109,14 +148,14 @@ impl<G: Game> Mcts<G> {
         self.pending = NO_NODE;
     }
 
-    /// Sets out to run `simulations` more simulations (at least one) from the root.
-    pub fn begin(&mut self, config: &MctsConfig, simulations: u32, rng: &mut impl Rng) {
-        self.config = *config;
-        // A kept root is expanded already and costs no simulation; a fresh one is expanded by the first.
+    /// Sets out to run `simulations` more simulations (at least one) from the root. Expanding a root that is new comes
+    /// on top.
+    pub fn begin(&mut self, method: &Method, simulations: u32, rng: &mut impl Rng) {
+        self.method = *method;
         self.left = simulations.max(1);
-        self.noise_seed = config.noise.map(|_| rng.random());
+        self.unprepared = Some(rng.random());
         if self.tree.nodes[0].expanded {
-            self.add_noise();
+            self.prepare_root();
         }
     }
 
@@ -125,7 +164,7 @@ impl<G: Game> Mcts<G> {
     pub fn gather(&mut self, game: &G) -> Option<(&G::State, &[Action])> {
         assert_eq!(self.pending, NO_NODE, "the last answer has to be applied first");
         while self.left > 0 && self.tree.nodes[0].proven.is_none() {
-            self.left -= 1;
+            self.left -= u32::from(self.tree.nodes[0].expanded);
             let leaf = self.descend(game);
             if self.tree.nodes[leaf as usize].proven.is_none() {
                 self.pending = leaf;
@@ -143,10 +182,10 @@ impl<G: Game> Mcts<G> {
     pub fn apply(&mut self, priors: &[f32], estimate: Estimate) {
         let leaf = std::mem::replace(&mut self.pending, NO_NODE);
         assert_ne!(leaf, NO_NODE, "no position is waiting for an answer");
-        self.tree.expand(leaf, &self.legal, priors);
+        self.tree.expand(leaf, &self.legal, priors, estimate.value);
         backup::backup(&mut self.tree, &self.path, leaf, estimate);
         if leaf == 0 {
-            self.add_noise();
+            self.prepare_root();
         }
     }
 
@@ -210,63 +249,51 @@ impl<G: Game> Mcts<G> {
         })
     }
 
-    /// Writes the improved policy over the root's legal actions, of sum 1: shares of visits, among the winning actions
-    /// alone if some are proven won for the mover, and with nothing on actions proven worse than the best proven one.
+    /// Writes the policy that the search arrived at over the root's legal actions, of sum 1: shares of visits, or the
+    /// improved policy of Gumbel search. Actions proven worse than what the mover is sure to get have no share.
     pub fn policy(&self, out: &mut Vec<f32>) {
-        out.clear();
         let mover = self.tree.nodes[0].mover;
         let edges = self.tree.edges_of(0);
-        // What the mover is sure to get: weaker proven actions are out.
+        out.clear();
+        match &self.method {
+            Method::Puct(_) => out.extend(edges.iter().map(|edge| edge.visits as f32)),
+            Method::Gumbel(config) => gumbel::improved_policy(&self.tree, 0, config, out),
+        }
         let sure = edges.iter().filter_map(|edge| self.proven_for(edge, mover)).max().unwrap_or(-1);
         let all_proven = edges.iter().all(|edge| self.proven_for(edge, mover).is_some());
-        out.extend(edges.iter().map(|edge| match self.proven_for(edge, mover) {
-            Some(value) if value < sure || (value == -1 && !all_proven) => 0.0,
-            // An unvisited edge cannot be proven, so a proven one weighs at least its one visit.
-            Some(_) => edge.visits as f32,
-            None if sure == 1 => 0.0,
-            None => edge.visits as f32,
-        }));
-        let sum: f32 = out.iter().sum();
-        if sum > 0.0 {
-            out.iter_mut().for_each(|p| *p /= sum);
-        } else {
-            // Fewer simulations than it takes to visit an action that is not lost: the priors decide.
-            out.clear();
-            out.extend(edges.iter().map(|edge| match self.proven_for(edge, mover) {
-                Some(-1) => 0.0,
-                _ => edge.prior.max(f32::MIN_POSITIVE),
-            }));
-            let sum: f32 = out.iter().sum();
-            out.iter_mut().for_each(|p| *p /= sum);
+        let keep = |edge: &Edge| match self.proven_for(edge, mover) {
+            Some(value) => value == sure && (value > -1 || all_proven),
+            None => sure < 1,
+        };
+        for (share, edge) in out.iter_mut().zip(edges) {
+            *share = if keep(edge) { *share } else { 0.0 };
         }
+        if out.iter().all(|&share| share == 0.0) {
+            // No action that may be played has a share, as before the first simulation: the priors decide.
+            let prior = |edge: &Edge| if keep(edge) { edge.prior.max(f32::MIN_POSITIVE) } else { 0.0 };
+            out.iter_mut().zip(edges).for_each(|(share, edge)| *share = prior(edge));
+        }
+        let sum: f32 = out.iter().sum();
+        out.iter_mut().for_each(|share| *share /= sum);
     }
 
-    /// An action drawn from the improved policy sharpened by a temperature: 0 takes the greatest (the first among
-    /// equals), 1 draws from the policy as it is.
+    /// The action to play. After PUCT it is drawn from the policy sharpened by a temperature: 0 takes the greatest (the
+    /// first among equals), 1 draws from the policy as it is. After Gumbel search it is the winner of the sequential
+    /// halving, whose randomness is the noise at its root, and the temperature matters only once the root is proven.
     ///
     /// # Panics
     /// If no simulation has been run or the game is over.
     pub fn choose(&self, temperature: f32, rng: &mut impl Rng) -> Action {
-        let mut weights = Vec::new();
-        self.policy(&mut weights);
         let edges = self.tree.edges_of(0);
         assert!(!edges.is_empty(), "a running position has to be searched before an action is chosen");
-        let greatest = weights.iter().copied().fold(0.0, f32::max);
-        if temperature <= 0.0 {
-            let best = weights.iter().position(|&w| w == greatest).expect("the greatest is one of them");
-            return edges[best].action;
+        if let Method::Gumbel(config) = &self.method
+            && self.proven().is_none()
+        {
+            return edges[self.gumbel.choose(&self.tree, config)].action;
         }
-        weights.iter_mut().for_each(|w| *w = (*w / greatest).powf(1.0 / temperature));
-        let mut point = rng.random::<f32>() * weights.iter().sum::<f32>();
-        for (edge, weight) in edges.iter().zip(&weights) {
-            if point < *weight {
-                return edge.action;
-            }
-            point -= weight;
-        }
-        // Rounding can leave a rest: the last action with any weight takes it.
-        let last = weights.iter().rposition(|&w| w > 0.0).expect("the greatest weight is 1");
-        edges[last].action
+        let mut weights = Vec::new();
+        self.policy(&mut weights);
+        edges[draw(&mut weights, temperature, rng)].action
     }
 
     /// The expected line: from the root the most visited actions, proven results first.
@@ -298,7 +325,7 @@ impl<G: Game> Mcts<G> {
         let mut node: NodeId = 0;
         while self.tree.nodes[node as usize].expanded && (node == 0 || self.tree.nodes[node as usize].proven.is_none())
         {
-            let id = puct::select(&self.tree, node, &self.config);
+            let id = self.select(node);
             self.path.push((node, id));
             let edge = self.tree.edges[id as usize];
             if edge.child == NO_NODE {
@@ -313,11 +340,43 @@ impl<G: Game> Mcts<G> {
         node
     }
 
-    fn add_noise(&mut self) {
-        use rand::SeedableRng;
-        if let (Some(noise), Some(seed)) = (self.config.noise, self.noise_seed.take()) {
-            let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-            puct::add_noise(self.tree.edges_of_mut(0), noise, &mut rng);
+    fn select(&mut self, node: NodeId) -> EdgeId {
+        match &self.method {
+            Method::Puct(config) => puct::select(&self.tree, node, config),
+            Method::Gumbel(config) if node == 0 => self.gumbel.select(&self.tree, config),
+            Method::Gumbel(config) => gumbel::select(&self.tree, node, config),
         }
     }
+
+    /// Mixes noise into the root, which is expanded, or samples the actions to be considered.
+    fn prepare_root(&mut self) {
+        let Some(seed) = self.unprepared.take() else { return };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        match &self.method {
+            Method::Puct(Puct { noise: Some(noise), .. }) => {
+                puct::add_noise(self.tree.edges_of_mut(0), *noise, &mut rng);
+            }
+            Method::Puct(_) => {}
+            Method::Gumbel(config) => self.gumbel.begin(self.tree.edges_of(0), config, self.left, &mut rng),
+        }
+    }
+}
+
+/// Draws an index from weights that are not all zero, sharpened by a temperature; 0 takes the greatest, the first among
+/// equals.
+fn draw(weights: &mut [f32], temperature: f32, rng: &mut impl Rng) -> usize {
+    let greatest = weights.iter().copied().fold(0.0, f32::max);
+    if temperature <= 0.0 {
+        return weights.iter().position(|&w| w == greatest).expect("the greatest is one of them");
+    }
+    weights.iter_mut().for_each(|w| *w = (*w / greatest).powf(1.0 / temperature));
+    let mut point = rng.random::<f32>() * weights.iter().sum::<f32>();
+    for (i, weight) in weights.iter().enumerate() {
+        if point < *weight {
+            return i;
+        }
+        point -= weight;
+    }
+    // Rounding can leave a rest: the last index with any weight takes it.
+    weights.iter().rposition(|&w| w > 0.0).expect("the greatest weight is 1")
 }

@@ -6,15 +6,27 @@ use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, play_text};
 use turnstone_search::exact::Solution;
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, MctsConfig, Rollout, RootNoise, Uniform};
+use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
+const GUMBEL: Method = Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 1.0, noise_scale: 1.0 });
+
 fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Evaluator<G>) -> Mcts<G> {
+    searched_by(&Method::default(), game, state, simulations, evaluator)
+}
+
+fn searched_by<G: Game>(
+    method: &Method,
+    game: &G,
+    state: G::State,
+    simulations: u32,
+    evaluator: &mut impl Evaluator<G>,
+) -> Mcts<G> {
     let mut search = Mcts::new(game, state);
-    search.begin(&MctsConfig::default(), simulations, &mut rng(1));
+    search.begin(method, simulations, &mut rng(1));
     search.run(game, evaluator);
     search
 }
@@ -27,13 +39,18 @@ fn small_trees_are_proven_exactly() {
         if toy.outcome(&toy.start()).is_some() {
             continue;
         }
-        let search = searched(&toy, toy.start(), 100_000, &mut Uniform);
         let value = toy.value(toy.start()).signum();
-        assert_eq!(search.proven().map(i16::from), Some(value), "{toy:?}");
-        // The action chosen keeps the value.
-        let mut after = toy.start();
-        toy.play(&mut after, search.choose(0.0, &mut random));
-        assert_eq!(toy.value(after).signum(), value, "{toy:?}");
+        for method in [Method::default(), GUMBEL] {
+            let search = searched_by(&method, &toy, toy.start(), 100_000, &mut Uniform);
+            // Gumbel search does not visit what it believes to be worthless, and so need not prove everything.
+            if method != GUMBEL || search.proven().is_some() {
+                assert_eq!(search.proven().map(i16::from), Some(value), "{method:?} {toy:?}");
+                // The action chosen keeps the value.
+                let mut after = toy.start();
+                toy.play(&mut after, search.choose(0.0, &mut random));
+                assert_eq!(toy.value(after).signum(), value, "{method:?} {toy:?}");
+            }
+        }
     }
 }
 
@@ -69,12 +86,18 @@ fn with_exact_values_no_value_is_given_away() {
     let solution = Solution::of(&game, 10_000).expect("small");
     let mut exact = Exact(solution.clone());
     for &state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
-        for simulations in [8, 16, 64] {
-            let search = searched(&game, state, simulations, &mut exact);
+        for (method, simulations) in [(Method::default(), 8), (Method::default(), 64), (GUMBEL, 8), (GUMBEL, 32)] {
+            // Where the mover is not winning, a reply that is a mistake can make a worse move look equal: with equal
+            // priors Gumbel search looks at one reply only.
+            let winning = f32::from(solution.value(&state).expect("reachable")) * game.mover(&state).sign() > 0.0;
+            if method == GUMBEL && !winning {
+                continue;
+            }
+            let search = searched_by(&method, &game, state, simulations, &mut exact);
             let mut after = state;
             game.play(&mut after, search.choose(0.0, &mut rng(2)));
-            let at = game.position_text(&state);
-            assert_eq!(solution.value(&after), solution.value(&state), "{simulations} simulations at {at}");
+            let at = format!("{method:?}, {simulations} simulations, {}", game.position_text(&state));
+            assert_eq!(solution.value(&after), solution.value(&state), "{at}");
         }
     }
 }
@@ -95,7 +118,7 @@ fn the_kept_tree_is_the_subtree() {
     assert_eq!(kept, before.visits - 1);
     assert!((search.estimate().value - before.value).abs() < 1e-6);
     // Searching on and advancing to an action never searched both work.
-    search.begin(&MctsConfig::default(), 100, &mut rng(3));
+    search.begin(&Method::default(), 100, &mut rng(3));
     search.run(&game, &mut evaluator);
     assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
     let mut fresh = Mcts::new(&game, game.start());
@@ -106,7 +129,8 @@ fn the_kept_tree_is_the_subtree() {
 #[test]
 fn equal_seeds_give_equal_searches_and_noise_changes_priors_only_at_the_root() {
     let game = Mancala::default();
-    let config = MctsConfig { noise: Some(RootNoise { concentration: 10.0, fraction: 0.25 }), ..Default::default() };
+    let noise = Some(RootNoise { concentration: 10.0, fraction: 0.25 });
+    let config = Method::Puct(Puct { noise, ..Default::default() });
     let run = |seed| {
         let mut search = Mcts::new(&game, game.start());
         search.begin(&config, 64, &mut rng(seed));
@@ -145,4 +169,52 @@ fn a_proven_win_is_taken_and_ends_the_search() {
     assert!(search.actions().map(|a| a.visits).sum::<u32>() < 1000, "a proven root needs no more simulations");
     let action = search.choose(0.0, &mut rng(1));
     play_text(&game, &mut state, &game.action_text(action)).expect("a legal action is chosen");
+}
+
+#[test]
+fn the_improved_policy_is_no_worse_than_the_priors() {
+    // With exact values and equal priors the improved policy's expected value must not be below the priors' own
+    // (the policy improvement theorem of Gumbel search), whatever the budget.
+    let params = turnstone_env::Params::new().with("max_plies", 0);
+    let game = MuTorere::with_params(&params).expect("valid");
+    let solution = Solution::of(&game, 10_000).expect("small");
+    let mut exact = Exact(solution.clone());
+    let mut policy = Vec::new();
+    for &state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
+        let search = searched_by(&GUMBEL, &game, state, 4, &mut exact);
+        search.policy(&mut policy);
+        assert!((policy.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        let values: Vec<f32> = search
+            .actions()
+            .map(|a| {
+                let mut after = state;
+                game.play(&mut after, a.action);
+                game.mover(&state).sign() * f32::from(solution.value(&after).expect("reachable"))
+            })
+            .collect();
+        let expected: f32 = policy.iter().zip(&values).map(|(p, v)| p * v).sum();
+        let prior = values.iter().sum::<f32>() / values.len() as f32;
+        assert!(expected >= prior - 1e-5, "{expected} < {prior} at {}", game.position_text(&state));
+    }
+}
+
+#[test]
+fn budgets_from_two_simulations_up_are_used_whole() {
+    let game = Mancala::default();
+    for simulations in [2, 3, 5, 16, 33] {
+        let mut search = Mcts::new(&game, game.start());
+        let mut random = rng(9);
+        for _ in 0..10 {
+            if game.outcome(search.state()).is_some() {
+                break;
+            }
+            let before: u32 = search.actions().map(|a| a.visits).sum();
+            search.begin(&GUMBEL, simulations, &mut random);
+            search.run(&game, &mut Rollout::new(1));
+            let after: u32 = search.actions().map(|a| a.visits).sum();
+            assert!(search.proven().is_some() || after - before == simulations, "{before} {after} {simulations}");
+            let action = search.choose(1.0, &mut random);
+            search.advance(&game, action);
+        }
+    }
 }

@@ -2,12 +2,10 @@
 //! `az:<checkpoint>,sims=100`, `human`.
 
 mod options;
-
 mod players;
-
 mod classical;
 
-pub use classical::{ClassicalSearch, ClassicalSpec, Method};
+pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
 pub use players::Player;
 
 use std::fmt;
@@ -22,6 +20,7 @@ use turnstone_search::classic::Classical;
 
 use self::classical::ClassicalPlayer;
 use self::options::Options;
+use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
 
 /// Most simulations per move.
@@ -48,6 +47,8 @@ pub enum AgentSpec {
         checkpoint: PathBuf,
         /// Simulations per move; 0 plays the network's policy without search.
         simulations: u32,
+        /// Which search.
+        search: SearchKind,
     },
 }
 
@@ -115,8 +116,13 @@ impl Agent {
 
     /// An agent that searches with weights that are in memory.
     #[must_use]
-    pub fn from_network(network: LoadedNetwork, name: impl Into<PathBuf>, simulations: u32) -> Self {
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations }, network: Some(network) }
+    pub fn from_network(
+        network: LoadedNetwork,
+        name: impl Into<PathBuf>,
+        simulations: u32,
+        search: SearchKind,
+    ) -> Self {
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations, search }, network: Some(network) }
     }
 
     /// A player for one seat of one game at a time.
@@ -135,9 +141,9 @@ impl Agent {
                 Box::new(ClassicalPlayer::new(search))
             }
             AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
-            AgentSpec::Az { simulations, .. } => {
+            AgentSpec::Az { simulations, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations)?)
+                Box::new(players::Network::new(game, network, *simulations, search.strongest())?)
             }
         })
     }
@@ -173,8 +179,9 @@ impl FromStr for AgentSpec {
                 Self::Mcts { simulations }
             }),
             "az" => options.number("sims", 0..=MAX_SIMULATIONS).and_then(|simulations| {
+                let search = search_kind(&mut options)?;
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100")?;
-                Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100) })
+                Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
             }),
             _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
             _ => {
@@ -189,6 +196,15 @@ impl FromStr for AgentSpec {
     }
 }
 
+fn search_kind(options: &mut Options) -> Result<SearchKind, String> {
+    match options.take("search").as_deref() {
+        None => Ok(SearchKind::default()),
+        Some("puct") => Ok(SearchKind::Puct),
+        Some("gumbel") => Ok(SearchKind::Gumbel),
+        Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
+    }
+}
+
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -196,7 +212,13 @@ impl fmt::Display for AgentSpec {
             Self::Random => write!(f, "random"),
             Self::Classical(classical) => classical.fmt(f),
             Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
-            Self::Az { checkpoint, simulations } => write!(f, "az:{},sims={simulations}", checkpoint.display()),
+            Self::Az { checkpoint, simulations, search } => {
+                write!(f, "az:{},sims={simulations}", checkpoint.display())?;
+                match search {
+                    SearchKind::Puct => Ok(()),
+                    SearchKind::Gumbel => write!(f, ",search=gumbel"),
+                }
+            }
         }
     }
 }
@@ -233,6 +255,7 @@ mod tests {
             "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
             "az:runs/a b/latest.safetensors,sims=100",
+            "az:x,sims=16,search=gumbel",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }

@@ -1,15 +1,15 @@
 //! The program's commands, one file each.
 
-pub(crate) mod arena;
-pub(crate) mod bench;
 pub(crate) mod games;
-pub(crate) mod grade;
+pub(crate) mod show;
 pub(crate) mod legal;
 pub(crate) mod perft;
-pub(crate) mod play;
 pub(crate) mod search;
-pub(crate) mod show;
+pub(crate) mod play;
 pub(crate) mod train;
+pub(crate) mod arena;
+pub(crate) mod grade;
+pub(crate) mod bench;
 
 use turnstone_env::Outcome;
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 use turnstone_env::games::{AnyGame, NAMES};
 use turnstone_env::{Params, nearest};
 use turnstone_models::{NetworkConfig, OptimiserConfig};
-use turnstone_search::{MctsConfig, RootNoise};
+use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use crate::agents::AgentSpec;
 
@@ -53,36 +53,90 @@ fn default_net() -> NetworkConfig {
     NetworkConfig::ResidualMlp { blocks: 3, width: 128 }
 }
 
+/// Which tree search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchKind {
+    /// AlphaZero's formula, with Dirichlet noise at the root in self-play.
+    #[default]
+    Puct,
+    /// Sequential halving over sampled actions at the root.
+    Gumbel,
+}
+
+impl SearchKind {
+    /// The search with its default constants and without noise, for the strongest play.
+    #[must_use]
+    pub fn strongest(self) -> Method {
+        match self {
+            Self::Puct => Method::Puct(Puct::default()),
+            Self::Gumbel => Method::Gumbel(Gumbel::default()),
+        }
+    }
+}
+
 /// `[search]`: the tree search of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchConfig {
+    /// Which search.
+    pub method: SearchKind,
     /// Simulations per move.
     pub simulations: u32,
-    /// Weight of the exploration term of PUCT.
+    /// PUCT: weight of the exploration term.
     pub c_puct: f32,
-    /// First-play-urgency reduction.
+    /// PUCT: first-play-urgency reduction.
     pub fpu_reduction: f32,
-    /// Total concentration of the root's Dirichlet noise, spread over the legal actions.
+    /// PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions.
     pub noise_concentration: f32,
-    /// Share of the noise in the root's priors; 0 switches it off.
+    /// PUCT: share of the noise in the root's priors; 0 switches it off.
     pub noise_fraction: f32,
+    /// Gumbel: actions considered at the root.
+    pub considered: u32,
+    /// Gumbel: added to the greatest visit count in the weight of values against logits.
+    pub c_visit: f32,
+    /// Gumbel: weight of values against logits.
+    pub c_scale: f32,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        let MctsConfig { c_puct, fpu_reduction, .. } = MctsConfig::default();
-        Self { simulations: 64, c_puct, fpu_reduction, noise_concentration: 10.0, noise_fraction: 0.25 }
+        let (puct, gumbel) = (Puct::default(), Gumbel::default());
+        Self {
+            method: SearchKind::default(),
+            simulations: 64,
+            c_puct: puct.c_puct,
+            fpu_reduction: puct.fpu_reduction,
+            noise_concentration: 10.0,
+            noise_fraction: 0.25,
+            considered: gumbel.considered,
+            c_visit: gumbel.c_visit,
+            c_scale: gumbel.c_scale,
+        }
     }
 }
 
 impl SearchConfig {
-    /// The search's constants, with noise for self-play or without it for play.
+    /// The search of self-play, at a ply with this temperature: PUCT draws its move with it later, Gumbel search scales
+    /// its noise by it, which samples actions in the same proportions.
     #[must_use]
-    pub fn mcts(&self, noise: bool) -> MctsConfig {
-        let noise = (noise && self.noise_fraction > 0.0)
-            .then_some(RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction });
-        MctsConfig { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, noise }
+    pub fn self_play(&self, temperature: f32) -> Method {
+        match self.method {
+            SearchKind::Puct => {
+                let noise = RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction };
+                Method::Puct(Puct {
+                    c_puct: self.c_puct,
+                    fpu_reduction: self.fpu_reduction,
+                    noise: (noise.fraction > 0.0).then_some(noise),
+                })
+            }
+            SearchKind::Gumbel => Method::Gumbel(Gumbel {
+                considered: self.considered,
+                c_visit: self.c_visit,
+                c_scale: self.c_scale,
+                noise_scale: temperature,
+            }),
+        }
     }
 }
 
@@ -121,6 +175,12 @@ impl Default for SelfPlayConfig {
 }
 
 impl SelfPlayConfig {
+    /// Temperature at a ply of the game.
+    #[must_use]
+    pub fn temperature_at(&self, ply: u16) -> f32 {
+        if ply < self.temperature_plies { self.temperature } else { self.final_temperature }
+    }
+
     /// Worker threads in force.
     #[must_use]
     pub fn workers(&self) -> usize {
@@ -216,6 +276,8 @@ pub struct ArenaConfig {
     pub final_games: usize,
     /// Simulations per move of the network's search.
     pub simulations: u32,
+    /// Which search the network plays with.
+    pub search: SearchKind,
     /// Fewest and most random plies of an opening.
     pub opening_plies: [u16; 2],
     /// The opponents.
@@ -229,6 +291,7 @@ impl Default for ArenaConfig {
             games: 40,
             final_games: 200,
             simulations: 100,
+            search: SearchKind::default(),
             opening_plies: [2, 6],
             opponents: vec![AgentSpec::Random],
         }
@@ -315,6 +378,9 @@ impl Config {
         within("search.fpu_reduction", search.fpu_reduction, 0.0, 2.0)?;
         within("search.noise_concentration", search.noise_concentration, 1e-3, 1e4)?;
         within("search.noise_fraction", search.noise_fraction, 0.0, 1.0)?;
+        within("search.considered", search.considered, 1, 65_536)?;
+        within("search.c_visit", search.c_visit, 0.0, 1e4)?;
+        within("search.c_scale", search.c_scale, 0.0, 1e3)?;
         let play = &self.self_play;
         within("self_play.games_per_iteration", play.games_per_iteration, 1, 1_000_000)?;
         within("self_play.concurrent_games", play.concurrent_games, 1, 4096)?;

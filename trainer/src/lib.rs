@@ -2,18 +2,18 @@
 //!
 //! Data flows one way: [`config`] -> [`self_play`] -> [`replay`] -> [`learn`] -> [`run`] (checkpoints) -> [`arena`].
 
+pub mod streams;
+pub mod network;
 pub mod agents;
+pub mod config;
+pub mod replay;
+pub mod self_play;
+pub mod learn;
 pub mod arena;
+pub mod metrics;
+pub mod tensorboard;
+pub mod progress;
+pub mod run_folder;
+pub mod run;
 pub mod cli;
 mod commands;
-pub mod config;
-pub mod learn;
-pub mod metrics;
-pub mod network;
-pub mod progress;
-pub mod replay;
-pub mod run;
-pub mod run_folder;
-pub mod self_play;
-pub mod streams;
-pub mod tensorboard;

@@ -219,7 +219,7 @@ impl<'a, G: Classical> Run<'a, G> {
         }
         let info = checkpoint_info(self.game, &self.config.net, self.learner.steps());
         let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
-        let agent = Agent::from_network(network, self.folder.latest(), arena.simulations);
+        let agent = Agent::from_network(network, self.folder.latest(), arena.simulations, arena.search);
         let settings = MatchSettings {
             games: if last { arena.final_games } else { arena.games },
             opening_plies: arena.opening_plies,

@@ -9,7 +9,7 @@ use std::thread;
 use rand::RngExt;
 use turnstone_env::{ActionList, Game, Outcome, Side, Spec};
 use turnstone_models::{NetworkConfig, NetworkError, Weights};
-use turnstone_search::{Batch, Evaluator, Mcts, MctsConfig};
+use turnstone_search::{Batch, Evaluator, Mcts};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
 use crate::network::NetworkEvaluator;
@@ -126,7 +126,6 @@ struct Seat<G: Game> {
 struct Worker<'a, G: Game, N> {
     task: &'a Task<'a, G>,
     spec: Spec,
-    config: MctsConfig,
     /// Numbers of the games still to be started.
     numbers: N,
     seats: Vec<Seat<G>>,
@@ -140,7 +139,6 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         let spec = task.game.spec();
         Self {
             task,
-            config: task.search.mcts(true),
             numbers,
             seats: Vec::new(),
             finished: Vec::new(),
@@ -197,7 +195,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
                 };
                 self.finished.push(over.finish(outcome));
             } else {
-                self.seats[i].begin(self.task, &self.config);
+                self.seats[i].begin(self.task);
             }
         }
     }
@@ -212,8 +210,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         let policy = indices.zip(self.policy.iter().copied());
         seat.positions.push(&self.features, policy, mover, seat.search.estimate());
         seat.recorded.push(seat.ply);
-        let early = seat.ply < self.task.self_play.temperature_plies;
-        let temperature = if early { self.task.self_play.temperature } else { self.task.self_play.final_temperature };
+        let temperature = self.task.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
         seat.ply += 1;
@@ -233,14 +230,15 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             recorded: Vec::new(),
             positions: Shard::new(task.iteration, self.spec.features()),
         };
-        seat.begin(task, &self.config);
+        seat.begin(task);
         Some(seat)
     }
 }
 
 impl<G: Game> Seat<G> {
-    fn begin(&mut self, task: &Task<'_, G>, config: &MctsConfig) {
-        self.search.begin(config, task.search.simulations, &mut self.rng);
+    fn begin(&mut self, task: &Task<'_, G>) {
+        let method = task.search.self_play(task.self_play.temperature_at(self.ply));
+        self.search.begin(&method, task.search.simulations, &mut self.rng);
     }
 
     fn finish(mut self, outcome: Outcome) -> FinishedGame {

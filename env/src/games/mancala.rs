@@ -11,6 +11,8 @@
 //! store gives another turn, a last stone in an empty own pit takes it and the opposite pit, and when the player to move
 //! has no stones the other takes what is left on his side.
 
+mod svg;
+
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Outcome, Spec};
@@ -20,8 +22,37 @@ use crate::symmetry::Symmetry;
 
 /// The most pits a row can have: two rows and two stores then fill a state's 16 holes.
 const MAX_PITS: u16 = 7;
-/// Per-pit planes "at least k stones" go up to this k: enough for a lap of six pits (13 stones).
-const COUNT_PLANES: u8 = 13;
+/// Holes that a state has room for.
+const HOLES: usize = 2 * (MAX_PITS as usize + 1);
+/// Seven low bits of every byte.
+const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+/// The per-pit planes "at least k stones", up to a lap of six pits (13 stones).
+const LEAST_COUNTS: [f32; 13] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
+
+/// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from
+/// there, counted from 1. 255 for a store that is skipped and for holes that the board does not have.
+static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
+    let mut table = [[[u8::MAX; HOLES]; HOLES]; MAX_PITS as usize];
+    let mut pits = 1;
+    while pits <= MAX_PITS as usize {
+        let (stores, holes) = ([pits, 2 * pits + 1], 2 * pits + 2);
+        let mut start = 0;
+        while start < 2 * pits + 1 {
+            let skipped = stores[(start < pits) as usize];
+            let (mut stone, mut hole) = (1, (start + 1) % holes);
+            while start != stores[0] && stone < holes {
+                if hole != skipped {
+                    table[pits - 1][start][hole] = stone as u8;
+                    stone += 1;
+                }
+                hole = (hole + 1) % holes;
+            }
+            start += 1;
+        }
+        pits += 1;
+    }
+    table
+};
 
 /// When the game ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,7 +87,7 @@ impl Default for Mancala {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// `pits` pits and the store of player 1 (B2.., 8), then `pits` pits and the store of player 2 (A7.., 1).
-    holes: [u8; 16],
+    holes: [u8; HOLES],
     mover: Side,
 }
 
@@ -101,7 +132,7 @@ impl Mancala {
         if stones != u32::from(self.total()) {
             return Err(format!("there must be {} stones in all, not {stones}", self.total()));
         }
-        let mut state = State { holes: [0; 16], mover };
+        let mut state = State { holes: [0; HOLES], mover };
         for side in Side::BOTH {
             let first = self.first_hole(side);
             let row = &mut state.holes[first..first + self.pits()];
@@ -132,37 +163,56 @@ impl Mancala {
         if action < pits { action } else { 3 * pits - action }
     }
 
+    /// The pits of `side` in its sowing order as the bytes of a word, the lowest first.
+    #[inline]
+    fn row_bytes(&self, state: &State, side: Side) -> u64 {
+        let first = self.first_hole(side);
+        let bytes = state.holes[first..first + 8].try_into().expect("eight bytes");
+        u64::from_le_bytes(bytes) & (u64::MAX >> (8 * (8 - self.pits())))
+    }
+
+    /// The bytes of a row from its other end.
+    #[inline]
+    fn reversed(&self, row: u64) -> u64 {
+        row.swap_bytes() >> (8 * (8 - self.pits()))
+    }
+
     #[inline]
     fn row_is_empty(&self, state: &State, side: Side) -> bool {
-        self.row(state, side).iter().all(|&stones| stones == 0)
+        self.row_bytes(state, side) == 0
     }
 
-    /// Sows the stones of `hole` and returns the hole where the last one fell.
+    /// Sows the stones of `hole`, a pit of the mover, and returns the hole where the last one fell if it is his too.
     #[inline]
-    fn sow(&self, state: &mut State, hole: usize) -> usize {
-        let skipped = self.store_hole(state.mover.other());
-        let holes = 2 * (self.pits() + 1);
-        let mut stones = std::mem::take(&mut state.holes[hole]);
-        let mut last = hole;
-        while stones > 0 {
-            last = if last + 1 == holes { 0 } else { last + 1 };
-            if last != skipped {
-                state.holes[last] += 1;
-                stones -= 1;
+    fn sow(&self, state: &mut State, hole: usize) -> Option<usize> {
+        let lap = 2 * self.pits + 1;
+        let stones = state.holes[hole];
+        let (laps, rest) = if stones < lap { (0, stones) } else { (stones / lap, stones % lap) };
+        let reached_by = &REACHED_BY[self.pits() - 1][hole];
+        // The pit itself, last of a lap, is emptied in the same loop, which the compiler turns into vector operations: a
+        // single byte written just before would make them wait.
+        for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
+            let kept = if stone == lap { 0 } else { *count };
+            *count = kept + u8::from(stone <= rest);
+        }
+        if laps > 0 {
+            for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
+                *count += if stone == u8::MAX { 0 } else { laps };
             }
         }
-        last
+        let first = self.first_hole(state.mover);
+        match hole - first + usize::from(rest) {
+            reach if reach <= self.pits() => Some(first + reach),
+            reach if reach < usize::from(lap) => None,
+            reach => Some(first + reach - usize::from(lap)),
+        }
     }
 
-    /// Takes the last stone and the opposite pit, if it fell into an empty own pit.
+    /// Takes the last stone and the opposite pit, if it fell into an empty pit; `last` is a pit of the mover.
     #[inline]
     fn capture(&self, state: &mut State, last: usize) {
-        let own = self.first_hole(state.mover);
         let opposite = 2 * self.pits() - last;
-        if (own..own + self.pits()).contains(&last)
-            && state.holes[last] == 1
-            && (self.empty_capture || state.holes[opposite] > 0)
-        {
+        if state.holes[last] == 1 && (self.empty_capture || state.holes[opposite] > 0) {
             state.holes[self.store_hole(state.mover)] += 1 + state.holes[opposite];
             state.holes[last] = 0;
             state.holes[opposite] = 0;
@@ -222,14 +272,14 @@ impl Game for Mancala {
     fn spec(&self) -> Spec {
         let (points, pits) = (2 * self.pits(), u16::from(self.pits));
         let mut point_planes = vec!["stones / 16".to_owned()];
-        point_planes.extend((1..=COUNT_PLANES).map(|k| format!("at least {k} stones")));
+        point_planes.extend(LEAST_COUNTS.map(|k| format!("at least {k} stones")));
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
             points,
             lattice: [2, self.pits()],
-            // Own pits left to right in the lower row, the opponent's pits opposite them in the upper one.
-            cells: (0..pits).map(|p| pits + p).chain(0..pits).collect(),
+            // Own pits left to right in the first row, the opponent's pits opposite them in the second.
+            cells: (0..2 * pits).collect(),
             symmetries: vec![Symmetry {
                 points: (0..points as u8).collect(),
                 actions: (0..points as u16).collect(),
@@ -247,7 +297,7 @@ impl Game for Mancala {
     }
 
     fn start(&self) -> State {
-        let mut holes = [0; 16];
+        let mut holes = [0; HOLES];
         for side in Side::BOTH {
             holes[self.first_hole(side)..self.store_hole(side)].fill(self.stones);
         }
@@ -262,19 +312,27 @@ impl Game for Mancala {
     #[inline]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
+        let row = self.row_bytes(state, state.mover);
+        let labelled = match state.mover {
+            Side::First => row,
+            Side::Second => self.reversed(row), // labels run against the sowing there
+        };
+        // The high bit of every byte that is not zero.
+        let mut filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
         let first = state.mover.index() * self.pits();
-        for action in (first..first + self.pits()).map(|a| Action(a as u16)) {
-            if state.holes[self.hole(action)] > 0 {
-                out.push(action);
-            }
+        while filled != 0 {
+            out.push(Action((first + filled.trailing_zeros() as usize / 8) as u16));
+            filled &= filled - 1;
         }
     }
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let last = self.sow(state, self.hole(action));
-        if last != self.store_hole(state.mover) {
-            self.capture(state, last);
+        if last != Some(self.store_hole(state.mover)) {
+            if let Some(pit) = last {
+                self.capture(state, pit);
+            }
             state.mover = state.mover.other();
         }
         self.finish(state);
@@ -287,21 +345,19 @@ impl Game for Mancala {
     }
 
     fn observe(&self, state: &State, features: &mut [f32]) {
-        let (pits, points) = (self.pits(), 2 * self.pits());
-        let own = self.row(state, state.mover);
-        let opponents = self.row(state, state.mover.other());
-        for pit in 0..pits {
-            for (point, stones) in [(pit, own[pit]), (pits + pit, opponents[pits - 1 - pit])] {
-                features[point] = f32::from(stones) / 16.0;
-                for k in 1..=COUNT_PLANES {
-                    features[usize::from(k) * points + point] = f32::from(u8::from(stones >= k));
-                }
-            }
+        let points = 2 * self.pits();
+        let own = self.row_bytes(state, state.mover);
+        let opponents = self.reversed(self.row_bytes(state, state.mover.other()));
+        let counts = u128::from(own) | u128::from(opponents) << (8 * self.pits());
+        let counts = counts.to_le_bytes().map(f32::from);
+        match <&[f32; 12]>::try_from(&counts[..points]) {
+            Ok(counts) => write_planes(counts, features), // the usual board, compiled with its length known
+            Err(_) => write_planes(&counts[..points], features),
         }
         let stores = [state.mover, state.mover.other()].map(|side| f32::from(self.store(state, side)));
         let total = f32::from(self.total());
         let scalars = [stores[0] / total, stores[1] / total, (stores[0] - stores[1]) / 16.0];
-        features[points * (1 + usize::from(COUNT_PLANES))..].copy_from_slice(&scalars);
+        features[points * (1 + LEAST_COUNTS.len())..].copy_from_slice(&scalars);
     }
 
     fn permuted(&self, state: &State, _: &Symmetry) -> State {
@@ -374,5 +430,21 @@ impl Game for Mancala {
             &cells(lower)[1..],
             self.store(state, Side::First)
         )
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        svg::draw(self, state, last)
+    }
+}
+
+/// Writes the planes of points from the stones in each of them.
+#[inline]
+fn write_planes<C: AsRef<[f32]> + ?Sized>(counts: &C, features: &mut [f32]) {
+    let counts = counts.as_ref();
+    let (stones, at_least) = features.split_at_mut(counts.len());
+    stones.iter_mut().zip(counts).for_each(|(feature, count)| *feature = count / 16.0);
+    for (plane, least) in at_least.chunks_exact_mut(counts.len()).zip(LEAST_COUNTS) {
+        let feature = |count: f32| if count >= least { 1.0 } else { 0.0 };
+        plane.iter_mut().zip(counts).for_each(|(to, &count)| *to = feature(count));
     }
 }

@@ -12,6 +12,8 @@
 //! authority. A piece moves into the one empty square if adjacent; from the ring only if an opponent's piece stands on
 //! a square adjacent to the destination. The player who cannot move loses; `max_plies` ends the game as a draw.
 
+mod svg;
+
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Outcome, Spec};
@@ -291,6 +293,10 @@ impl Game for MuTorere {
         };
         let line = "───┼───┼───\n";
         format!("{}{line}{}{line}{}", row(0), row(3), row(6))
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        svg::draw(self, state, last)
     }
 }
 

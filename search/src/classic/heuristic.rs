@@ -1,8 +1,11 @@
 //! Static evaluations, and which of them a game is played with by default.
 
-use turnstone_env::games::{Mancala, MuTorere, mancala};
+pub mod mancala;
+pub mod konane;
+
+use turnstone_env::games::MuTorere;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Outcome, Side};
+use turnstone_env::{Game, Outcome};
 
 /// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
 pub const WON: i32 = 1_000_000;
@@ -83,25 +86,6 @@ impl<G: Game> Heuristic<G> for WinLoss {
     }
 }
 
-/// Stones in one's store minus stones in the opponent's, also for finished games: the evaluation E(p) of CSE 140,
-/// assignment 3. Its ties go to the first pit in board order, which is the order of the actions.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct StoreDifference;
-
-impl Heuristic<Mancala> for StoreDifference {
-    fn name(&self) -> &'static str {
-        "store_difference"
-    }
-
-    fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {
-        i32::from(game.store(state, Side::First)) - i32::from(game.store(state, Side::Second))
-    }
-
-    fn final_score(&self, _: &Mancala, _: &mancala::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.margin)
-    }
-}
-
 /// The margin of finished games of the toy.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ToyMargin;
@@ -129,12 +113,6 @@ pub trait Classical: Game {
 impl Classical for MuTorere {
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
         vec![Box::new(WinLoss)]
-    }
-}
-
-impl Classical for Mancala {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(StoreDifference), Box::new(WinLoss)]
     }
 }
 

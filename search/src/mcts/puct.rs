@@ -8,11 +8,11 @@ use rand_distr::{Distribution, Gamma};
 use turnstone_env::Game;
 
 use super::tree::{Edge, EdgeId, NodeId, Tree};
-use super::{MctsConfig, RootNoise};
+use super::{Puct, RootNoise};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were).
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &MctsConfig) -> EdgeId {
+pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> EdgeId {
     let parent = &tree.nodes[node as usize];
     let edges = tree.edges_of(node);
     let sign = parent.mover.sign();

@@ -21,6 +21,8 @@ pub(super) struct Node<S> {
     pub(super) expanded: bool,
     pub(super) first_edge: EdgeId,
     pub(super) edges: u32,
+    /// The evaluator's value for the first side.
+    pub(super) value: f32,
     /// Simulations that reached this node, the one that expanded it included.
     pub(super) visits: u32,
     /// Sum of the values, for the first side, that those simulations brought.
@@ -71,6 +73,7 @@ impl<G: Game> Tree<G> {
             expanded: false,
             first_edge: 0,
             edges: 0,
+            value: 0.0,
             visits: 0,
             value_sum: 0.0,
             draw_sum: 0.0,
@@ -78,8 +81,8 @@ impl<G: Game> Tree<G> {
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// Gives a node its edges.
-    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32]) {
+    /// Gives a node its edges, with the evaluator's answer.
+    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], value: f32) {
         let first_edge = self.edges.len() as EdgeId;
         self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
             action,
@@ -92,6 +95,7 @@ impl<G: Game> Tree<G> {
         node.expanded = true;
         node.first_edge = first_edge;
         node.edges = legal.len() as u32;
+        node.value = value;
     }
 
     pub(super) fn edges_of(&self, node: NodeId) -> &[Edge] {

@@ -23,14 +23,14 @@ const LARGEST_TABLE: u32 = 65_536;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ClassicalSpec {
     /// How it searches.
-    pub method: Method,
+    pub method: ClassicalMethod,
     /// Static evaluation by name; the game's first one if absent.
     pub heuristic: Option<String>,
 }
 
 /// How a classical agent searches.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Method {
+pub enum ClassicalMethod {
     /// Plain minimax.
     Minimax {
         /// Plies to look ahead.
@@ -72,26 +72,26 @@ impl ClassicalSpec {
     pub(super) fn parse(name: &str, options: &mut Options) -> Result<Self, String> {
         let depths = 1..=MAX_DEPTH;
         let method = match name {
-            "minimax" => Method::Minimax { depth: options.number("depth", depths)?.unwrap_or(6) },
-            "breadthfirst" => Method::BreadthFirst { depth: options.number("depth", depths)?.unwrap_or(2) },
+            "minimax" => ClassicalMethod::Minimax { depth: options.number("depth", depths)?.unwrap_or(6) },
+            "breadthfirst" => ClassicalMethod::BreadthFirst { depth: options.number("depth", depths)?.unwrap_or(2) },
             "bestfirst" => {
                 let most = MOST_POSITIONS as u32;
-                Method::BestFirst { nodes: options.number("nodes", 1..=most)?.unwrap_or(1000) }
+                ClassicalMethod::BestFirst { nodes: options.number("nodes", 1..=most)?.unwrap_or(1000) }
             }
             _ => Self::parse_alphabeta(options)?,
         };
         Ok(Self { method, heuristic: options.take("heuristic") })
     }
 
-    fn parse_alphabeta(options: &mut Options) -> Result<Method, String> {
+    fn parse_alphabeta(options: &mut Options) -> Result<ClassicalMethod, String> {
         let depth = options.number("depth", 1..=MAX_DEPTH)?;
         let nodes = options.number("nodes", 1..=u32::MAX)?;
         let (time, total) = (options.time("time")?, options.time("total")?);
         let table = options.number("hash", 0..=LARGEST_TABLE)?;
         if nodes.is_none() && time.is_none() && total.is_none() {
-            return Ok(Method::FixedDepth { depth: depth.unwrap_or(6), table: table.unwrap_or(0) });
+            return Ok(ClassicalMethod::FixedDepth { depth: depth.unwrap_or(6), table: table.unwrap_or(0) });
         }
-        Ok(Method::Deepening { depth, nodes, time, total, table: table.unwrap_or(TABLE) })
+        Ok(ClassicalMethod::Deepening { depth, nodes, time, total, table: table.unwrap_or(TABLE) })
     }
 }
 
@@ -99,20 +99,20 @@ impl fmt::Display for ClassicalSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options: Vec<(&str, Option<String>)> = Vec::new();
         let name = match &self.method {
-            Method::Minimax { depth } | Method::BreadthFirst { depth } => {
+            ClassicalMethod::Minimax { depth } | ClassicalMethod::BreadthFirst { depth } => {
                 options.push(("depth", Some(depth.to_string())));
-                if matches!(self.method, Method::Minimax { .. }) { "minimax" } else { "breadthfirst" }
+                if matches!(self.method, ClassicalMethod::Minimax { .. }) { "minimax" } else { "breadthfirst" }
             }
-            Method::BestFirst { nodes } => {
+            ClassicalMethod::BestFirst { nodes } => {
                 options.push(("nodes", Some(nodes.to_string())));
                 "bestfirst"
             }
-            Method::FixedDepth { depth, table } => {
+            ClassicalMethod::FixedDepth { depth, table } => {
                 options.push(("depth", Some(depth.to_string())));
                 options.push(("hash", (*table != 0).then(|| table.to_string())));
                 "alphabeta"
             }
-            Method::Deepening { depth, nodes, time, total, table } => {
+            ClassicalMethod::Deepening { depth, nodes, time, total, table } => {
                 options.push(("depth", depth.map(|depth| depth.to_string())));
                 options.push(("nodes", nodes.map(|nodes| nodes.to_string())));
                 options.push(("time", time.map(time_text)));
@@ -144,7 +144,7 @@ pub(super) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn
 /// A classical search as a spec describes it.
 pub struct ClassicalSearch<G: Game> {
     search: Search<G>,
-    method: Method,
+    method: ClassicalMethod,
     /// What is left of the time for a whole game.
     remaining: Option<Duration>,
 }
@@ -168,10 +168,10 @@ impl<G: Classical> ClassicalSearch<G> {
             _ => AlphaBeta::new(game, heuristic).with_table((mebibytes as usize) << 20),
         };
         let search = match spec.method {
-            Method::Minimax { .. } => Search::Minimax(Minimax::new(game, heuristic)),
-            Method::BreadthFirst { .. } => Search::BreadthFirst(BreadthFirst::new(game, heuristic)),
-            Method::BestFirst { .. } => Search::BestFirst(BestFirst::new(game, heuristic)),
-            Method::FixedDepth { table, .. } | Method::Deepening { table, .. } => {
+            ClassicalMethod::Minimax { .. } => Search::Minimax(Minimax::new(game, heuristic)),
+            ClassicalMethod::BreadthFirst { .. } => Search::BreadthFirst(BreadthFirst::new(game, heuristic)),
+            ClassicalMethod::BestFirst { .. } => Search::BestFirst(BestFirst::new(game, heuristic)),
+            ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => {
                 Search::AlphaBeta(alpha_beta(heuristic, table))
             }
         };
@@ -195,7 +195,7 @@ impl<G: Classical> ClassicalSearch<G> {
         if let Search::AlphaBeta(search) = &mut self.search {
             search.forget();
         }
-        if let Method::Deepening { total, .. } = self.method {
+        if let ClassicalMethod::Deepening { total, .. } = self.method {
             self.remaining = total;
         }
     }
@@ -204,11 +204,13 @@ impl<G: Classical> ClassicalSearch<G> {
     pub fn find(&mut self, state: &G::State) -> Found {
         let start = Instant::now();
         let found = match (&mut self.search, &self.method) {
-            (Search::Minimax(search), Method::Minimax { depth }) => search.search(state, *depth),
-            (Search::BreadthFirst(search), Method::BreadthFirst { depth }) => search.search(state, *depth),
-            (Search::BestFirst(search), Method::BestFirst { nodes }) => search.search(state, u64::from(*nodes)),
-            (Search::AlphaBeta(search), Method::FixedDepth { depth, .. }) => search.search(state, *depth),
-            (Search::AlphaBeta(search), Method::Deepening { depth, nodes, time, .. }) => {
+            (Search::Minimax(search), ClassicalMethod::Minimax { depth }) => search.search(state, *depth),
+            (Search::BreadthFirst(search), ClassicalMethod::BreadthFirst { depth }) => search.search(state, *depth),
+            (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
+                search.search(state, u64::from(*nodes))
+            }
+            (Search::AlphaBeta(search), ClassicalMethod::FixedDepth { depth, .. }) => search.search(state, *depth),
+            (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
                 let share = self.remaining.map(Limits::share_of).unwrap_or_default();
                 let time = time.into_iter().chain(&share.time).min().copied();
                 search.deepen(state, &Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share })

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game, Side};
 use turnstone_models::NetworkError;
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, MctsConfig, Rollout};
+use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Rollout};
 
 use super::LoadedNetwork;
 use crate::network::NetworkEvaluator;
@@ -42,20 +42,21 @@ impl<G: Game> Player<G> for Random {
 /// Tree search that keeps its tree from move to move.
 struct TreePlayer<G: Game> {
     search: Mcts<G>,
+    method: Method,
     simulations: u32,
     comment: String,
 }
 
 impl<G: Game> TreePlayer<G> {
-    fn new(game: &G, simulations: u32) -> Self {
-        Self { search: Mcts::new(game, game.start()), simulations, comment: String::new() }
+    fn new(game: &G, simulations: u32, method: Method) -> Self {
+        Self { search: Mcts::new(game, game.start()), method, simulations, comment: String::new() }
     }
 
     fn choose(&mut self, game: &G, state: &G::State, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) -> Action {
         if self.search.state() != state {
             self.search.reset(game, *state);
         }
-        self.search.begin(&MctsConfig::default(), self.simulations, rng);
+        self.search.begin(&self.method, self.simulations, rng);
         self.search.run(game, evaluator);
         self.comment = in_words(self.search.estimate(), game.mover(state));
         self.search.choose(0.0, rng)
@@ -75,7 +76,7 @@ pub(super) struct Rollouts<G: Game> {
 
 impl<G: Game> Rollouts<G> {
     pub(super) fn new(game: &G, simulations: u32) -> Self {
-        Self { tree: TreePlayer::new(game, simulations), evaluator: Rollout::new(0) }
+        Self { tree: TreePlayer::new(game, simulations, Method::default()), evaluator: Rollout::new(0) }
     }
 }
 
@@ -105,9 +106,14 @@ pub(super) struct Network<G: Game> {
 }
 
 impl<G: Game> Network<G> {
-    pub(super) fn new(game: &G, network: &LoadedNetwork, simulations: u32) -> Result<Self, NetworkError> {
+    pub(super) fn new(
+        game: &G,
+        network: &LoadedNetwork,
+        simulations: u32,
+        method: Method,
+    ) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-        Ok(Self { tree: TreePlayer::new(game, simulations), evaluator })
+        Ok(Self { tree: TreePlayer::new(game, simulations, method), evaluator })
     }
 
     /// The action with the greatest prior.

@@ -1,0 +1,70 @@
+//! Konane's shape for learners: planes, symmetries, and the number of the action that follows a path of cells.
+
+use super::board::{Board, Direction, Jump, Ply};
+use super::{Konane, PLANES, SCALARS};
+use crate::action::Action;
+use crate::game::{Game, Spec};
+use crate::symmetry::Symmetry;
+
+/// Maps a cell, as row from the top and column, to its image; the third argument is the last row or column.
+type Image = fn(usize, usize, usize) -> (usize, usize);
+
+/// Of the square's eight symmetries these keep the colours and, with them, the cells where the opening may remove: the
+/// identity, half a turn, and the reflections in both diagonals. The other four swap X and O.
+const IMAGES: [Image; 4] = [
+    |row, column, _| (row, column),
+    |row, column, last| (last - row, last - column),
+    |row, column, _| (column, row),
+    |row, column, last| (last - column, last - row),
+];
+
+impl Board {
+    pub(super) fn spec(&self) -> Spec {
+        let points = self.size * self.size;
+        Spec {
+            name: Konane::NAME,
+            version: Konane::VERSION,
+            points,
+            lattice: [self.size, self.size],
+            cells: (0..points as u16).collect(),
+            point_planes: PLANES.map(str::to_owned).into(),
+            scalars: SCALARS.map(str::to_owned).into(),
+            actions: self.plies.len(),
+            symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
+            turned: None,
+        }
+    }
+
+    fn symmetry(&self, image: Image) -> Symmetry {
+        let image = |(row, column)| image(row, column, self.size - 1);
+        let point = |(row, column)| (row * self.size + column) as u8;
+        let image_of = |ply: &Ply| match *ply {
+            Ply::Remove { row, column } => self.path_action(&[image((row, column))]),
+            Ply::Jump(jump) => {
+                let path: Vec<_> = (0..=jump.jumps).map(|jumps| image(jump.cell(2 * jumps))).collect();
+                self.path_action(&path)
+            }
+        };
+        let image_of = |ply| image_of(ply).expect("a symmetry maps lines to lines").0;
+        Symmetry {
+            points: self.points().map(|cell| point(image(cell))).collect(),
+            actions: self.plies.iter().map(image_of).collect(),
+            planes: PLANES.len(),
+        }
+    }
+
+    /// The action that removes the one cell of a path or jumps along it; cells are row from the top and column.
+    pub(super) fn path_action(&self, path: &[(usize, usize)]) -> Result<Action, String> {
+        let (row, column) = path[0];
+        let Some(&landing) = path.get(1) else {
+            return Ok(Action((row * self.size + column) as u16));
+        };
+        let jump = |&direction: &Direction| Jump { row, column, direction, jumps: path.len() - 1 };
+        let jump = Direction::ALL.iter().map(jump).find(|jump| jump.cell(2) == landing);
+        let jump = jump.ok_or("a jump goes two cells along a row or a column")?;
+        if path.iter().enumerate().any(|(jumps, &cell)| jump.cell(2 * jumps) != cell) {
+            return Err("a jump goes on in the same direction, two cells at a time".into());
+        }
+        Ok(self.jump_action(jump))
+    }
+}

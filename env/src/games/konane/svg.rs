@@ -1,0 +1,37 @@
+//! Konane's chequered board drawn as SVG.
+
+use super::board::colour;
+use super::{Konane, State};
+use crate::action::Action;
+use crate::game::Game;
+use crate::svg::{self, MARGIN, Sheet, UNIT, status};
+
+pub(super) fn draw(game: &Konane, state: &State, last: Option<Action>) -> String {
+    let edge = UNIT * game.size as f32;
+    let mut sheet =
+        Sheet::new(&format!("Konane: {}", game.position_text(state)), edge + 2.0 * MARGIN, edge + 2.0 * MARGIN + 10.0);
+    let centre = |(row, column): (usize, usize)| [column, row].map(|n| MARGIN + UNIT * (n as f32 + 0.5));
+    for (row, column) in game.points() {
+        let corner = centre((row, column)).map(|middle| middle - UNIT / 2.0);
+        let fill = [svg::colour::HOLLOW, svg::colour::BOARD][colour(row, column).index()];
+        sheet.rectangle(corner, [UNIT; 2], 0.0, fill);
+    }
+    for (row, column) in game.points() {
+        if let Some(side) = game.stone_at(state, row, column) {
+            sheet.stone(centre((row, column)), side);
+        }
+    }
+    let marked = last.map_or(Vec::new(), |action| game.cells(action));
+    for &(row, column) in &marked {
+        sheet.mark(centre((game.size - row, column - 1)));
+    }
+    for n in 0..game.size {
+        let middle = MARGIN + UNIT * (n as f32 + 0.5);
+        for side in [MARGIN / 2.0, MARGIN * 1.5 + edge] {
+            sheet.text([side, middle], 14.0, game.size - n);
+        }
+        sheet.text([middle, MARGIN / 2.0], 14.0, n + 1);
+    }
+    sheet.caption(status(game.outcome(state), state.mover, ["dark (X)", "light (O)"]));
+    sheet.finish()
+}

@@ -1,0 +1,66 @@
+//! Reading Konane's command strings and positions.
+
+use super::board::{colour, toggle};
+use super::{Konane, PIECES, State};
+use crate::action::Action;
+use crate::side::Side;
+
+impl Konane {
+    pub(super) fn read_action(&self, text: &str) -> Result<Action, String> {
+        let form = || "expected `remove(row,column)` or `jump(row,column,row,column,...)`".to_owned();
+        let (name, rest) = text.split_once('(').ok_or_else(form)?;
+        let numbers = rest.strip_suffix(')').ok_or_else(form)?;
+        let numbers: Vec<usize> = numbers.split(',').map(|n| self.coordinate(n)).collect::<Result<_, _>>()?;
+        match (name, numbers.len()) {
+            ("remove", 2) => {}
+            ("remove", _) => return Err("`remove` takes one row and one column".into()),
+            ("jump", n) if n >= 4 && n % 2 == 0 => {}
+            ("jump", _) => return Err("`jump` takes the row and column of two cells or more".into()),
+            _ => return Err(form()),
+        }
+        let path: Vec<_> = numbers.chunks_exact(2).map(|cell| (self.size - cell[0], cell[1] - 1)).collect();
+        self.board.path_action(&path)
+    }
+
+    /// A row or column from 1, written without sign or leading zero.
+    fn coordinate(&self, text: &str) -> Result<usize, String> {
+        let plain = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
+        let number = if plain { text.parse().ok() } else { None };
+        number
+            .filter(|number| (1..=self.size).contains(number))
+            .ok_or_else(|| format!("`{}` is not a row or column from 1 to {}", text.escape_debug(), self.size))
+    }
+
+    pub(super) fn read_position(&self, text: &str) -> Result<State, String> {
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let [board, mover] = fields[..] else {
+            return Err("expected the rows from the top joined by `/`, and the mover X or O".into());
+        };
+        let mover = match mover {
+            "X" => Side::First,
+            "O" => Side::Second,
+            _ => return Err("the mover must be X or O".into()),
+        };
+        let rows: Vec<&str> = board.split('/').collect();
+        if rows.len() != self.size {
+            return Err(format!("there must be {} rows, not {}", self.size, rows.len()));
+        }
+        let mut state = State { stones: [0; 4], mover };
+        for (row, cells) in rows.iter().enumerate() {
+            let width = cells.chars().count();
+            if width != self.size {
+                return Err(format!("row {} must have {} cells, not {width}", self.size - row, self.size));
+            }
+            for (column, cell) in cells.chars().enumerate() {
+                let owner = PIECES[colour(row, column).index()];
+                if cell == owner {
+                    toggle(&mut state.stones, self.board.bit(row, column));
+                } else if cell != '.' {
+                    let (row, column) = (self.size - row, column + 1);
+                    return Err(format!("cell ({row},{column}) must be {owner} or `.`, not `{}`", cell.escape_debug()));
+                }
+            }
+        }
+        self.impossible(&state).map_or(Ok(state), Err)
+    }
+}

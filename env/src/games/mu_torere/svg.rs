@@ -1,0 +1,37 @@
+//! Mu Torere's ring and hub drawn as SVG.
+
+use super::{HUB, MOVES, MuTorere, SQUARES, State, owner};
+use crate::action::Action;
+use crate::game::Game;
+use crate::side::Side;
+use crate::svg::{PointBoard, status};
+
+/// The ring's squares clockwise from the top left, where the 3x3 grid has them too.
+const RING: [u8; 8] = [0, 1, 2, 5, 8, 7, 6, 3];
+const RADIUS: f32 = 2.2;
+
+pub(super) fn draw(game: &MuTorere, state: &State, last: Option<Action>) -> String {
+    let mut points = [[RADIUS; 2]; SQUARES as usize];
+    for (eighth, &square) in (0u8..).zip(&RING) {
+        let angle = (f32::from(eighth) - 1.0) * std::f32::consts::FRAC_PI_4;
+        points[usize::from(square)] = [RADIUS + RADIUS * angle.sin(), RADIUS - RADIUS * angle.cos()];
+    }
+    let spokes = RING.map(|square| [square, HUB]);
+    let numbers: Vec<String> = (0..SQUARES).map(|square| square.to_string()).collect();
+    let stones: Vec<Option<Side>> = (0..SQUARES).map(|square| Side::from_number(owner(state, square))).collect();
+    let marked = last.map_or(Vec::new(), |action| {
+        let (start, end) = MOVES[action.index()];
+        vec![usize::from(start), usize::from(end)]
+    });
+    PointBoard {
+        title: &format!("Mu Torere: {}", game.position_text(state)),
+        points: &points,
+        lines: &spokes.each_ref().map(|spoke| &spoke[..]),
+        circles: &[(points[usize::from(HUB)], RADIUS)],
+        names: &numbers,
+        stones: &stones,
+        marked: &marked,
+        caption: &status(game.outcome(state), state.mover, ["player 1", "player 2"]),
+    }
+    .draw()
+}

@@ -1,0 +1,234 @@
+//! Environments of any game behind one type, made from a game's name and parameters.
+
+use std::fmt::Debug;
+
+use crate::action::Action;
+use crate::error::Error;
+use crate::game::{Game, Outcome, Spec};
+use crate::games::AnyGame;
+use crate::gym::env::{Env, TimeStep};
+use crate::gym::vec_env::{Batch, VecEnv};
+use crate::params::Params;
+
+/// An [`Env`] whose game was chosen at run time.
+pub trait AnyEnv: Debug + Send {
+    /// Shapes and names of planes and actions.
+    fn spec(&self) -> &Spec;
+
+    /// See [`Env::reset`].
+    fn reset(&mut self, seed: Option<u64>) -> TimeStep;
+
+    /// Starts from a position in the game's notation; see [`Env::reset_to`].
+    ///
+    /// # Errors
+    /// The position is malformed or impossible.
+    fn reset_to(&mut self, position: &str, seed: Option<u64>) -> Result<TimeStep, Error>;
+
+    /// See [`Env::step`].
+    ///
+    /// # Errors
+    /// The action is illegal or the game is over; the state is then unchanged.
+    fn step(&mut self, action: Action) -> Result<TimeStep, Error>;
+
+    /// See [`Env::sample`].
+    ///
+    /// # Panics
+    /// If the game is over.
+    fn sample(&mut self) -> Action;
+
+    /// The legal actions in increasing order; none once the game is over.
+    fn legal(&self) -> &[Action];
+
+    /// How the game ended, `None` while it runs.
+    fn outcome(&self) -> Option<Outcome>;
+
+    /// The position in the game's notation.
+    fn position(&self) -> String;
+
+    /// The action's text.
+    fn action_text(&self, action: Action) -> String;
+
+    /// The action that a text names.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    fn parse_action(&self, text: &str) -> Result<Action, Error>;
+
+    /// The board drawn as text.
+    fn render(&self) -> String;
+
+    /// The board drawn as an SVG document, with the last action marked.
+    fn render_svg(&self) -> String;
+}
+
+/// A [`VecEnv`] whose game was chosen at run time.
+pub trait AnyVecEnv: Debug + Send {
+    /// Shapes and names of planes and actions.
+    fn spec(&self) -> &Spec;
+
+    /// Number of envs.
+    fn envs(&self) -> usize;
+
+    /// See [`VecEnv::reset`].
+    fn reset(&mut self, seed: Option<u64>) -> Batch<'_>;
+
+    /// See [`VecEnv::step`].
+    ///
+    /// # Errors
+    /// The number of actions is wrong or one is illegal; nothing is played.
+    fn step(&mut self, actions: &[Action]) -> Result<Batch<'_>, Error>;
+
+    /// See [`VecEnv::sample`].
+    fn sample(&mut self, actions: &mut Vec<Action>);
+
+    /// What the last reset or step left in the buffers.
+    fn batch(&self) -> Batch<'_>;
+
+    /// The position of an env in the game's notation.
+    fn position(&self, env: usize) -> String;
+
+    /// The last position of the latest game that ended in an env since the reset.
+    fn final_position(&self, env: usize) -> Option<String>;
+
+    /// The board of an env drawn as text.
+    fn render(&self, env: usize) -> String;
+}
+
+/// One game as an environment, by its name and parameters.
+///
+/// ```
+/// use turnstone_env::{Params, make};
+///
+/// let mut env = make("mancala", &Params::new().with("stones", 6))?;
+/// let step = env.reset(None);
+/// assert_eq!(step.observation.len(), env.spec().tensor_len());
+/// let action = env.parse_action("B2")?;
+/// let step = env.step(action)?; // the last of six stones falls into the store
+/// assert_eq!(step.mover.number(), 1);
+/// println!("{}", env.render());
+///
+/// let error = make("mancalla", &Params::new()).unwrap_err().to_string();
+/// assert!(error.contains("did you mean `mancala`?"));
+/// # Ok::<(), turnstone_env::Error>(())
+/// ```
+///
+/// # Errors
+/// An unknown name or parameter, or a parameter value out of its range.
+pub fn make(name: &str, params: &Params) -> Result<Box<dyn AnyEnv>, Error> {
+    let game = AnyGame::new(name, params)?;
+    Ok(with_game!(game, |game| Box::new(Env::new(game))))
+}
+
+/// Many games of one kind as an environment, by name and parameters, stepped by up to `threads` threads.
+///
+/// ```
+/// use turnstone_env::{Params, make_vec};
+///
+/// let mut envs = make_vec("mu_torere", &Params::new(), 32, 1)?;
+/// envs.reset(Some(1));
+/// let mut actions = Vec::new();
+/// envs.sample(&mut actions);
+/// let batch = envs.step(&actions)?;
+/// assert_eq!(batch.masks.len(), 32 * 32); // [envs, actions]
+/// assert_eq!(batch.observations.len(), 32 * 3 * 3 * 3); // [envs, planes, height, width]
+/// # Ok::<(), turnstone_env::Error>(())
+/// ```
+///
+/// # Errors
+/// An unknown name or parameter, or a parameter value out of its range.
+///
+/// # Panics
+/// If `envs` is 0.
+pub fn make_vec(name: &str, params: &Params, envs: usize, threads: usize) -> Result<Box<dyn AnyVecEnv>, Error> {
+    let game = AnyGame::new(name, params)?;
+    Ok(with_game!(game, |game| Box::new(VecEnv::new(game, envs).with_threads(threads))))
+}
+
+impl<G: Game> AnyEnv for Env<G> {
+    fn spec(&self) -> &Spec {
+        self.spec()
+    }
+
+    fn reset(&mut self, seed: Option<u64>) -> TimeStep {
+        self.reset(seed)
+    }
+
+    fn reset_to(&mut self, position: &str, seed: Option<u64>) -> Result<TimeStep, Error> {
+        let state = self.game().parse_position(position)?;
+        Ok(self.reset_to(state, seed))
+    }
+
+    fn step(&mut self, action: Action) -> Result<TimeStep, Error> {
+        self.step(action)
+    }
+
+    fn sample(&mut self) -> Action {
+        self.sample()
+    }
+
+    fn legal(&self) -> &[Action] {
+        self.legal()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.game().outcome(self.state())
+    }
+
+    fn position(&self) -> String {
+        self.game().position_text(self.state())
+    }
+
+    fn action_text(&self, action: Action) -> String {
+        self.game().action_text(action)
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        self.game().parse_action(text)
+    }
+
+    fn render(&self) -> String {
+        self.render()
+    }
+
+    fn render_svg(&self) -> String {
+        self.render_svg()
+    }
+}
+
+impl<G: Game> AnyVecEnv for VecEnv<G> {
+    fn spec(&self) -> &Spec {
+        self.spec()
+    }
+
+    fn envs(&self) -> usize {
+        self.envs()
+    }
+
+    fn reset(&mut self, seed: Option<u64>) -> Batch<'_> {
+        self.reset(seed)
+    }
+
+    fn step(&mut self, actions: &[Action]) -> Result<Batch<'_>, Error> {
+        self.step(actions)
+    }
+
+    fn sample(&mut self, actions: &mut Vec<Action>) {
+        self.sample(actions);
+    }
+
+    fn batch(&self) -> Batch<'_> {
+        self.batch()
+    }
+
+    fn position(&self, env: usize) -> String {
+        self.game().position_text(self.state(env))
+    }
+
+    fn final_position(&self, env: usize) -> Option<String> {
+        self.final_state(env).map(|state| self.game().position_text(state))
+    }
+
+    fn render(&self, env: usize) -> String {
+        self.game().draw(self.state(env))
+    }
+}

@@ -1,0 +1,129 @@
+//! Many envs at once: the same games as one at a time, on any number of threads.
+
+use turnstone_env::games::{self, Mancala, MuTorere};
+use turnstone_env::{Action, Env, Game, Params, Side, VecEnv, make, make_vec};
+
+#[test]
+fn agrees_with_single_envs() {
+    for name in games::NAMES {
+        let params = Params::new();
+        let (envs, mut actions) = (5, Vec::new());
+        let mut vec_env = make_vec(name, &params, envs, 2).expect("valid");
+        let mut single: Vec<_> = (0..envs).map(|_| make(name, &params).expect("valid")).collect();
+        let mut steps: Vec<_> = single.iter_mut().map(|env| env.reset(None)).collect();
+        let (tensor, mask) = (vec_env.spec().tensor_len(), vec_env.spec().actions);
+        vec_env.reset(Some(9));
+        for _ in 0..300 {
+            vec_env.sample(&mut actions);
+            let batch = vec_env.step(&actions).expect("sampled actions are legal");
+            for (i, env) in single.iter_mut().enumerate() {
+                steps[i] = env.step(actions[i]).expect("the same action is legal");
+                assert_eq!(batch.rewards[i], steps[i].rewards, "{name}");
+                let ended = (batch.terminated[i], batch.truncated[i], batch.outcomes[i]);
+                assert_eq!(ended, (steps[i].terminated, steps[i].truncated, env.outcome()), "{name}");
+                if env.outcome().is_some() {
+                    steps[i] = env.reset(None);
+                }
+                assert_eq!(batch.observations[i * tensor..(i + 1) * tensor], steps[i].observation, "{name}");
+                assert_eq!(batch.masks[i * mask..(i + 1) * mask], steps[i].mask, "{name}");
+                assert_eq!(batch.movers[i], steps[i].mover, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_results() {
+    for name in games::NAMES {
+        let run = |threads| {
+            let mut envs = make_vec(name, &Params::new(), 7, threads).expect("valid");
+            let (mut actions, mut trace) = (Vec::new(), Vec::new());
+            envs.reset(Some(3));
+            for _ in 0..100 {
+                envs.sample(&mut actions);
+                let batch = envs.step(&actions).expect("sampled actions are legal");
+                trace.push((
+                    actions.clone(),
+                    batch.observations.to_vec(),
+                    batch.masks.to_vec(),
+                    batch.outcomes.to_vec(),
+                ));
+            }
+            trace
+        };
+        let alone = run(1);
+        assert!([2, 3, 7, 20].into_iter().all(|threads| run(threads) == alone), "{name}");
+    }
+}
+
+#[test]
+fn a_seed_restarts_every_stream() {
+    let mut envs = VecEnv::new(Mancala::default(), 16);
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    envs.reset(Some(1));
+    envs.sample(&mut first);
+    envs.reset(Some(1));
+    envs.sample(&mut second);
+    assert_eq!(first, second);
+    assert!(first.iter().any(|action| *action != first[0]), "every env has a stream of its own");
+    envs.reset(None);
+    let next: Vec<Vec<Action>> = (0..3)
+        .map(|_| {
+            envs.sample(&mut first);
+            first.clone()
+        })
+        .collect();
+    assert!(next.iter().any(|actions| *actions != second), "without a seed the streams go on");
+}
+
+#[test]
+fn an_illegal_action_is_named_and_nothing_is_stepped() {
+    let mut envs = VecEnv::new(MuTorere::default(), 3);
+    let [good, bad] = ["0,4", "1,4"].map(|text| envs.game().parse_action(text).expect("an action"));
+    let before: Vec<_> = (0..3).map(|env| *envs.state(env)).collect();
+    let observations = envs.batch().observations.to_vec();
+    let error = envs.step(&[good, good, bad]).expect_err("player 2's piece stands there").to_string();
+    assert!(error.starts_with("env 2: ") && error.contains("0,4 2,4 6,4 8,4"), "{error}");
+    let error = envs.step(&[good, Action(u16::MAX), bad]).expect_err("there is no such action").to_string();
+    assert!(error.starts_with("env 1: "), "{error}");
+    assert_eq!(envs.step(&[good]).expect_err("one of three").to_string(), "1 actions for 3 envs");
+    assert!((0..3).all(|env| *envs.state(env) == before[env]));
+    assert_eq!(envs.batch().observations, observations);
+}
+
+#[test]
+fn a_game_that_ends_starts_anew_in_the_same_step() {
+    let game = MuTorere { max_plies: 2, ..MuTorere::default() };
+    let mut envs = VecEnv::new(game, 1);
+    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
+    assert!(!envs.step(&[first]).expect("legal").truncated[0]);
+    assert_eq!(envs.final_state(0), None);
+    let batch = envs.step(&[second]).expect("legal");
+    assert!(batch.truncated[0] && !batch.terminated[0] && batch.outcomes[0].is_some());
+    assert_eq!((batch.rewards[0], batch.movers[0]), ([0.0; 2], Side::First));
+    assert_eq!(*envs.state(0), game.start());
+    let last = envs.final_state(0).map(|state| game.position_text(state));
+    assert_eq!(last.as_deref(), Some("201212121 1 2"));
+    let batch = envs.step(&[first]).expect("legal");
+    assert!(!batch.truncated[0] && batch.outcomes[0].is_none(), "flags hold for one step");
+}
+
+#[test]
+fn envs_draw_their_boards() {
+    for name in games::NAMES {
+        let mut env = make(name, &Params::new()).expect("valid");
+        env.reset(Some(2));
+        let action = env.sample();
+        env.step(action).expect("a sampled action is legal");
+        let svg = env.render_svg();
+        assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && svg.contains("<title>"), "{name}");
+        assert!(!env.render().is_empty());
+        let position = env.position();
+        let mut other = make(name, &Params::new()).expect("valid");
+        assert!(other.reset_to("nonsense", None).is_err());
+        other.reset_to(&position, None).expect("its own position");
+        assert_eq!(other.legal(), env.legal());
+    }
+    let env = Env::new(Mancala::default());
+    assert!(env.last_action().is_none());
+}

@@ -1,0 +1,223 @@
+//! Gumbel search: sequential halving over sampled actions at the root, the improved policy inside the tree.
+//!
+//! Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (ICLR 2022); names and
+//! formulas follow it and DeepMind's `mctx`. `q` is always for the node's mover, in -1..=1.
+
+use rand::{Rng, RngExt};
+use turnstone_env::Game;
+
+use super::Gumbel;
+use super::tree::{Edge, EdgeId, NodeId, Tree};
+
+/// The root's part of a search: which actions are considered, and how far each has been visited.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Root {
+    /// A sample of the Gumbel distribution per edge, times the noise scale.
+    gumbels: Vec<f32>,
+    /// Visits that each edge had when the search began, in a kept tree.
+    before: Vec<u32>,
+    /// For each simulation to come, last first: the visits that the edge to be chosen has had in this search.
+    schedule: Vec<u32>,
+}
+
+impl Root {
+    /// Begins a search of `simulations` simulations at a node with these edges.
+    pub(super) fn begin(&mut self, edges: &[Edge], config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
+        self.gumbels.clear();
+        self.gumbels.extend(edges.iter().map(|_| config.noise_scale * sample(rng)));
+        self.before.clear();
+        self.before.extend(edges.iter().map(|edge| edge.visits));
+        considered_visits(config.considered.min(edges.len() as u32), simulations, &mut self.schedule);
+        self.schedule.reverse();
+    }
+
+    /// The edge for the next simulation: the best by `g + logit + sigma(q)` among those whose turn it is.
+    pub(super) fn select<G: Game>(&mut self, tree: &Tree<G>, config: &Gumbel) -> EdgeId {
+        let visits = self.schedule.pop().unwrap_or(u32::MAX);
+        let (in_turn, any) = self.best(tree, config, |fresh| fresh == visits);
+        // An action that was proven lost leaves its place in the schedule empty: the best of all takes it.
+        in_turn.or(any).unwrap_or(tree.nodes[0].first_edge)
+    }
+
+    /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
+    pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
+        let lost = |edge: &Edge| for_mover(tree, 0, edge) == Some(-1.0);
+        let fresh = tree.edges_of(0).iter().zip(&self.before).filter(|(edge, _)| !lost(edge));
+        let most = fresh.map(|(edge, before)| edge.visits - before).max().unwrap_or(0);
+        let (best, any) = self.best(tree, config, |visits| visits == most);
+        (best.or(any).unwrap_or(tree.nodes[0].first_edge) - tree.nodes[0].first_edge) as usize
+    }
+
+    /// The best edge of the root among those whose visits in this search are `wanted`, and among all; edges proven lost
+    /// are left out.
+    fn best<G: Game>(
+        &self,
+        tree: &Tree<G>,
+        config: &Gumbel,
+        wanted: impl Fn(u32) -> bool,
+    ) -> (Option<EdgeId>, Option<EdgeId>) {
+        let completed = Completed::of(tree, 0, config);
+        let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
+        for (i, edge) in tree.edges_of(0).iter().enumerate() {
+            let q = completed.q(tree, edge);
+            if q == LOST {
+                continue;
+            }
+            let score = self.gumbels[i] + edge.prior.max(f32::MIN_POSITIVE).ln() + completed.scale * q;
+            let id = tree.nodes[0].first_edge + i as EdgeId;
+            if score > any.0 {
+                any = (score, Some(id));
+            }
+            if score > best.0 && wanted(edge.visits - self.before[i]) {
+                best = (score, Some(id));
+            }
+        }
+        (best.1, any.1)
+    }
+}
+
+/// The edge with the greatest `pi'(a) - N(a) / (1 + sum N)` inside the tree, where `pi'` is the improved policy: visits
+/// follow it deterministically.
+pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> EdgeId {
+    let completed = Completed::of(tree, node, config);
+    let edges = tree.edges_of(node);
+    let first = tree.nodes[node as usize].first_edge;
+    let sum: f32 = edges.iter().map(|edge| completed.weight(tree, edge)).sum();
+    let visits = 1.0 + completed.visits as f32;
+    let mut best = (f32::NEG_INFINITY, first);
+    for (edge, id) in edges.iter().zip(first..) {
+        let weight = completed.weight(tree, edge);
+        let score = weight / sum - edge.visits as f32 / visits;
+        if weight > 0.0 && score > best.0 {
+            best = (score, id);
+        }
+    }
+    best.1
+}
+
+/// Writes the improved policy `softmax(logits + sigma(completed q))` of a node; nothing goes to actions proven lost.
+pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
+    let completed = Completed::of(tree, node, config);
+    out.clear();
+    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(tree, edge)));
+}
+
+/// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
+const LOST: f32 = -2.0;
+
+/// What completes the values of unvisited actions, and scales all of them (`sigma` and `v_mix` of the paper).
+struct Completed {
+    sign: f32,
+    /// The value that unvisited actions are given.
+    mixed: f32,
+    /// The greatest value, subtracted before exponentials are taken.
+    greatest: f32,
+    /// `(c_visit + max N) c_scale`.
+    scale: f32,
+    /// Visits of all edges together.
+    visits: u32,
+}
+
+impl Completed {
+    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Self {
+        let parent = &tree.nodes[node as usize];
+        let sign = parent.mover.sign();
+        let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
+        let mut greatest = -1.0f32;
+        for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
+            let q = for_mover(tree, node, edge).unwrap_or(sign * edge.value_sum / edge.visits as f32);
+            visits += edge.visits;
+            most = most.max(edge.visits);
+            prior += edge.prior;
+            weighted += edge.prior * q;
+            greatest = greatest.max(q);
+        }
+        let raw = sign * parent.value;
+        let known = if prior > 0.0 { weighted / prior } else { 0.0 };
+        let mixed = (raw + visits as f32 * known) / (1.0 + visits as f32);
+        let scale = (config.c_visit + most as f32) * config.c_scale;
+        Self { sign, mixed, greatest: greatest.max(mixed), scale, visits }
+    }
+
+    /// The completed value of an edge, or [`LOST`].
+    fn q<G: Game>(&self, tree: &Tree<G>, edge: &Edge) -> f32 {
+        match tree.proven_child(edge).map(|value| self.sign * f32::from(value)) {
+            Some(-1.0) => LOST,
+            Some(exact) => exact,
+            None if edge.visits == 0 => self.mixed,
+            None => self.sign * edge.value_sum / edge.visits as f32,
+        }
+    }
+
+    /// The edge's share of the improved policy, not normalised.
+    fn weight<G: Game>(&self, tree: &Tree<G>, edge: &Edge) -> f32 {
+        match self.q(tree, edge) {
+            LOST => 0.0,
+            q => edge.prior.max(f32::MIN_POSITIVE) * (self.scale * (q - self.greatest)).exp(),
+        }
+    }
+}
+
+/// The exact value of what an edge leads to, for the mover of its node.
+fn for_mover<G: Game>(tree: &Tree<G>, node: NodeId, edge: &Edge) -> Option<f32> {
+    tree.proven_child(edge).map(|value| tree.nodes[node as usize].mover.sign() * f32::from(value))
+}
+
+/// A sample of the standard Gumbel distribution.
+fn sample(rng: &mut impl Rng) -> f32 {
+    let uniform: f32 = rng.random::<f32>().max(f32::MIN_POSITIVE);
+    -(-uniform.ln()).max(f32::MIN_POSITIVE).ln()
+}
+
+/// The schedule of sequential halving: for each of `simulations` simulations the number of visits that the action to be
+/// visited has had so far, when `considered` actions start and the worse half drops out after every round
+/// (`get_sequence_of_considered_visits` of mctx).
+fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>) {
+    schedule.clear();
+    if considered <= 1 {
+        schedule.extend(0..simulations);
+        return;
+    }
+    let rounds = considered.next_power_of_two().trailing_zeros();
+    let mut visits = vec![0; considered as usize];
+    let mut left = considered;
+    while schedule.len() < simulations as usize {
+        let extra = (simulations / (rounds * left)).max(1);
+        for _ in 0..extra {
+            schedule.extend_from_slice(&visits[..left as usize]);
+            visits[..left as usize].iter_mut().for_each(|v| *v += 1);
+        }
+        left = (left / 2).max(2);
+    }
+    schedule.truncate(simulations as usize);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    fn schedule(considered: u32, simulations: u32) -> Vec<u32> {
+        let mut schedule = Vec::new();
+        considered_visits(considered, simulations, &mut schedule);
+        schedule
+    }
+
+    #[test]
+    fn the_schedule_halves() {
+        assert_eq!(schedule(1, 4), [0, 1, 2, 3]);
+        assert_eq!(schedule(4, 8), [0, 0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!(schedule(4, 16), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+        assert_eq!(schedule(3, 5), [0, 0, 0, 1, 1]);
+        assert_eq!(schedule(16, 4), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn gumbel_samples_have_their_mean_and_spread() {
+        let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let samples: Vec<f32> = (0..100_000).map(|_| sample(&mut rng)).collect();
+        let mean = samples.iter().sum::<f32>() / 1e5;
+        let variance = samples.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / 1e5;
+        assert!((mean - 0.5772).abs() < 0.02 && (variance - 1.6449).abs() < 0.05, "{mean} {variance}");
+    }
+}
