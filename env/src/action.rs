@@ -37,6 +37,13 @@ impl ActionList {
         self.0.push(action);
     }
 
+    /// Appends several actions, in increasing order as for [`ActionList::push`].
+    #[inline]
+    pub(crate) fn append(&mut self, actions: &[Action]) {
+        self.0.extend_from_slice(actions);
+        debug_assert!(self.0.is_sorted(), "actions must be appended in increasing order");
+    }
+
     /// Whether the action is in the list (binary search).
     #[must_use]
     pub fn contains(&self, action: Action) -> bool {

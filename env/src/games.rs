@@ -1,11 +1,15 @@
 //! The one list of games: everything that turns a game's name into its type goes through here.
 
-pub mod konane;
-pub mod mancala;
 pub mod mu_torere;
+pub mod mancala;
+pub mod morris;
+pub mod konane;
+pub mod morabaraba;
 
 pub use konane::Konane;
 pub use mancala::Mancala;
+pub use morabaraba::Morabaraba;
+pub use morris::Morris;
 pub use mu_torere::MuTorere;
 
 use crate::error::{Error, nearest};
@@ -53,7 +57,7 @@ macro_rules! games {
     };
 }
 
-games!(MuTorere, Mancala, Konane);
+games!(MuTorere, Mancala, Morris, Konane, Morabaraba);
 
 impl AnyGame {
     /// The game's name.

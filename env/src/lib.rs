@@ -18,20 +18,22 @@
 //! Conventions: values stored anywhere are for [`Side::First`]; sides need not alternate (extra turns, removals); an
 //! action's index means the same thing in every state.
 
+mod side;
 mod action;
-pub mod conformance;
 mod error;
+mod params;
+mod symmetry;
 mod game;
+mod mill_board;
+mod mill_material;
+pub mod svg;
 #[macro_use]
 pub mod games;
-mod gym;
-mod params;
-pub mod perft;
-mod playout;
 pub mod seeds;
-mod side;
-pub mod svg;
-mod symmetry;
+mod playout;
+mod gym;
+pub mod perft;
+pub mod conformance;
 pub mod toy;
 
 pub use action::{Action, ActionList};

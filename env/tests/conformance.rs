@@ -47,6 +47,23 @@ fn konane() {
 }
 
 #[test]
+fn morris() {
+    check_games("morris", &[], 1000);
+    check_games("morris", &[("pieces", "3"), ("no_progress_limit", "7")], 1000);
+    check_games("morris", &[("pieces", "5"), ("no_progress_limit", "0")], 1000);
+    check_games("morris", &[("pieces", "9"), ("no_progress_limit", "30")], 1000);
+}
+
+#[test]
+fn morabaraba() {
+    check_games("morabaraba", &[], 1000);
+    check_games("morabaraba", &[("cows", "3"), ("quiet_limit", "20"), ("fly_limit", "4")], 1000);
+    check_games("morabaraba", &[("cows", "5"), ("quiet_limit", "0"), ("fly_limit", "0")], 1000);
+    check_games("morabaraba", &[("cows", "8"), ("quiet_limit", "255"), ("fly_limit", "30")], 1000);
+    check_games("morabaraba", &[("cows", "12"), ("quiet_limit", "15"), ("fly_limit", "255")], 1000);
+}
+
+#[test]
 fn toy() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     for _ in 0..20 {

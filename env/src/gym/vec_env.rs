@@ -196,9 +196,14 @@ impl<G: Game> VecEnv<G> {
         if self.threads == 1 {
             jobs.for_each(|mut job| job());
         } else {
+            let mut jobs = jobs.peekable();
             thread::scope(|scope| {
-                for job in jobs {
-                    scope.spawn(job);
+                while let Some(mut job) = jobs.next() {
+                    if jobs.peek().is_some() {
+                        scope.spawn(job);
+                    } else {
+                        job(); // the last part is this thread's own
+                    }
                 }
             });
         }

@@ -2,6 +2,8 @@
 
 pub mod mancala;
 pub mod konane;
+pub mod morris;
+pub mod morabaraba;
 
 use turnstone_env::games::MuTorere;
 use turnstone_env::toy::Toy;

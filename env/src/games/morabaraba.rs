@@ -1,0 +1,353 @@
+//! Morabaraba, the twelve men's morris of Southern Africa: twelve cows a side, twenty mills; broken mills are banned.
+//!
+//! ```text
+//! a1----------a4----------a7       0-----------1-----------2
+//! | \         |         / |
+//! |   b2------b4------b6  |           3-------4-------5
+//! |   | \     |     / |   |
+//! |   |   c3--c4--c5  |   |               6---7---8
+//! |   |   |       |   |   |
+//! d1--d2--d3      d5--d6--d7       9--10--11      12--13--14
+//! |   |   |       |   |   |
+//! |   |   e3--e4--e5  |   |               15--16--17
+//! |   | /     |     \ |   |
+//! |   f2------f4------f6  |           18------19------20
+//! | /         |         \ |
+//! g1----------g4----------g7       21----------22----------23
+//! ```
+//!
+//! Source: the contest handout `morabaraba_maic2022.txt` ("Morabaraba: MAIC 2022"), whose query functions are in
+//! [`seed`]. Dark places first. A mill just formed shoots one opponent's cow that stands in no mill, or any if all do;
+//! the shot is an action of its own. The score is the number of cows shot, and however the game ends, the higher score
+//! wins.
+
+mod ban;
+mod board;
+pub mod seed;
+mod text;
+
+use std::sync::LazyLock;
+
+use self::ban::Ban;
+use self::board::{BOARD, Board, POINTS};
+use crate::action::{Action, ActionList};
+use crate::error::Error;
+use crate::game::{Game, Outcome, Spec};
+use crate::mill_board::{Ply, image, points, write_plane};
+use crate::params::{ParamReader, Params};
+use crate::side::Side;
+use crate::symmetry::Symmetry;
+
+const POINT_PLANES: [&str; 4] = ["own cows", "opponent's cows", "own banned mills", "opponent's banned mills"];
+const SCALARS: [&str; 9] = [
+    "own cows in hand / cows",
+    "opponent's cows in hand / cows",
+    "shot pending",
+    "plies without a shot / quiet_limit",
+    "plies of flight without a shot / fly_limit",
+    "own score / cows",
+    "opponent's score / cows",
+    "own cows fly",
+    "opponent's cows fly",
+];
+
+/// The game with its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Morabaraba {
+    /// Cows of each side.
+    cows: u8,
+    /// Plies in a row without a shot that end the game; 0 means no limit.
+    quiet_limit: u8,
+    /// The same while at least one player is flying.
+    fly_limit: u8,
+}
+
+impl Default for Morabaraba {
+    fn default() -> Self {
+        Self { cows: 12, quiet_limit: 50, fly_limit: 10 }
+    }
+}
+
+/// A position. Equality covers the counts of plies, each 0 throughout where no limit needs it, and the bans that can
+/// still forbid a move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// Cows of each side as bit sets of points.
+    cows: [u32; 2],
+    /// Cows that each side has yet to place.
+    hands: [u8; 2],
+    /// Mills that each side may not form by its next move.
+    bans: [Ban; 2],
+    /// Plies since the last shot.
+    quiet: u8,
+    /// Plies since the last shot that were made while a player was flying.
+    fly: u8,
+    mover: Side,
+    /// The mover has formed a mill and has yet to shoot.
+    shooting: bool,
+}
+
+impl State {
+    /// The cows of a side on the board, point `p` at bit `p`.
+    #[must_use]
+    pub const fn cows(&self, side: Side) -> u32 {
+        self.cows[side.index()]
+    }
+
+    /// Cows that a side has yet to place.
+    #[must_use]
+    pub const fn in_hand(&self, side: Side) -> u8 {
+        self.hands[side.index()]
+    }
+
+    /// Whether the mover has formed a mill and has yet to shoot.
+    #[must_use]
+    pub const fn shot_pending(&self) -> bool {
+        self.shooting
+    }
+
+    /// Whether a side's cows may fly to any empty point.
+    #[inline]
+    #[must_use]
+    pub const fn flies(&self, side: Side) -> bool {
+        self.in_hand(side) == 0 && self.cows(side).count_ones() == 3
+    }
+
+    #[inline]
+    fn empty(&self) -> u32 {
+        Board::ALL & !(self.cows[0] | self.cows[1])
+    }
+
+    /// Cows of a side on the board and in hand.
+    #[inline]
+    fn total(&self, side: Side) -> u32 {
+        self.cows(side).count_ones() + u32::from(self.in_hand(side))
+    }
+
+    /// Where a cow of the side may go from a point, if it were the side's turn and apart from how far a cow moves.
+    #[inline]
+    fn open(&self, side: Side) -> impl Fn(u8) -> u32 {
+        let empty = self.empty();
+        let (hole, exempt) = self.bans[side.index()].hole_and_exempt();
+        move |from| if exempt >> from & 1 == 1 { empty } else { empty & !hole }
+    }
+
+    /// The points that the side's cow at `from` may move or fly to, if it were the side's turn.
+    fn reach(&self, side: Side, from: u8) -> u32 {
+        let reach = if self.flies(side) { Board::ALL } else { BOARD.near[from as usize] };
+        reach & self.open(side)(from)
+    }
+}
+
+/// The cows of `set` that may be shot.
+#[inline]
+fn targets(set: u32) -> u32 {
+    let alone = set & !BOARD.in_mills(set);
+    if alone == 0 { set } else { alone }
+}
+
+impl Morabaraba {
+    /// Cows that `side` has shot.
+    #[inline]
+    #[must_use]
+    pub fn score(&self, state: &State, side: Side) -> u32 {
+        u32::from(self.cows) - state.total(side.other())
+    }
+
+    #[inline]
+    fn limit_reached(&self, state: &State) -> bool {
+        (self.quiet_limit > 0 && state.quiet >= self.quiet_limit) || (self.fly_limit > 0 && state.fly >= self.fly_limit)
+    }
+
+    /// Whether the game is over, there being no shot pending.
+    #[inline]
+    fn is_over(&self, state: &State) -> bool {
+        state.total(state.mover) <= 2 || self.limit_reached(state) || self.blocked(state)
+    }
+
+    /// Whether the mover cannot place, move or fly.
+    #[inline]
+    fn blocked(&self, state: &State) -> bool {
+        let own = state.cows(state.mover);
+        if state.in_hand(state.mover) > 0 || own.count_ones() <= 3 {
+            return false; // there is always a point to place on or fly to
+        }
+        let (hole, exempt) = state.bans[state.mover.index()].hole_and_exempt();
+        BOARD.near_set(own) & state.empty() & !hole == 0 && BOARD.near_set(own & exempt) & hole == 0
+    }
+}
+
+impl Game for Morabaraba {
+    const NAME: &'static str = "morabaraba";
+    const VERSION: u32 = 1;
+    const PARAMS: &'static [&'static str] = &["cows", "quiet_limit", "fly_limit"];
+    type State = State;
+
+    fn with_params(params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+        let limit = |key, default| reader.integer(key, default, 0..=u16::from(u8::MAX)).map(|limit| limit as u8);
+        Ok(Self {
+            // Two would be lost from the start, thirteen a side would not fit on the board.
+            cows: reader.integer("cows", 12, 3..=12)? as u8,
+            quiet_limit: limit("quiet_limit", 50)?,
+            fly_limit: limit("fly_limit", 10)?,
+        })
+    }
+
+    fn params(&self) -> Params {
+        Params::new().with("cows", self.cows).with("quiet_limit", self.quiet_limit).with("fly_limit", self.fly_limit)
+    }
+
+    fn spec(&self) -> Spec {
+        static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
+        let cell = |point: u8| {
+            let (x, y) = seed::cell(point);
+            u16::from(7 * y + x)
+        };
+        Spec {
+            name: Self::NAME,
+            version: Self::VERSION,
+            points: POINTS,
+            lattice: [7, 7],
+            cells: (0..POINTS as u8).map(cell).collect(),
+            point_planes: POINT_PLANES.map(String::from).to_vec(),
+            scalars: SCALARS.map(String::from).to_vec(),
+            actions: Board::ACTIONS,
+            symmetries: SYMMETRIES.clone(),
+            turned: None,
+        }
+    }
+
+    fn start(&self) -> State {
+        State {
+            cows: [0; 2],
+            hands: [self.cows; 2],
+            bans: [Ban::NONE; 2],
+            quiet: 0,
+            fly: 0,
+            mover: Side::First,
+            shooting: false,
+        }
+    }
+
+    #[inline]
+    fn mover(&self, state: &State) -> Side {
+        state.mover
+    }
+
+    #[inline]
+    fn legal(&self, state: &State, out: &mut ActionList) {
+        out.clear();
+        if state.shooting {
+            Board::push_removals(targets(state.cows(state.mover.other())), out);
+        } else if state.total(state.mover) <= 2 || self.limit_reached(state) {
+            // Over. Where a blocked player's game ends, the last branch finds nothing.
+        } else if state.in_hand(state.mover) > 0 {
+            Board::push_places(state.empty(), out);
+        } else {
+            let (own, open) = (state.cows(state.mover), state.open(state.mover));
+            if state.flies(state.mover) {
+                points(own).for_each(|from| Board::push_moves(from, open(from), out));
+            } else {
+                BOARD.push_steps(own, open, out);
+            }
+        }
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let (own, other) = (state.mover.index(), state.mover.other().index());
+        let flight = Side::BOTH.iter().any(|&side| state.flies(side));
+        let to = match Board::ply(action) {
+            Ply::Place(to) => {
+                state.hands[own] -= 1;
+                to
+            }
+            Ply::Move(from, to) => {
+                let rest = state.cows[own] ^ 1 << from;
+                state.bans[own] = Ban::new(from, |others| rest & others == others);
+                state.bans[other] = state.bans[other].occupied(to);
+                state.cows[own] = rest;
+                to
+            }
+            Ply::Remove(point) => {
+                state.cows[other] ^= 1 << point;
+                state.bans[other] = state.bans[other].shot(point);
+                (state.quiet, state.fly) = (0, 0);
+                state.shooting = false;
+                state.mover = state.mover.other();
+                return;
+            }
+        };
+        state.cows[own] |= 1 << to;
+        state.quiet += u8::from(self.quiet_limit > 0);
+        state.fly += u8::from(self.fly_limit > 0 && flight);
+        // The opponent has just put a cow on the board, unless the position was not reached by play.
+        if BOARD.closes(state.cows[own], to) && state.cows[other] != 0 {
+            state.shooting = true;
+        } else {
+            state.mover = state.mover.other();
+        }
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if state.shooting || !self.is_over(state) {
+            return None;
+        }
+        let [first, second] = Side::BOTH.map(|side| self.score(state, side) as i16);
+        Some(Outcome::by_margin(first - second))
+    }
+
+    fn observe(&self, state: &State, features: &mut [f32]) {
+        let sides = [state.mover, state.mover.other()];
+        let banned = |side: Side| state.bans[side.index()].mills().fold(0, |set, mill| set | mill);
+        let sets = [state.cows(sides[0]), state.cows(sides[1]), banned(sides[0]), banned(sides[1])];
+        let (planes, scalars) = features.split_at_mut(POINT_PLANES.len() * POINTS);
+        for (plane, set) in planes.chunks_exact_mut(POINTS).zip(sets) {
+            write_plane(set, plane);
+        }
+        let hand = |side| f32::from(state.in_hand(side)) / f32::from(self.cows);
+        let score = |side| self.score(state, side) as f32 / f32::from(self.cows);
+        let flag = |flag: bool| f32::from(u8::from(flag));
+        scalars.copy_from_slice(&[
+            hand(sides[0]),
+            hand(sides[1]),
+            flag(state.shooting),
+            f32::from(state.quiet) / f32::from(self.quiet_limit.max(1)),
+            f32::from(state.fly) / f32::from(self.fly_limit.max(1)),
+            score(sides[0]),
+            score(sides[1]),
+            flag(state.flies(sides[0])),
+            flag(state.flies(sides[1])),
+        ]);
+    }
+
+    fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
+        State {
+            cows: state.cows.map(|set| image(set, symmetry)),
+            bans: state.bans.map(|ban| ban.permuted(symmetry)),
+            ..*state
+        }
+    }
+
+    fn action_text(&self, action: Action) -> String {
+        BOARD.action_text(action)
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        BOARD.parse_action(text)
+    }
+
+    fn position_text(&self, state: &State) -> String {
+        text::position_text(state)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, Error> {
+        text::parse_position(self, text).map_err(|fault| Error::position(text, fault))
+    }
+
+    fn draw(&self, state: &State) -> String {
+        text::draw(self, state)
+    }
+}

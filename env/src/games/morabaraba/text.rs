@@ -1,0 +1,111 @@
+//! Positions of Morabaraba as text: written, read and checked, drawn.
+
+use super::ban::Ban;
+use super::board::{BOARD, Board, DRAWING, LETTERS};
+use super::{Morabaraba, State};
+use crate::game::Game;
+use crate::mill_material::Material;
+use crate::side::Side;
+
+/// The position's text, as [`parse_position`] reads it.
+pub(super) fn position_text(state: &State) -> String {
+    let board = Board::board_text(state.cows, LETTERS);
+    let (mover, [dark, white]) = (LETTERS[state.mover.index()], state.hands);
+    let shooting = if state.shooting { 'x' } else { '-' };
+    let [banned_dark, banned_white] = state.bans.map(Ban::text);
+    let State { quiet, fly, .. } = state;
+    format!("{board} {mover} {dark} {white} {shooting} {quiet} {fly} {banned_dark} {banned_white}")
+}
+
+/// The state that a text describes, or what is wrong with it.
+pub(super) fn parse_position(game: &Morabaraba, text: &str) -> Result<State, String> {
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let [board, mover, dark, white, shooting, quiet, fly, banned_dark, banned_white] = fields[..] else {
+        let example = position_text(&game.start());
+        let form = "board, mover, hands of B and W, `x` or `-`, two counts, and the mills banned for B and W";
+        return Err(format!("expected {form}, e.g. `{example}`"));
+    };
+    let cows = Board::parse_board(board, LETTERS)?;
+    let mover = match mover {
+        "B" => Side::First,
+        "W" => Side::Second,
+        _ => return Err("the mover must be B or W".into()),
+    };
+    let hand = |field: &str| match field.parse() {
+        Ok(hand) if hand <= game.cows => Ok(hand),
+        _ => Err(format!("the cows in hand must be a number up to {}", game.cows)),
+    };
+    let hands = [hand(dark)?, hand(white)?];
+    let shooting = match shooting {
+        "x" => true,
+        "-" => false,
+        _ => return Err("the pending shot must be `x` or `-`".into()),
+    };
+    let count = |field: &str, limit: u8| match field.parse::<u8>() {
+        Ok(_) if limit == 0 => Ok(0),
+        Ok(count) if count <= limit => Ok(count),
+        _ => Err(format!("a count of plies must be a number up to its limit, {limit}")),
+    };
+    let (quiet, fly) = (count(quiet, game.quiet_limit)?, count(fly, game.fly_limit)?);
+    let material = Material { all: game.cows, board: cows, hands, mover, removing: shooting, letters: LETTERS };
+    material.check()?;
+    if material.placing() && (banned_dark, banned_white) != ("-", "-") {
+        return Err("no mill is banned before all cows are placed".into());
+    }
+    let bans = [Ban::parse(banned_dark, cows[0], cows[1])?, Ban::parse(banned_white, cows[1], cows[0])?];
+    let state = State { cows, hands, bans, quiet, fly, mover, shooting };
+    check_counts(game, &state, &material)?;
+    Ok(state)
+}
+
+/// Refuses counts and shots that no game leads to, as far as that is sure.
+fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result<(), String> {
+    let State { quiet, fly, mover, shooting, .. } = *state;
+    if shooting && BOARD.in_mills(state.cows(mover)) == 0 {
+        return Err("a shot is pending, but the mover has no mill".into());
+    }
+    if shooting && state.cows(mover.other()) == 0 {
+        return Err("a shot is pending, but there is no cow to shoot".into());
+    }
+    if fly > 0 && !Side::BOTH.iter().any(|&side| state.flies(side)) {
+        return Err("plies of flight are counted, but nobody flies".into());
+    }
+    if game.quiet_limit == 0 {
+        return Ok(());
+    }
+    if fly > quiet {
+        return Err("there are more plies of flight without a shot than plies without a shot".into());
+    }
+    let placed = Side::BOTH.map(|side| material.placed(side)).iter().sum::<u32>();
+    let shot = Side::BOTH.map(|side| material.lost(side)).iter().sum::<u32>();
+    let quiet = u32::from(quiet);
+    let fits = match (shot, material.placing()) {
+        (0, true) => quiet == placed,
+        (0, false) => quiet >= placed,
+        (_, true) => quiet + 5 <= placed, // the first mill takes five placements
+        (_, false) => true,
+    };
+    if !fits {
+        return Err(format!("{quiet} plies without a shot do not fit {placed} cows placed and {shot} shot"));
+    }
+    if shooting && quiet == 0 {
+        return Err("a shot is pending, but the ply that formed the mill is not counted".into());
+    }
+    Ok(())
+}
+
+/// The board with the names of its points beside it, and what it does not show below.
+pub(super) fn draw(game: &Morabaraba, state: &State) -> String {
+    let board = BOARD.draw(DRAWING, state.cows, LETTERS);
+    let mover = ["Dark", "White"][state.mover.index()];
+    let turn = if state.shooting { "shoots a cow" } else { "to move" };
+    let [dark, white] = state.hands;
+    let [shot_dark, shot_white] = Side::BOTH.map(|side| game.score(state, side));
+    let (quiet, fly) = (state.quiet, state.fly);
+    let [banned_dark, banned_white] = state.bans.map(Ban::text);
+    format!(
+        "{board}{mover} (B, W) {turn}; in hand B {dark}, W {white}; score B {shot_dark}, W {shot_white}\n\
+         {quiet} plies without a shot, {fly} of them in flight\n\
+         banned mills B {banned_dark}, W {banned_white}\n"
+    )
+}

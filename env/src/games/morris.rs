@@ -1,0 +1,388 @@
+//! The 18-point Morris variant: eight pieces a side, mills along sides, spokes and diagonals; three pieces hop.
+//!
+//! ```text
+//! a6----------d6----------g6      15------16------17
+//! | \         |         / |
+//! |   b5------d5------f5  |          12---13---14
+//! |   | \     |     / |   |
+//! |   |   c4--d4--e4  |   |           9---10---11
+//! |   |   |       |   |   |
+//! |   |   |       e3--f3--g3                 6---7---8
+//! |   |   |       |   |   |
+//! |   |   c2------e2  |   |           4--------5
+//! |   | /           \ |   |
+//! |   b1--------------f1  |          2-----------3
+//! | /                   \ |
+//! a0----------------------g0      0---------------1
+//! ```
+//!
+//! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in [`seed`].
+//! White places and moves first. A mill just closed removes one opponent's piece that stands in no mill, if there is
+//! one; the removal is an action of its own. Who has two pieces or no legal action loses; `no_progress_limit` draws.
+
+pub mod seed;
+
+use std::sync::LazyLock;
+
+use crate::action::{Action, ActionList};
+use crate::error::Error;
+use crate::game::{Game, Outcome, Spec};
+use crate::mill_board::{MillBoard, Ply, image, points, write_plane};
+use crate::mill_material::Material;
+use crate::params::{ParamReader, Params};
+use crate::side::Side;
+use crate::symmetry::Symmetry;
+
+const POINTS: usize = 18;
+/// White, Black and an empty point, in positions and drawings.
+const LETTERS: [char; 3] = ['W', 'B', 'x'];
+
+type Board = MillBoard<POINTS, 12>;
+static BOARD: Board = MillBoard::new(
+    ["a0", "g0", "b1", "f1", "c2", "e2", "e3", "f3", "g3", "c4", "d4", "e4", "b5", "d5", "f5", "a6", "d6", "g6"],
+    [
+        // diagonals
+        [0, 2, 4],
+        [1, 3, 5],
+        [15, 12, 9],
+        [17, 14, 11],
+        // right sides
+        [5, 6, 11],
+        [3, 7, 14],
+        [1, 8, 17],
+        // tops
+        [9, 10, 11],
+        [12, 13, 14],
+        [15, 16, 17],
+        // spokes
+        [6, 7, 8],
+        [10, 13, 16],
+    ],
+    // left sides and bottoms
+    &[[0, 1], [2, 3], [4, 5], [0, 15], [2, 12], [4, 9]],
+);
+
+const POINT_PLANES: [&str; 2] = ["own pieces", "opponent's pieces"];
+const SCALARS: [&str; 6] = [
+    "own pieces in hand / pieces",
+    "opponent's pieces in hand / pieces",
+    "removal pending",
+    "plies without progress / no_progress_limit",
+    "own pieces hop",
+    "opponent's pieces hop",
+];
+
+const DRAWING: &str = "\
+a6----------d6----------g6
+| \\         |         / |
+|   b5------d5------f5  |
+|   | \\     |     / |   |
+|   |   c4--d4--e4  |   |
+|   |   |       |   |   |
+|   |   |       e3--f3--g3
+|   |   |       |   |   |
+|   |   c2------e2  |   |
+|   | /           \\ |   |
+|   b1--------------f1  |
+| /                   \\ |
+a0----------------------g0
+";
+
+/// The game with its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Morris {
+    /// Pieces of each side.
+    pieces: u8,
+    /// Plies in a row without a placement or a removal that make a draw; 0 means no limit.
+    no_progress_limit: u16,
+}
+
+impl Default for Morris {
+    fn default() -> Self {
+        Self { pieces: 8, no_progress_limit: 100 }
+    }
+}
+
+/// A position. Equality covers the count of plies without progress, which is 0 throughout where no limit needs it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct State {
+    /// Pieces of each side as bit sets of points.
+    pieces: [u32; 2],
+    /// Pieces that each side has yet to place.
+    hands: [u8; 2],
+    /// Plies since the last placement or removal.
+    no_progress: u16,
+    mover: Side,
+    /// The mover has closed a mill and has yet to remove a piece.
+    removing: bool,
+}
+
+impl State {
+    /// The pieces of a side on the board, point `p` at bit `p`.
+    #[must_use]
+    pub const fn pieces(&self, side: Side) -> u32 {
+        self.pieces[side.index()]
+    }
+
+    /// Pieces that a side has yet to place.
+    #[must_use]
+    pub const fn in_hand(&self, side: Side) -> u8 {
+        self.hands[side.index()]
+    }
+
+    /// Whether the mover has closed a mill and has yet to remove a piece.
+    #[must_use]
+    pub const fn removal_pending(&self) -> bool {
+        self.removing
+    }
+
+    #[inline]
+    fn empty(&self) -> u32 {
+        Board::ALL & !(self.pieces[0] | self.pieces[1])
+    }
+
+    /// Pieces of a side on the board and in hand.
+    #[inline]
+    fn total(&self, side: Side) -> u32 {
+        self.pieces(side).count_ones() + u32::from(self.in_hand(side))
+    }
+
+    /// Whether a side's pieces may hop to any empty point.
+    #[inline]
+    fn hops(&self, side: Side) -> bool {
+        self.in_hand(side) == 0 && self.pieces(side).count_ones() == 3
+    }
+
+    /// The pieces of `side` that its opponent may remove.
+    #[inline]
+    fn removable(&self, side: Side) -> u32 {
+        self.pieces(side) & !BOARD.in_mills(self.pieces(side))
+    }
+}
+
+impl Morris {
+    #[inline]
+    fn limit_reached(&self, state: &State) -> bool {
+        self.no_progress_limit > 0 && state.no_progress >= self.no_progress_limit
+    }
+
+    /// Whether the mover, who has no removal to make, has lost.
+    #[inline]
+    fn mover_lost(&self, state: &State) -> bool {
+        let (own, mover) = (state.pieces(state.mover), state.mover);
+        let total = state.total(mover);
+        // Three pieces hop, and there is always a point to hop to.
+        total <= 2 || (total > 3 && state.in_hand(mover) == 0 && BOARD.near_set(own) & state.empty() == 0)
+    }
+}
+
+impl Game for Morris {
+    const NAME: &'static str = "morris";
+    const VERSION: u32 = 1;
+    const PARAMS: &'static [&'static str] = &["pieces", "no_progress_limit"];
+    type State = State;
+
+    fn with_params(params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+        Ok(Self {
+            // Two would be lost from the start, ten a side would not fit on the board.
+            pieces: reader.integer("pieces", 8, 3..=9)? as u8,
+            no_progress_limit: reader.integer("no_progress_limit", 100, 0..=u16::MAX)?,
+        })
+    }
+
+    fn params(&self) -> Params {
+        Params::new().with("pieces", self.pieces).with("no_progress_limit", self.no_progress_limit)
+    }
+
+    fn spec(&self) -> Spec {
+        static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
+        let cell = |name: &&str| match name.as_bytes() {
+            [column, row] => u16::from((b'6' - row) * 7 + (column - b'a')),
+            _ => unreachable!("names are two letters"),
+        };
+        Spec {
+            name: Self::NAME,
+            version: Self::VERSION,
+            points: POINTS,
+            lattice: [7, 7],
+            cells: BOARD.names.iter().map(cell).collect(),
+            point_planes: POINT_PLANES.map(String::from).to_vec(),
+            scalars: SCALARS.map(String::from).to_vec(),
+            actions: Board::ACTIONS,
+            symmetries: SYMMETRIES.clone(),
+            turned: None,
+        }
+    }
+
+    fn start(&self) -> State {
+        State { pieces: [0; 2], hands: [self.pieces; 2], no_progress: 0, mover: Side::First, removing: false }
+    }
+
+    #[inline]
+    fn mover(&self, state: &State) -> Side {
+        state.mover
+    }
+
+    #[inline]
+    fn legal(&self, state: &State, out: &mut ActionList) {
+        out.clear();
+        if state.removing {
+            Board::push_removals(state.removable(state.mover.other()), out);
+        } else if state.total(state.mover) <= 2 || self.limit_reached(state) {
+            // Over. Where a blocked player's game ends, the last branch finds nothing.
+        } else if state.in_hand(state.mover) > 0 {
+            Board::push_places(state.empty(), out);
+        } else {
+            let (own, empty) = (state.pieces(state.mover), state.empty());
+            if state.hops(state.mover) {
+                points(own).for_each(|from| Board::push_moves(from, empty, out));
+            } else {
+                BOARD.push_steps(own, |_| empty, out);
+            }
+        }
+    }
+
+    #[inline]
+    fn play(&self, state: &mut State, action: Action) {
+        let (own, other) = (state.mover.index(), state.mover.other().index());
+        let to = match Board::ply(action) {
+            Ply::Place(to) => {
+                state.pieces[own] |= 1 << to;
+                state.hands[own] -= 1;
+                to
+            }
+            Ply::Move(from, to) => {
+                state.pieces[own] ^= 1 << from | 1 << to;
+                state.no_progress += u16::from(self.no_progress_limit > 0);
+                to
+            }
+            Ply::Remove(point) => {
+                state.pieces[other] ^= 1 << point;
+                state.no_progress = 0;
+                state.removing = false;
+                state.mover = state.mover.other();
+                return;
+            }
+        };
+        // Where all of the opponent's pieces stand in mills, nothing is removed and the turn passes.
+        if BOARD.closes(state.pieces[own], to) && state.removable(state.mover.other()) != 0 {
+            state.removing = true;
+        } else {
+            state.mover = state.mover.other();
+        }
+    }
+
+    #[inline]
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if state.removing {
+            None
+        } else if self.mover_lost(state) {
+            Some(Outcome::win(state.mover.other()))
+        } else if self.limit_reached(state) {
+            Some(Outcome::truncation())
+        } else {
+            None
+        }
+    }
+
+    fn observe(&self, state: &State, features: &mut [f32]) {
+        let sides = [state.mover, state.mover.other()];
+        let (planes, scalars) = features.split_at_mut(POINT_PLANES.len() * POINTS);
+        for (plane, side) in planes.chunks_exact_mut(POINTS).zip(sides) {
+            write_plane(state.pieces(side), plane);
+        }
+        let hand = |side| f32::from(state.in_hand(side)) / f32::from(self.pieces);
+        let flag = |flag: bool| f32::from(u8::from(flag));
+        scalars.copy_from_slice(&[
+            hand(sides[0]),
+            hand(sides[1]),
+            flag(state.removing),
+            f32::from(state.no_progress) / f32::from(self.no_progress_limit.max(1)),
+            flag(state.hops(sides[0])),
+            flag(state.hops(sides[1])),
+        ]);
+    }
+
+    fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
+        State { pieces: state.pieces.map(|set| image(set, symmetry)), ..*state }
+    }
+
+    fn action_text(&self, action: Action) -> String {
+        BOARD.action_text(action)
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        BOARD.parse_action(text)
+    }
+
+    fn position_text(&self, state: &State) -> String {
+        let board = Board::board_text(state.pieces, LETTERS);
+        let (mover, [white, black]) = (LETTERS[state.mover.index()], state.hands);
+        let removing = if state.removing { 'x' } else { '-' };
+        format!("{board} {mover} {white} {black} {removing} {}", state.no_progress)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, Error> {
+        self.read_position(text).map_err(|fault| Error::position(text, fault))
+    }
+
+    fn draw(&self, state: &State) -> String {
+        let board = BOARD.draw(DRAWING, state.pieces, ['W', 'B', '.']);
+        let mover = ["White", "Black"][state.mover.index()];
+        let turn = if state.removing { "removes a piece" } else { "to move" };
+        let [white, black] = state.hands;
+        format!("{board}{mover} {turn}; in hand W {white}, B {black}; {} plies without progress\n", state.no_progress)
+    }
+}
+
+impl Morris {
+    fn read_position(&self, text: &str) -> Result<State, String> {
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let [board, mover, white, black, removing, no_progress] = fields[..] else {
+            let example = self.position_text(&self.start());
+            return Err(format!("expected board, mover, hands of W and B, `x` or `-`, and a count, e.g. `{example}`"));
+        };
+        let pieces = Board::parse_board(board, LETTERS)?;
+        let mover = match mover {
+            "W" => Side::First,
+            "B" => Side::Second,
+            _ => return Err("the mover must be W or B".into()),
+        };
+        let hand = |field: &str| match field.parse() {
+            Ok(hand) if hand <= self.pieces => Ok(hand),
+            _ => Err(format!("the pieces in hand must be a number up to {}", self.pieces)),
+        };
+        let hands = [hand(white)?, hand(black)?];
+        let removing = match removing {
+            "x" => true,
+            "-" => false,
+            _ => return Err("the pending removal must be `x` or `-`".into()),
+        };
+        let count: u16 = no_progress.parse().map_err(|_| "the plies without progress must be a number up to 65535")?;
+        let no_progress = if self.no_progress_limit > 0 { count } else { 0 };
+        let state = State { pieces, hands, no_progress, mover, removing };
+        self.check_position(&state)?;
+        Ok(state)
+    }
+
+    /// Refuses what no game leads to, as far as that is sure.
+    fn check_position(&self, state: &State) -> Result<(), String> {
+        let State { pieces: board, hands, mover, removing, no_progress } = *state;
+        let material = Material { all: self.pieces, board, hands, mover, removing, letters: LETTERS };
+        material.check()?;
+        if removing && BOARD.in_mills(state.pieces(mover)) == 0 {
+            return Err("a removal is pending, but the mover has no mill".into());
+        }
+        if removing && state.removable(mover.other()) == 0 {
+            return Err("a removal is pending, but no opponent's piece stands outside a mill".into());
+        }
+        if no_progress > self.no_progress_limit {
+            return Err(format!("the plies without progress exceed no_progress_limit = {}", self.no_progress_limit));
+        }
+        if no_progress > 0 && material.placing() {
+            return Err("plies without progress are counted only when all pieces are placed".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! The two mill games against text from outside: no parser panics, what is accepted can be played, what is written is
+//! read back.
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::games::{AnyGame, Morabaraba, Morris, morabaraba, morris};
+use turnstone_env::{ActionList, Game, Params, with_game};
+
+const GAMES: [&str; 2] = ["morris", "morabaraba"];
+
+fn games() -> impl Iterator<Item = AnyGame> {
+    GAMES.iter().map(|name| AnyGame::new(name, &Params::new()).expect("a game"))
+}
+
+/// Plays at random from a state, at most so many plies, and returns the state reached.
+fn play_on<G: Game>(game: &G, mut state: G::State, plies: usize, seed: u64) -> G::State {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut legal = ActionList::new();
+    for _ in 0..plies {
+        game.legal(&state, &mut legal);
+        assert_eq!(legal.is_empty(), game.outcome(&state).is_some(), "at `{}`", game.position_text(&state));
+        if legal.is_empty() {
+            break;
+        }
+        game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+    }
+    state
+}
+
+/// If the text is accepted as a position, it must survive all that one does with positions.
+fn use_position<G: Game>(game: &G, text: &str, seed: u64) {
+    let Ok(state) = game.parse_position(text) else { return };
+    assert_eq!(game.parse_position(&game.position_text(&state)), Ok(state), "`{text}`");
+    let mut features = vec![f32::NAN; game.spec().features()];
+    game.observe(&state, &mut features);
+    assert!(features.iter().all(|f| f.is_finite()), "`{text}`");
+    assert!(game.draw(&state).lines().all(|line| line.chars().count() <= 80), "`{text}`");
+    play_on(game, state, 30, seed);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_parser_panics(text in r"\PC*|[WBx.0-9 ,a-g-]{0,60}|x?[a-h][0-9](-[a-h][0-9])?") {
+        for any in games() {
+            with_game!(&any, |game| {
+                use_position(game, &text, 0);
+                if let Ok(action) = game.parse_action(&text) {
+                    prop_assert_eq!(game.action_text(action), text.as_str());
+                }
+            });
+        }
+        let _ = text.parse::<morris::seed::Board>();
+        let _ = text.parse::<morabaraba::seed::Board>();
+        let _ = morabaraba::seed::coordinates(&text);
+    }
+
+    /// Reachable positions with a few letters changed: most are refused, and the rest can be played.
+    #[test]
+    fn accepted_positions_can_be_played(
+        plies in 0usize..150,
+        seed: u64,
+        edits in prop::collection::vec((any::<Index>(), r"[WBx.0-9 ,a-g-]"), 0..4),
+    ) {
+        for any in games() {
+            with_game!(&any, |game| {
+                let state = play_on(game, game.start(), plies, seed);
+                let mut text = game.position_text(&state);
+                prop_assert_eq!(game.parse_position(&text), Ok(state));
+                for (index, letter) in &edits {
+                    let at = index.index(text.len());
+                    text.replace_range(at..=at, letter);
+                }
+                use_position(game, &text, seed);
+            });
+        }
+    }
+
+    /// Positions put together from valid parts.
+    #[test]
+    fn composed_positions_can_be_played(
+        morris in "[WBx]{18} [WB] [0-3] [0-3] [-x] [0-9]",
+        morabaraba in r"[WB.]{24} [WB] [0-2] [0-2] [-x] [0-9]{1,2} [0-3] (-|a1a4a7|a1b2c3|a1a4a7,a1d1g1) (-|c3c4c5)",
+        settled in "[WBx]{18} [WB] 0 0 [-x] [0-9]",
+        seed: u64,
+    ) {
+        use_position(&Morris::default(), &morris, seed);
+        use_position(&Morris::default(), &settled, seed);
+        use_position(&Morabaraba::default(), &morabaraba, seed);
+    }
+}
