@@ -2,6 +2,7 @@
 
 pub mod mancala;
 pub mod konane;
+pub mod mills;
 pub mod morris;
 pub mod morabaraba;
 

@@ -21,23 +21,27 @@ impl Heuristic<Konane> for Mobility {
     }
 }
 
-/// Stones of the first side that can jump minus those of the second side. The unit is one stone.
+/// Twice the difference of [`Mobility`] plus the difference of the stones that can jump: a jump is worth more if it is
+/// not one of many of the same stone. The unit is half a jump.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct MovableStones;
+pub struct JumpsAndStones;
 
-impl Heuristic<Konane> for MovableStones {
+impl Heuristic<Konane> for JumpsAndStones {
     fn name(&self) -> &'static str {
-        "movable_stones"
+        "jumps_and_stones"
     }
 
     fn estimate(&self, game: &Konane, state: &konane::State) -> i32 {
-        let [first, second] = Side::BOTH.map(|side| game.mobility(state, side).stones as i32);
+        let [first, second] = Side::BOTH.map(|side| {
+            let mobility = game.mobility(state, side);
+            2 * mobility.jumps as i32 + mobility.stones as i32
+        });
         first - second
     }
 }
 
 impl Classical for Konane {
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(Mobility), Box::new(MovableStones), Box::new(WinLoss)]
+        vec![Box::new(JumpsAndStones), Box::new(Mobility), Box::new(WinLoss)]
     }
 }
