@@ -43,6 +43,7 @@ struct Entry<S> {
 #[derive(Clone, Debug)]
 pub(super) struct Table<S> {
     buckets: Vec<[Entry<S>; 2]>,
+    /// The current search; 0 before the first.
     generation: u8,
 }
 
@@ -52,13 +53,15 @@ impl<S: Copy + Eq + Hash> Table<S> {
         let known = Known { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
         let bucket = [Entry { state: filler, known, generation: 0 }; 2];
         let most = (bytes / size_of_val(&bucket)).max(1);
-        Self { buckets: vec![bucket; 1 << most.ilog2()], generation: 1 }
+        Self { buckets: vec![bucket; 1 << most.ilog2()], generation: 0 }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, at no cost if there is nothing to forget.
     pub(super) fn clear(&mut self) {
-        self.buckets.as_flattened_mut().iter_mut().for_each(|entry| entry.generation = 0);
-        self.generation = 1;
+        if self.generation > 0 {
+            self.buckets.as_flattened_mut().iter_mut().for_each(|entry| entry.generation = 0);
+            self.generation = 0;
+        }
     }
 
     /// A new search begins: entries of earlier ones are the first to go.
@@ -168,6 +171,7 @@ mod tests {
     #[test]
     fn deep_entries_stay_and_old_ones_go() {
         let mut table = Table::new(0, 0u32); // one bucket: every state collides
+        table.begin();
         for (state, depth) in [(1, 9), (2, 3), (3, 4), (4, 1)] {
             table.store(&state, known(depth));
             assert_eq!(table.probe(&state).map(|known| known.depth), Some(depth));

@@ -13,7 +13,7 @@ use turnstone_search::classic::{AlphaBeta, Classical, MAX_DEPTH};
 use crate::commands::search::rate;
 
 /// Depths that take about a second or less without a table.
-const DEPTHS: [(&str, u32); 5] = [("mu_torere", 30), ("mancala", 12), ("morris", 8), ("konane", 9), ("morabaraba", 7)];
+const DEPTHS: [(&str, u32); 5] = [("mu_torere", 30), ("mancala", 12), ("morris", 8), ("konane", 11), ("morabaraba", 8)];
 /// Depth of a game that is not listed.
 const OTHER_DEPTH: u32 = 6;
 /// Searches are repeated for so long.
