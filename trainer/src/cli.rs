@@ -27,6 +27,8 @@ enum Command {
     Legal(commands::legal::Legal),
     /// Count the sequences of plies from a position
     Perft(commands::perft::Perft),
+    /// Search a position with a classical agent
+    Search(commands::search::Search),
     /// Play a game between two agents, people included
     Play(commands::play::Play),
     /// Train a network by self-play
@@ -36,6 +38,8 @@ enum Command {
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with the exact solution of a small game
     Grade(commands::grade::Grade),
+    /// Measure speed on this machine
+    Bench(commands::bench::Bench),
     /// Mu Torere: the notebook's own functions
     #[command(name = "mu_torere")]
     MuTorere(commands::seeds::mu_torere::MuTorere),
@@ -60,10 +64,12 @@ impl Cli {
             Command::Show(command) => command.run(),
             Command::Legal(command) => command.run(),
             Command::Perft(command) => command.run(),
+            Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
+            Command::Bench(command) => command.run(),
             Command::MuTorere(command) => command.run(),
             Command::Mancala(command) => command.run(),
             Command::Morris(command) => command.run(),

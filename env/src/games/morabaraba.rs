@@ -52,6 +52,18 @@ const SCALARS: [&str; 9] = [
     "opponent's cows fly",
 ];
 
+/// The mills as sets of points, point `p` at bit `p`.
+#[must_use]
+pub fn mills() -> &'static [u32] {
+    &BOARD.mills
+}
+
+/// The neighbours of each point as a set.
+#[must_use]
+pub fn neighbours() -> &'static [u32] {
+    &BOARD.near
+}
+
 /// The game with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Morabaraba {
