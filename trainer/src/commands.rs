@@ -10,6 +10,7 @@ pub(crate) mod train;
 pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod bench;
+pub(crate) mod seeds;
 
 use turnstone_env::Outcome;
 

@@ -36,6 +36,7 @@ use crate::game::{Game, Outcome, Spec};
 use crate::mill_board::{Ply, image, points, write_plane};
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 4] = ["own cows", "opponent's cows", "own banned mills", "opponent's banned mills"];
@@ -361,5 +362,11 @@ impl Game for Morabaraba {
 
     fn draw(&self, state: &State) -> String {
         text::draw(self, state)
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        let title = format!("Morabaraba: {}", self.position_text(state));
+        let caption = svg::status(self.outcome(state), state.mover, ["Dark", "White"]);
+        BOARD.draw_svg(&title, state.cows, Side::First, last, &caption)
     }
 }

@@ -31,6 +31,7 @@ use crate::mill_board::{MillBoard, Ply, image, points, write_plane};
 use crate::mill_material::Material;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg;
 use crate::symmetry::Symmetry;
 
 const POINTS: usize = 18;
@@ -345,6 +346,12 @@ impl Game for Morris {
         let turn = if state.removing { "removes a piece" } else { "to move" };
         let [white, black] = state.hands;
         format!("{board}{mover} {turn}; in hand W {white}, B {black}; {} plies without progress\n", state.no_progress)
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        let title = format!("Morris: {}", self.position_text(state));
+        let caption = svg::status(self.outcome(state), state.mover, ["White", "Black"]);
+        BOARD.draw_svg(&title, state.pieces, Side::Second, last, &caption)
     }
 }
 
