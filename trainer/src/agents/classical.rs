@@ -135,7 +135,7 @@ pub(super) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn
     match all.iter().position(|heuristic| heuristic.name() == name) {
         Some(i) => Ok(all.swap_remove(i)),
         None => {
-            let names: Vec<&str> = all.iter().map(|heuristic| heuristic.name()).collect();
+            let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
             Err(format!("{} has no heuristic `{name}`; it has {}", G::NAME, names.join(", ")))
         }
     }
@@ -151,7 +151,7 @@ pub struct ClassicalSearch<G: Game> {
 
 enum Search<G: Game> {
     Minimax(Minimax<G, Box<dyn Heuristic<G>>>),
-    AlphaBeta(AlphaBeta<G, Box<dyn Heuristic<G>>>),
+    AlphaBeta(Box<AlphaBeta<G, Box<dyn Heuristic<G>>>>),
     BreadthFirst(BreadthFirst<G, Box<dyn Heuristic<G>>>),
     BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
 }
@@ -172,7 +172,7 @@ impl<G: Classical> ClassicalSearch<G> {
             ClassicalMethod::BreadthFirst { .. } => Search::BreadthFirst(BreadthFirst::new(game, heuristic)),
             ClassicalMethod::BestFirst { .. } => Search::BestFirst(BestFirst::new(game, heuristic)),
             ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => {
-                Search::AlphaBeta(alpha_beta(heuristic, table))
+                Search::AlphaBeta(Box::new(alpha_beta(heuristic, table)))
             }
         };
         let mut search = Self { search, method: spec.method.clone(), remaining: None };
@@ -212,7 +212,7 @@ impl<G: Classical> ClassicalSearch<G> {
             (Search::AlphaBeta(search), ClassicalMethod::FixedDepth { depth, .. }) => search.search(state, *depth),
             (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
                 let share = self.remaining.map(Limits::share_of).unwrap_or_default();
-                let time = time.into_iter().chain(&share.time).min().copied();
+                let time = time.iter().chain(&share.time).min().copied();
                 search.deepen(state, &Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share })
             }
             _ => unreachable!("the search was made for the method"),

@@ -33,7 +33,7 @@ impl Default for Mills {
             open_line: 10,
             threat: 10,
             double_mill: 20,
-            mobility: 2,
+            mobility: 4,
             blocked: 5,
             tempo: 32,
         })
