@@ -10,9 +10,9 @@ use turnstone_env::games::Morris;
 use super::index::Index;
 use super::midgame::{DRAW, Distances, Pair};
 use super::opening::{self, Hands, Next, Values, pack, unpack};
-use super::{FEWEST, MorrisTable, identity, midgame_name, opening_name, pieces};
+use super::{FEWEST, identity, midgame_name, opening_name, pieces};
 use crate::exact::progress::Progress;
-use crate::exact::table_file::{TableError, TableFile, TableIdentity, TableWriter};
+use crate::exact::table_file::{TableFile, TableIdentity, TableWriter};
 
 /// How much there is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,12 @@ impl Size {
         Self { midgame, opening: (1..=2 * pieces).map(opening).sum(), memory: midgame + widest * 5 / 4 + fixed }
     }
 
+    /// Seconds that it takes with so many threads, each on a core of its own, at the speed that was measured.
+    #[must_use]
+    pub fn seconds(&self, threads: usize) -> f64 {
+        (self.midgame as f64 * 330e-9 + self.opening as f64 * 110e-9) / threads as f64
+    }
+
     /// Bytes of the finished table. While it is being built, the finished layers take as many again.
     #[must_use]
     pub fn table(&self) -> u64 {
@@ -47,23 +53,13 @@ impl Size {
 }
 
 /// Solves the game and writes its table to `path`. Finished layers are kept in a folder beside it until the table is
-/// whole, and are not solved again if they are there. `None` if it was stopped.
+/// whole, and are not solved again if they are there. False if it was stopped before that.
 ///
 /// # Errors
 /// Whatever the file system reports.
-pub fn solve(
-    game: &Morris,
-    path: &Path,
-    threads: usize,
-    progress: &dyn Progress,
-) -> Result<Option<MorrisTable>, TableError> {
+pub fn solve(game: &Morris, path: &Path, threads: usize, progress: &dyn Progress) -> io::Result<bool> {
     let solver = Solver { pieces: pieces(game), layers: path.with_extension("partial"), threads, progress };
-    let identity = identity(game);
-    match solver.run(path, &identity) {
-        Ok(true) => MorrisTable::open(game, path).map(Some),
-        Ok(false) => Ok(None),
-        Err(error) => Err(TableError { path: path.to_owned(), game: identity.game, fault: error.into() }),
-    }
+    solver.run(path, &identity(game))
 }
 
 struct Solver<'a> {
@@ -75,7 +71,6 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    /// Whether the table was finished.
     fn run(&self, path: &Path, identity: &TableIdentity) -> io::Result<bool> {
         fs::create_dir_all(&self.layers)?;
         let part = TableIdentity { kind: format!("{}, layers", identity.kind), ..identity.clone() };
@@ -89,7 +84,7 @@ impl Solver<'_> {
             writer.section(&midgame_name(own, other), distances.layer(own, other))?;
         }
         for in_hand in 1..=2 * self.pieces {
-            let [values] = self.read(&part, &[opening_name(in_hand)]).ok_or(io::ErrorKind::InvalidData)?;
+            let [values] = self.read(&part, [&opening_name(in_hand)]).ok_or(io::ErrorKind::InvalidData)?;
             writer.section(&opening_name(in_hand), &values)?;
         }
         writer.finish()?;
@@ -105,7 +100,7 @@ impl Solver<'_> {
             for own in total.div_ceil(2)..=self.pieces.min(total - least) {
                 let other = total - own;
                 let names = [midgame_name(own, other), midgame_name(other, own)];
-                if let Some([half, turned]) = self.read(part, &names) {
+                if let Some([half, turned]) = self.read(part, [&names[0], &names[1]]) {
                     distances.set(own, other, half);
                     distances.set(other, own, turned);
                     continue;
@@ -139,7 +134,7 @@ impl Solver<'_> {
         let mut last: Option<Values> = None;
         for in_hand in 1..=2 * self.pieces {
             let (name, hands) = (opening_name(in_hand), Hands { in_hand, pieces: self.pieces });
-            if let Some([packed]) = self.read(part, &[name.clone()]) {
+            if let Some([packed]) = self.read(part, [&name]) {
                 last = Some(Values::new(hands, unpack(&packed)));
                 continue;
             }
@@ -163,9 +158,9 @@ impl Solver<'_> {
     }
 
     /// The sections of a layer's file; `None` if it is not there whole, and then the layer is to be solved again.
-    fn read<const N: usize>(&self, part: &TableIdentity, names: &[String; N]) -> Option<[Vec<u8>; N]> {
-        let file = TableFile::open(&self.file(&names[0]), part).ok()?;
-        let read = |name: &String| {
+    fn read<const N: usize>(&self, part: &TableIdentity, names: [&str; N]) -> Option<[Vec<u8>; N]> {
+        let file = TableFile::open(&self.file(names[0]), part).ok()?;
+        let read = |name: &&str| {
             let (_, section) = file.sections().find(|(known, _)| known == name)?;
             Some(file.bytes(section, 0..section.len()).ok()?.to_vec())
         };
