@@ -1,9 +1,19 @@
 //! The exact truth of games that are small enough: solvers, their tables and the files these are kept in.
+//!
+//! Solvers take seconds to minutes, tell their [`Progress`] and may use several threads; nothing else in this crate does.
 
+mod progress;
 mod truth;
 mod reachable;
+mod endless;
 mod table_file;
+pub mod morris;
+mod solvable;
 
+pub use endless::{Endless, without_limits};
+pub use morris::MorrisTable;
+pub use progress::{Progress, Silent};
 pub use reachable::Solution;
+pub use solvable::Solvable;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
 pub use truth::Truth;

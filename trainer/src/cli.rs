@@ -38,6 +38,8 @@ enum Command {
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with the exact solution of a small game
     Grade(commands::grade::Grade),
+    /// Solve a game exactly
+    Solve(commands::solve::Solve),
     /// Measure speed on this machine
     Bench(commands::bench::Bench),
     /// Mu Torere: the notebook's own functions
@@ -69,6 +71,7 @@ impl Cli {
             Command::Train(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
+            Command::Solve(command) => command.run(),
             Command::Bench(command) => command.run(),
             Command::MuTorere(command) => command.run(),
             Command::Mancala(command) => command.run(),

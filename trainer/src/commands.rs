@@ -9,6 +9,7 @@ pub(crate) mod play;
 pub(crate) mod train;
 pub(crate) mod arena;
 pub(crate) mod grade;
+pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod seeds;
 
