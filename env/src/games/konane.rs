@@ -295,6 +295,16 @@ impl Game for Konane {
         State { stones, ..*state }
     }
 
+    /// By the share of the cells with a stone: three quarters or more, half or more, less.
+    fn phase(&self, state: &State) -> &'static str {
+        let stones: usize = state.stones.iter().map(|word| word.count_ones() as usize).sum();
+        match 4 * stones / (self.size * self.size) {
+            3.. => "opening",
+            2 => "midgame",
+            _ => "endgame",
+        }
+    }
+
     fn action_text(&self, action: Action) -> String {
         let cells = self.cells(action);
         let name = if cells.len() == 1 { "remove" } else { "jump" };

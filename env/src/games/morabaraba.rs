@@ -344,6 +344,15 @@ impl Game for Morabaraba {
         }
     }
 
+    /// While cows are placed, while all move along lines, and once a player flies.
+    fn phase(&self, state: &State) -> &'static str {
+        match state {
+            State { hands, .. } if *hands != [0, 0] => "opening",
+            State { cows, .. } if cows.iter().any(|set| set.count_ones() <= 3) => "endgame",
+            _ => "midgame",
+        }
+    }
+
     fn action_text(&self, action: Action) -> String {
         BOARD.action_text(action)
     }

@@ -321,6 +321,19 @@ impl Game for Morris {
         State { pieces: state.pieces.map(|set| image(set, symmetry)), ..*state }
     }
 
+    /// While pieces are placed, while all move along lines, and once a player hops.
+    fn phase(&self, state: &State) -> &'static str {
+        match state {
+            State { hands, .. } if *hands != [0, 0] => "opening",
+            State { pieces, .. } if pieces.iter().any(|set| set.count_ones() <= 3) => "endgame",
+            _ => "midgame",
+        }
+    }
+
+    fn without_counters(&self, state: &State) -> State {
+        State { no_progress: 0, ..*state }
+    }
+
     fn action_text(&self, action: Action) -> String {
         BOARD.action_text(action)
     }

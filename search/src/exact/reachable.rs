@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use turnstone_env::{ActionList, Game, Side};
 
+use super::truth::Truth;
+
 /// The exact value of every position that can be reached from the start.
 ///
 /// ```
@@ -103,5 +105,11 @@ impl<G: Game> Solution<G> {
             }
         }
         self.values = decided.into_iter().map(|value| value.unwrap_or(0)).collect();
+    }
+}
+
+impl<G: Game> Truth<G> for Solution<G> {
+    fn value(&self, _: &G, state: &G::State) -> Option<i8> {
+        self.value(state)
     }
 }

@@ -1,5 +1,6 @@
 //! `turnstone bench`: how fast the parts are on this machine.
 
+mod env;
 mod search;
 
 use std::process::ExitCode;
@@ -15,6 +16,8 @@ pub(crate) struct Bench {
 
 #[derive(Subcommand, Debug)]
 enum Part {
+    /// Random playouts and batched environments of each game
+    Env(env::Env),
     /// Alpha-beta from the start of each game, with and without a table
     Search(search::Search),
 }
@@ -22,6 +25,7 @@ enum Part {
 impl Bench {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         match &self.part {
+            Part::Env(part) => part.run(),
             Part::Search(part) => part.run(),
         }
     }
