@@ -5,11 +5,15 @@
 mod progress;
 mod truth;
 mod reachable;
+mod endless;
 mod table_file;
 pub mod morris;
+mod solvable;
 
+pub use endless::{Endless, without_limits};
 pub use morris::MorrisTable;
 pub use progress::{Progress, Silent};
 pub use reachable::Solution;
+pub use solvable::Solvable;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
 pub use truth::Truth;
