@@ -198,6 +198,35 @@ fn the_same_seed_plays_the_same_games() {
 }
 
 #[test]
+fn solve_counts_small_games_and_writes_tables() {
+    let counts = stdout(&["solve", "mu_torere"]);
+    assert!(counts.starts_with("reachable positions             1180\n"), "{counts}");
+    assert!(counts.ends_with("mu_torere: the start is a draw\n"), "{counts}");
+    assert!(fault(&["solve", "mancala"]).contains("too many to enumerate"));
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let tables = folder.path().join("tables").display().to_string();
+    let solve = ["solve", "morris", "--param", "pieces=3", "--out", &tables];
+    let solved = turnstone(&solve);
+    let (out, progress) = (String::from_utf8_lossy(&solved.stdout), String::from_utf8_lossy(&solved.stderr));
+    assert!(out.ends_with("morris-pieces3.table: the start is a draw\n"), "{out}{progress}");
+    for line in ["million positions", " with ", " will have ", "midgame-3-3 ", "opening-6 ", "solved in"] {
+        assert!(progress.contains(line), "{progress}");
+    }
+    assert!(String::from_utf8_lossy(&turnstone(&solve).stderr).contains("is whole"));
+    // A table that is cut short is named, and built anew.
+    let table = Path::new(&tables).join("morris-pieces3.table");
+    let whole = fs::read(&table).expect("readable");
+    fs::write(&table, &whole[..whole.len() / 2]).expect("writable");
+    let rebuilt = turnstone(&solve);
+    let progress = String::from_utf8_lossy(&rebuilt.stderr);
+    assert!(progress.contains("; rebuild it with `turnstone solve morris`"), "{progress}");
+    assert_eq!(fs::read(&table).expect("readable"), whole);
+    let below_a_file = format!("{}/tables", table.display());
+    assert!(fault(&["solve", "morris", "--quiet", "--out", &below_a_file]).contains("morris-pieces3.table/tables"));
+}
+
+#[test]
 fn faults_of_games_positions_and_agents() {
     assert!(fault(&["perft", "mancla", "--depth", "1"]).contains("did you mean `mancala`"));
     assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));

