@@ -7,6 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morris;
 use turnstone_env::{ActionList, Game, Params, Side};
+use turnstone_search::classic::{AlphaBeta, WIN_BAND, WON, WinLoss};
 use turnstone_search::exact::{MorrisTable, Progress, Silent, Solution, Solvable, Truth, morris};
 
 type State = <Morris as Game>::State;
@@ -137,6 +138,35 @@ fn win(game: &Morris, table: &MorrisTable, mut state: State, rng: &mut impl Rng)
     }
     assert_eq!(game.outcome(&state).unwrap().value(), value);
     assert!(turns <= distance, "{turns} turns instead of {distance}");
+}
+
+/// A win of three turns lies within six plies, and no win of more than four turns within four.
+#[test]
+fn alpha_beta_finds_the_same_near_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let game = game(4);
+    let table = solved(&game, folder.path());
+    let (mut near, mut far) = (0, 0);
+    while near < 100 || far < 100 {
+        let state = random_state(&game, &mut rng);
+        let value = i32::from(table.value(&game, &state).unwrap());
+        let mut search = AlphaBeta::new(&game, WinLoss).with_table(1 << 22);
+        match table.distance(&game, &state) {
+            Some(turns @ 1..=3) if near < 100 => {
+                near += 1;
+                let score = search.search(&state, 2 * turns).score;
+                assert!(score * value > WON - WIN_BAND, "{score} at {}", game.position_text(&state));
+            }
+            Some(0..=4) => {}
+            None if value != 0 => {} // the opening has no distances
+            _ if far < 100 => {
+                far += 1;
+                assert_eq!(search.search(&state, 4).score, 0, "{}", game.position_text(&state));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[test]
