@@ -35,14 +35,25 @@ pub enum Ending {
     },
 }
 
+/// What a run is given to work with.
+#[derive(Clone, Copy)]
+pub struct Setup<'a, G: Game> {
+    /// The game.
+    pub game: &'a G,
+    /// The run's config.
+    pub config: &'a Config,
+    /// Its files.
+    pub folder: &'a RunFolder,
+    /// Where it reports.
+    pub reporter: &'a Reporter,
+    /// Set from outside to stop it cleanly.
+    pub stop: &'a AtomicBool,
+}
+
 /// A run between two iterations.
 pub struct Run<'a, G: Game> {
-    game: &'a G,
+    setup: Setup<'a, G>,
     spec: Spec,
-    config: &'a Config,
-    folder: &'a RunFolder,
-    reporter: &'a Reporter,
-    stop: &'a AtomicBool,
     learner: Learner,
     window: Window,
     standing: Standing,
@@ -54,32 +65,22 @@ impl<'a, G: Classical> Run<'a, G> {
     ///
     /// # Errors
     /// The network cannot be built or the folder not be written.
-    pub fn start(
-        game: &'a G,
-        config: &'a Config,
-        folder: &'a RunFolder,
-        reporter: &'a Reporter,
-        stop: &'a AtomicBool,
-    ) -> Result<Self> {
+    pub fn start(setup: Setup<'a, G>) -> Result<Self> {
+        let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         let learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { game, spec, config, folder, reporter, stop, learner, window: Window::default(), standing, events })
+        Ok(Self { setup, spec, learner, window: Window::default(), standing, events })
     }
 
     /// A run as it stood at the end of its last finished iteration.
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
-    pub fn resume(
-        game: &'a G,
-        config: &'a Config,
-        folder: &'a RunFolder,
-        reporter: &'a Reporter,
-        stop: &'a AtomicBool,
-    ) -> Result<Self> {
+    pub fn resume(setup: Setup<'a, G>) -> Result<Self> {
+        let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         let (state, standing) = folder.load_state()?;
         anyhow::ensure!(
@@ -91,7 +92,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let window = folder.load_window(&standing, &game_id(game), spec.features())?;
         folder.cut_metrics(standing.iteration)?;
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { game, spec, config, folder, reporter, stop, learner, window, standing, events })
+        Ok(Self { setup, spec, learner, window, standing, events })
     }
 
     /// Runs iterations until all are done, `stop` is set, or `time` is up (looked at between iterations).
@@ -101,15 +102,15 @@ impl<'a, G: Classical> Run<'a, G> {
     pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
         let started = Instant::now();
         let first = self.standing.iteration;
-        while self.standing.iteration < self.config.run.iterations {
+        while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
             if time.is_some_and(|time| started.elapsed() >= time) {
                 return Ok(stopped);
             }
             let Some(metrics) = self.iterate()? else { return Ok(stopped) };
             let per_iteration = started.elapsed() / (metrics.iteration - first) as u32;
-            let left = per_iteration * (self.config.run.iterations - metrics.iteration) as u32;
-            self.reporter.line(&metrics.line(self.config.run.iterations, left));
+            let left = per_iteration * (self.setup.config.run.iterations - metrics.iteration) as u32;
+            self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
         }
         Ok(Ending::Finished)
     }
@@ -148,18 +149,18 @@ impl<'a, G: Classical> Run<'a, G> {
 
     fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
         let task = Task {
-            game: self.game,
-            network: &self.config.net,
+            game: self.setup.game,
+            network: &self.setup.config.net,
             weights: self.learner.averaged(),
-            search: &self.config.search,
-            self_play: &self.config.self_play,
-            seed: self.config.seed,
+            search: &self.setup.config.search,
+            self_play: &self.setup.config.self_play,
+            seed: self.setup.config.seed,
             iteration,
         };
         let progress = Progress::default();
-        let bar = self.reporter.bar("self-play", self.config.self_play.games_per_iteration as u64);
+        let bar = self.setup.reporter.bar("self-play", self.setup.config.self_play.games_per_iteration as u64);
         let games = thread::scope(|scope| {
-            let playing = scope.spawn(|| self_play::play(&task, &progress, self.stop));
+            let playing = scope.spawn(|| self_play::play(&task, &progress, self.setup.stop));
             while !playing.is_finished() {
                 bar.set_position(progress.games.load(Ordering::Relaxed));
                 thread::sleep(Duration::from_millis(20));
@@ -172,26 +173,27 @@ impl<'a, G: Classical> Run<'a, G> {
 
     /// Puts an iteration's positions on disk and into the window.
     fn collect(&mut self, games: Games) -> Result<()> {
-        self.folder.save_shard(&games.shard, &game_id(self.game))?;
+        self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
         self.standing.games += games.ends.len() as u64;
         self.standing.positions += games.shard.len() as u64;
-        let size = window_size(self.standing.positions, self.config.learn.window, self.config.learn.max_window);
+        let size =
+            window_size(self.standing.positions, self.setup.config.learn.window, self.setup.config.learn.max_window);
         self.window.push(Arc::new(games.shard), size);
         Ok(())
     }
 
     /// Takes the steps that are due and returns their reports; `None` if interrupted.
     fn learn(&mut self, iteration: u64) -> Result<Option<Vec<StepReport>>> {
-        let due = steps_due(&self.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
-        let bar = self.reporter.bar("learning", due);
-        let mut maker = BatchMaker::new(&self.spec, &self.config.learn);
+        let due = steps_due(&self.setup.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
+        let bar = self.setup.reporter.bar("learning", due);
+        let mut maker = BatchMaker::new(&self.spec, &self.setup.config.learn);
         let mut reports = Vec::with_capacity(due as usize);
         for _ in 0..due {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.setup.stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let step = self.learner.steps();
-            let batch = maker.draw(&self.window, &mut stream(self.config.seed, Purpose::Learn, [step, 0]));
+            let batch = maker.draw(&self.window, &mut stream(self.setup.config.seed, Purpose::Learn, [step, 0]));
             let report = self.learner.step(batch, self.learning_rate(iteration)).with_context(|| {
                 let last = self.standing.iteration;
                 format!("training stopped in iteration {iteration}; the run stands at iteration {last} as before")
@@ -204,32 +206,32 @@ impl<'a, G: Classical> Run<'a, G> {
     }
 
     fn learning_rate(&self, iteration: u64) -> f64 {
-        let progress = (iteration - 1) as f64 / self.config.run.iterations as f64;
-        learning_rate(&self.config.learn, self.learner.steps(), progress)
+        let progress = (iteration - 1) as f64 / self.setup.config.run.iterations as f64;
+        learning_rate(&self.setup.config.learn, self.learner.steps(), progress)
     }
 
     /// Plays the matches that are due; `None` if interrupted.
     fn matches(&self, iteration: u64) -> Result<Option<Vec<ArenaMetrics>>> {
-        let arena = &self.config.arena;
-        let last = iteration == self.config.run.iterations;
+        let arena = &self.setup.config.arena;
+        let last = iteration == self.setup.config.run.iterations;
         let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
         let mut results = Vec::new();
         if !due {
             return Ok(Some(results));
         }
-        let info = checkpoint_info(self.game, &self.config.net, self.learner.steps());
+        let info = checkpoint_info(self.setup.game, &self.setup.config.net, self.learner.steps());
         let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
-        let agent = Agent::from_network(network, self.folder.latest(), arena.simulations, arena.search);
+        let agent = Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search);
         let settings = MatchSettings {
             games: if last { arena.final_games } else { arena.games },
             opening_plies: arena.opening_plies,
-            seed: self.config.seed,
+            seed: self.setup.config.seed,
             threads: cores(),
         };
         for opponent in &arena.opponents {
-            let opponent = Agent::load(opponent, self.game)?;
-            let bar = self.reporter.bar("arena", settings.games as u64);
-            let result = play_match(self.game, [&agent, &opponent], &settings, &|| bar.inc(1), self.stop)?;
+            let opponent = Agent::load(opponent, self.setup.game)?;
+            let bar = self.setup.reporter.bar("arena", settings.games as u64);
+            let result = play_match(self.setup.game, [&agent, &opponent], &settings, &|| bar.inc(1), self.setup.stop)?;
             bar.finish_and_clear();
             let Some(result) = result else { return Ok(None) };
             self.report_match(&result);
@@ -239,31 +241,31 @@ impl<'a, G: Classical> Run<'a, G> {
     }
 
     fn report_match(&self, result: &MatchResult) {
-        self.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
+        self.setup.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
     }
 
     /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
         let (iteration, step) = (metrics.iteration, metrics.step);
-        let info = checkpoint_info(self.game, &self.config.net, step);
+        let info = checkpoint_info(self.setup.game, &self.setup.config.net, step);
         let weights = self.learner.averaged();
-        turnstone_models::save(&self.folder.latest(), &info, weights)?;
-        let last = iteration == self.config.run.iterations;
-        let every = self.config.run.checkpoint_steps;
+        turnstone_models::save(&self.setup.folder.latest(), &info, weights)?;
+        let last = iteration == self.setup.config.run.iterations;
+        let every = self.setup.config.run.checkpoint_steps;
         if last || step / every > steps_before / every {
-            self.folder.save_numbered(&info, weights)?;
+            self.setup.folder.save_numbered(&info, weights)?;
         }
         if let Some(score) = metrics.mean_score()
             && self.standing.best_score.is_none_or(|best| score >= best)
         {
-            turnstone_models::save(&self.folder.best(), &info, weights)?;
+            turnstone_models::save(&self.setup.folder.best(), &info, weights)?;
             self.standing.best_score = Some(score);
         }
         self.standing.iteration = iteration;
         self.standing.window_from = self.window.oldest().unwrap_or(1);
-        self.folder.append_metrics(metrics)?;
-        self.folder.save_state(self.learner.state(), &self.standing)?;
-        self.folder.remove_shards_before(self.standing.window_from)
+        self.setup.folder.append_metrics(metrics)?;
+        self.setup.folder.save_state(self.learner.state(), &self.standing)?;
+        self.setup.folder.remove_shards_before(self.standing.window_from)
     }
 }
 

@@ -11,7 +11,7 @@ use turnstone_env::with_game;
 
 use crate::config::Config;
 use crate::progress::{Reporter, stop_on_signals};
-use crate::run::{Ending, Run};
+use crate::run::{Ending, Run, Setup};
 use crate::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -52,11 +52,8 @@ impl Train {
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, any.name()));
         let ending = with_game!(&any, |game| {
-            let run = if resumed {
-                Run::resume(game, &config, &folder, &reporter, stop)?
-            } else {
-                Run::start(game, &config, &folder, &reporter, stop)?
-            };
+            let setup = Setup { game, config: &config, folder: &folder, reporter: &reporter, stop };
+            let run = if resumed { Run::resume(setup)? } else { Run::start(setup)? };
             run.train(time)?
         });
         match ending {
