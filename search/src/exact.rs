@@ -3,7 +3,10 @@
 mod truth;
 mod reachable;
 mod table_file;
+mod stored;
+mod mancala;
 
+pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
 pub use reachable::Solution;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
 pub use truth::Truth;
