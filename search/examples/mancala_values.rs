@@ -1,11 +1,10 @@
 //! Exact values of Mancala's start: `cargo run --release --example mancala_values -- [stones] [table stones]`.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use turnstone_env::games::Mancala;
 use turnstone_env::{Game, Params};
-use turnstone_search::exact::{MancalaEndgames, MancalaSolver};
+use turnstone_search::exact::{MancalaEndgames, MancalaSolver, Silent};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().expect("a number"));
@@ -14,7 +13,7 @@ fn main() {
     let params = Params::new().with("stones", stones);
     let game = Mancala::with_params(&params).expect("a number of stones");
     let begun = Instant::now();
-    let endgames = MancalaEndgames::build(&game, covered, 2, |_, _| (), &AtomicBool::new(false));
+    let endgames = MancalaEndgames::build(&game, covered, 2, &Silent);
     println!("{:?} in {:.1?}", MancalaEndgames::size(&game, covered), begun.elapsed());
     let mut solver = MancalaSolver::new(&game, Some(endgames), entries);
     let margin = solver.solve(&game, &game.start(), u64::MAX);

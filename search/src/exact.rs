@@ -1,12 +1,22 @@
 //! The exact truth of games that are small enough: solvers, their tables and the files these are kept in.
+//!
+//! Solvers take seconds to minutes, tell their [`Progress`] and may use several threads; nothing else in this crate does.
 
+mod progress;
 mod truth;
 mod reachable;
 mod table_file;
 mod stored;
+pub mod morris;
 mod mancala;
+mod konane;
+mod morabaraba;
 
+pub use konane::{KonaneSolver, KonaneTruth};
 pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+pub use morabaraba::MorabarabaEndgames;
+pub use morris::MorrisTable;
+pub use progress::{Progress, Silent};
 pub use reachable::Solution;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
 pub use truth::Truth;

@@ -3,7 +3,8 @@
 //!
 //! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
 //! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
-//! children. No code assumes that the mover alternates. No thread and no tensor lives in this crate.
+//! children. No code assumes that the mover alternates. No tensor lives in this crate, and
+//! threads only in exact solvers.
 
 pub mod evaluator;
 pub mod mcts;

@@ -1,13 +1,13 @@
 //! Exact values of Mancala against plain alpha-beta through the rules, and the known values of its starts.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_search::exact::{MancalaEndgames, MancalaSolver, MancalaTruth, Truth};
+use turnstone_search::exact::{MancalaEndgames, MancalaSolver, MancalaTruth, Progress, Silent, Truth};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
     let params = params.iter().fold(Params::new(), |params, (key, value)| params.with(*key, value));
@@ -15,7 +15,7 @@ fn game(params: &[(&str, &str)]) -> Mancala {
 }
 
 fn endgames(game: &Mancala, stones: usize, threads: usize) -> MancalaEndgames {
-    MancalaEndgames::build(game, stones, threads, |_, _| (), &AtomicBool::new(false))
+    MancalaEndgames::build(game, stones, threads, &Silent)
 }
 
 /// The margin by alpha-beta to the end, with nothing but the rules.
@@ -159,20 +159,33 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     }
 }
 
+/// Stops when so many positions are begun.
+struct StopAt {
+    left: AtomicU64,
+}
+
+impl Progress for StopAt {
+    fn begin(&self, _: &str, _: u64) {}
+
+    fn advance(&self, entries: u64) {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(entries), Ordering::Relaxed);
+    }
+
+    fn end(&self, _: &str, _: &str) {}
+
+    fn stopped(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+}
+
 #[test]
 fn threads_and_interruptions_leave_the_same_values() {
     let game = game(&[("pits", "4")]);
     let whole = endgames(&game, 12, 1);
     assert_eq!(MancalaEndgames::size(&game, 12), Some(125_970));
-    let stop = AtomicBool::new(false);
-    let mut told = Vec::new();
-    let progress = |done, all| {
-        told.push(done);
-        assert_eq!(all, 125_970);
-        stop.store(done == 75_582, std::sync::atomic::Ordering::Relaxed);
-    };
-    let part = MancalaEndgames::build(&game, 12, 3, progress, &stop);
-    assert_eq!((part.stones(), told.len()), (11, 12));
+    let part = MancalaEndgames::build(&game, 12, 3, &StopAt { left: AtomicU64::new(80_000) });
+    assert_eq!(part.stones(), 11);
     let [mut from_whole, mut from_part] = [whole, part].map(|table| MancalaSolver::new(&game, Some(table), 2));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     for _ in 0..500 {

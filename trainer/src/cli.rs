@@ -36,6 +36,8 @@ enum Command {
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with the exact solution of a small game
     Grade(commands::grade::Grade),
+    /// Solve a game exactly
+    Solve(commands::solve::Solve),
 }
 
 impl Cli {
@@ -53,6 +55,7 @@ impl Cli {
             Command::Train(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
+            Command::Solve(command) => command.run(),
         }
     }
 }

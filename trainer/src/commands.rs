@@ -8,6 +8,7 @@ pub(crate) mod play;
 pub(crate) mod train;
 pub(crate) mod arena;
 pub(crate) mod grade;
+pub(crate) mod solve;
 
 use turnstone_env::Outcome;
 

@@ -1,10 +1,12 @@
 //! Progress for people: bars on a terminal, plain lines elsewhere.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use turnstone_search::exact::Progress;
 
 /// Where a long command reports. Finished stages are lines in either form; a bar shows the stage in progress on a
 /// terminal only.
@@ -39,6 +41,50 @@ impl Reporter {
         let style = ProgressStyle::with_template("{msg:<12} {bar:30} {pos}/{len}  {elapsed} (left {eta})")
             .expect("the template is well-formed");
         ProgressBar::with_draw_target(Some(len), target).with_style(style).with_message(stage.to_owned())
+    }
+}
+
+/// Shows a solver's layers: a bar for the one in work, a line for each that is done.
+#[derive(Debug)]
+pub struct Layers<'a> {
+    reporter: &'a Reporter,
+    stop: &'a AtomicBool,
+    bar: Mutex<ProgressBar>,
+}
+
+impl<'a> Layers<'a> {
+    /// Reports to `reporter`, and stops the solver when `stop` is set.
+    #[must_use]
+    pub fn new(reporter: &'a Reporter, stop: &'a AtomicBool) -> Self {
+        Self { reporter, stop, bar: Mutex::new(ProgressBar::hidden()) }
+    }
+
+    fn with_bar<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+        act(&mut self.bar.lock().expect("nobody panics while drawing"))
+    }
+}
+
+impl Progress for Layers<'_> {
+    fn begin(&self, layer: &str, entries: u64) {
+        let bar = self.reporter.bar(layer, entries);
+        self.with_bar(|shown| *shown = bar);
+    }
+
+    fn advance(&self, entries: u64) {
+        self.with_bar(|bar| bar.inc(entries));
+    }
+
+    fn end(&self, layer: &str, summary: &str) {
+        self.with_bar(|bar| bar.finish_and_clear());
+        self.reporter.line(&format!("{layer:<12} {summary}"));
+    }
+
+    fn stopped(&self) -> bool {
+        let stopped = self.stop.load(Ordering::Relaxed);
+        if stopped {
+            self.with_bar(|bar| bar.finish_and_clear());
+        }
+        stopped
     }
 }
 

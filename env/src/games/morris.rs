@@ -88,6 +88,18 @@ a6----------d6----------g6
 a0----------------------g0
 ";
 
+/// The mills as sets of points, point `p` at bit `p`.
+#[must_use]
+pub fn mills() -> &'static [u32] {
+    &BOARD.mills
+}
+
+/// The neighbours of each point as a set.
+#[must_use]
+pub fn neighbours() -> &'static [u32] {
+    &BOARD.near
+}
+
 /// The game with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Morris {

@@ -50,6 +50,13 @@ impl TableIdentity {
         Self { game: G::NAME.to_owned(), version: G::VERSION, params: params.to_string(), kind: kind.to_owned() }
     }
 
+    /// The usual name of such a table's file: `morris-pieces8.table`.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        let params = self.params.replace('=', "").replace(' ', "-");
+        format!("{}-{params}.table", self.game)
+    }
+
     fn lines(&self) -> [(&'static str, String); 4] {
         [
             ("game", self.game.clone()),

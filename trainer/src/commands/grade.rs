@@ -14,7 +14,7 @@ use crate::cli::GameArgs;
 use crate::streams::{Purpose, stream};
 
 /// Games with more reachable positions than this are not solved here.
-const MOST_POSITIONS: usize = 5_000_000;
+pub(crate) const MOST_POSITIONS: usize = 5_000_000;
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
@@ -113,10 +113,12 @@ impl Kept {
 }
 
 /// The same game without a limit on its plies, so that the truth does not depend on when a position comes up.
-fn without_limits<G: Game>(game: &G) -> Result<G> {
+pub(crate) fn without_limits<G: Game>(game: &G) -> Result<G> {
     let mut params = game.params();
-    if G::PARAMS.contains(&"max_plies") {
-        params.set("max_plies", 0);
+    for limit in ["max_plies", "no_progress_limit"] {
+        if G::PARAMS.contains(&limit) {
+            params.set(limit, 0);
+        }
     }
     Ok(G::with_params(&params)?)
 }

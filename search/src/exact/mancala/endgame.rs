@@ -7,11 +7,12 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 
 use turnstone_env::games::Mancala;
 
 use super::board::{Board, Rules, rules_params, sums};
+use crate::exact::progress::Progress;
 use crate::exact::stored::Stored;
 use crate::exact::table_file::{TableError, TableIdentity};
 
@@ -40,34 +41,28 @@ impl MancalaEndgames {
         usize::try_from(size).ok().filter(|&size| size < 1 << 40 && stones <= MOST_STONES)
     }
 
-    /// Builds the table. `progress` is told after each number of stones how many positions are done of how many; when
-    /// `stop` is set, the table ends with the last number of stones that is complete.
+    /// Builds the table. When it is stopped, the table ends with the last number of stones that is complete.
     ///
     /// # Panics
     /// If [`MancalaEndgames::size`] is `None`.
     #[must_use]
-    pub fn build(
-        game: &Mancala,
-        stones: usize,
-        threads: usize,
-        mut progress: impl FnMut(usize, usize),
-        stop: &AtomicBool,
-    ) -> Self {
+    pub fn build(game: &Mancala, stones: usize, threads: usize, progress: &dyn Progress) -> Self {
         let size = Self::size(game, stones).expect("the table must fit");
         let build = Build {
             rules: Rules::of(game),
             numbering: Numbering::new(game.pits(), stones),
             gains: (0..size).map(|_| AtomicI8::new(UNKNOWN)).collect(),
         };
+        progress.begin("endgames", size as u64);
         let mut done = 0;
         for layer in 0..=stones {
-            build.layer(layer, threads, stop);
-            if stop.load(Ordering::Relaxed) {
+            build.layer(layer, threads, progress);
+            if progress.stopped() {
                 break;
             }
             done = build.numbering.layer_end(layer);
-            progress(done, size);
         }
+        progress.end("endgames", &format!("{done} positions"));
         let gains = build.gains.into_iter().take(done).map(|gain| gain.into_inner() as u8).collect();
         let numbering = Numbering { stones: build.numbering.stones_within(done), ..build.numbering };
         Self { identity: identity(game), numbering, gains: Stored::Built(gains) }
@@ -200,15 +195,16 @@ struct Build {
 
 impl Build {
     /// Computes all positions with so many stones, those with fewer being done.
-    fn layer(&self, stones: usize, threads: usize, stop: &AtomicBool) {
+    fn layer(&self, stones: usize, threads: usize, progress: &dyn Progress) {
         for own in 0..=stones {
             let (rows, others) = (self.numbering.all_rows(own), self.numbering.all_rows(stones - own));
             let next = AtomicUsize::new(0);
             let work = || {
                 while let Some(&own) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if stop.load(Ordering::Relaxed) {
+                    if progress.stopped() {
                         return;
                     }
+                    progress.advance(others.len() as u64);
                     for &other in &others {
                         self.gain(Board { own, other });
                     }

@@ -1,0 +1,121 @@
+//! `turnstone solve`: the exact truth of a game, as counts or as a table on disk.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_env::games::{AnyGame, Morris};
+use turnstone_env::{Game, Side, with_game};
+use turnstone_search::exact::{MorrisTable, Solution, Truth, morris};
+
+use super::grade::{MOST_POSITIONS, without_limits};
+use crate::cli::GameArgs;
+use crate::progress::{Layers, Reporter, duration, stop_on_signals};
+
+#[derive(Args, Debug)]
+pub(crate) struct Solve {
+    #[command(flatten)]
+    game: GameArgs,
+    /// Folder that tables are written to
+    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    out: PathBuf,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Build the table even if it is there already
+    #[arg(long)]
+    overwrite: bool,
+    /// Print nothing but the result
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Solve {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        match &self.game.game()? {
+            AnyGame::Morris(game) => self.morris(game),
+            small => with_game!(small, |game| enumerate(game)),
+        }
+    }
+
+    fn morris(&self, game: &Morris) -> Result<ExitCode> {
+        let reporter = Reporter::new(self.quiet);
+        let path = self.out.join(MorrisTable::file_name(game));
+        if path.exists() && !self.overwrite {
+            match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {
+                Ok(table) => {
+                    reporter.line(&format!("{} is whole; --overwrite builds it anew", path.display()));
+                    return finished(game, &table, &path);
+                }
+                Err(error) => reporter.line(&error.to_string()),
+            }
+        }
+        let threads = match self.threads {
+            Some(threads) => usize::from(threads),
+            None => std::thread::available_parallelism().context("the number of cores")?.get(),
+        };
+        estimate(&reporter, &morris::Size::of(game), &path, threads);
+        let started = Instant::now();
+        let stop = stop_on_signals()?;
+        let solved = morris::solve(game, &path, threads, &Layers::new(&reporter, stop));
+        if !solved.with_context(|| path.display().to_string())? {
+            let layers = path.with_extension("partial");
+            reporter.line(&format!("stopped; the same command goes on with the layers in {}", layers.display()));
+            return Ok(ExitCode::from(130));
+        }
+        reporter.line(&format!("solved in {}", duration(started.elapsed())));
+        finished(game, &MorrisTable::open(game, &path)?, &path)
+    }
+}
+
+/// What is to be done, before it is begun.
+fn estimate(reporter: &Reporter, size: &morris::Size, path: &Path, threads: usize) {
+    let million = |number: u64| number as f64 / 1e6;
+    let (midgame, opening) = (million(size.midgame), million(size.opening));
+    let time = duration(Duration::from_secs_f64(size.seconds(threads).max(1.0)));
+    let plural = if threads == 1 { "" } else { "s" };
+    reporter.line(&format!("{midgame:.1} million positions of the midgame and {opening:.1} of the opening"));
+    reporter.line(&format!("about {time} with {threads} thread{plural} and {:.0} MB of memory", million(size.memory)));
+    let (table, path) = (million(size.table()), path.display());
+    reporter.line(&format!("{path} will have {table:.0} MB; until then finished layers take as much beside it"));
+}
+
+fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode> {
+    let value = table.value(game, &game.start()).context("the table does not cover the start")?;
+    println!("{}: {}", path.display(), of_the_start(value));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Solves a small game in memory and counts.
+fn enumerate<G: Game>(game: &G) -> Result<ExitCode> {
+    let endless = without_limits(game)?;
+    let Some(solution) = Solution::of(&endless, MOST_POSITIONS) else {
+        bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", G::NAME);
+    };
+    let count = |condition: &dyn Fn(&G::State, i8) -> bool| {
+        let known = |state: &&G::State| solution.value(state).is_some_and(|value| condition(state, value));
+        solution.states().iter().filter(known).count()
+    };
+    let line = |name: &str, count: &dyn Display| println!("{name:<26} {count:>9}");
+    line("reachable positions", &solution.states().len());
+    line("won for player 1", &count(&|_, value| value > 0));
+    line("won for player 2", &count(&|_, value| value < 0));
+    line("draws by infinite play", &count(&|state, value| value == 0 && endless.outcome(state).is_none()));
+    line("positions that are over", &count(&|state, _| endless.outcome(state).is_some()));
+    let for_mover = |state: &G::State, value: i8| if endless.mover(state) == Side::First { value } else { -value };
+    line("won for the player to move", &count(&|state, value| for_mover(state, value) > 0));
+    line("lost for him", &count(&|state, value| for_mover(state, value) < 0));
+    println!("{}: {}", G::NAME, of_the_start(solution.value(&endless.start()).context("the start is reachable")?));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_the_start(value: i8) -> &'static str {
+    match value {
+        1 => "the start is won for player 1",
+        0 => "the start is a draw",
+        _ => "the start is won for player 2",
+    }
+}
