@@ -196,6 +196,18 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The state with its board mapped by a symmetry of the game.
     fn permuted(&self, state: &Self::State, symmetry: &Symmetry) -> Self::State;
 
+    /// The part of the game that the position belongs to: `opening`, `midgame` or `endgame`, as its sheet defines them.
+    /// For reports only.
+    fn phase(&self, _state: &Self::State) -> &'static str {
+        "midgame"
+    }
+
+    /// The position as if it had just come up: counters that truncate a game by a limit are set back. Exact values
+    /// ignore these limits, so this is the position that they speak of.
+    fn without_counters(&self, state: &Self::State) -> Self::State {
+        *state
+    }
+
     /// The action's text.
     fn action_text(&self, action: Action) -> String;
 

@@ -7,6 +7,7 @@
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::side::Side;
+use crate::svg::PointBoard;
 use crate::symmetry::{Symmetry, automorphisms};
 
 /// Stands in [`MillBoard::others`] where a point has fewer than three mills: no set of points contains it.
@@ -255,6 +256,46 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
             }
         }
         Ok(pieces)
+    }
+
+    /// The board as SVG: `dark` is the side whose pieces are the dark ones, `last` the action to be marked.
+    pub(crate) fn draw_svg(
+        &self,
+        title: &str,
+        pieces: [u32; 2],
+        dark: Side,
+        last: Option<Action>,
+        caption: &str,
+    ) -> String {
+        let lattice = |name: &str| {
+            let (column, row) = (name.as_bytes()[0] - b'a', name.as_bytes()[1] - b'0');
+            [f32::from(column), f32::from(row)]
+        };
+        // Rows count from the bottom, drawings from the top.
+        let top = self.names.iter().map(|name| lattice(name)[1]).fold(0.0, f32::max);
+        let positions = self.names.map(|name| [lattice(name)[0], top - lattice(name)[1]]);
+        let edges: Vec<[u8; 2]> = (0..POINTS as u8)
+            .flat_map(|p| points(self.near[usize::from(p)]).filter(move |&q| p < q).map(move |q| [p, q]))
+            .collect();
+        let stones: Vec<Option<Side>> = (0..POINTS as u8)
+            .map(|p| owner(pieces, p).map(|side| if side == dark { Side::First } else { Side::Second }))
+            .collect();
+        let marked: Vec<usize> = match last.map(Self::ply) {
+            None => vec![],
+            Some(Ply::Place(p) | Ply::Remove(p)) => vec![p.into()],
+            Some(Ply::Move(from, to)) => vec![from.into(), to.into()],
+        };
+        PointBoard {
+            title,
+            points: &positions,
+            lines: &edges.iter().map(|edge| &edge[..]).collect::<Vec<_>>(),
+            circles: &[],
+            names: &self.names.map(str::to_owned),
+            stones: &stones,
+            marked: &marked,
+            caption,
+        }
+        .draw()
     }
 
     /// The drawing with each point's letter instead of its name, and the drawing itself beside it.

@@ -7,7 +7,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morris;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_search::exact::{MorrisTable, Progress, Silent, Solution, Truth, morris};
+use turnstone_search::classic::{AlphaBeta, WIN_BAND, WON, WinLoss};
+use turnstone_search::exact::{MorrisTable, Progress, Silent, Solution, Solvable, Truth, morris};
 
 type State = <Morris as Game>::State;
 
@@ -96,7 +97,7 @@ fn three_pieces_agree_with_the_enumeration_of_all_positions() {
     let table = solved(&game, folder.path());
     table.verify().unwrap();
     let solution = Solution::of(&game, 5_000_000).unwrap();
-    println!("{} positions", solution.states().len());
+    assert_eq!(solution.states().len(), 841_153);
     for state in solution.states() {
         assert_eq!(table.value(&game, state), solution.value(state), "{}", game.position_text(state));
         check(&game, &table, state);
@@ -110,11 +111,81 @@ fn four_and_five_pieces_are_consistent() {
     for pieces in [4, 5] {
         let game = game(pieces);
         let table = solved(&game, folder.path());
-        println!("{pieces} pieces: {:?}", table.value(&game, &game.start()));
+        assert_eq!(table.value(&game, &game.start()), Some(0));
         for _ in 0..100_000 {
             check(&game, &table, &random_state(&game, &mut rng));
         }
+        for _ in 0..1000 {
+            win(&game, &table, random_state(&game, &mut rng), &mut rng);
+        }
     }
+}
+
+/// Against any defence the optimal actions win within the distance.
+fn win(game: &Morris, table: &MorrisTable, mut state: State, rng: &mut impl Rng) {
+    let value = table.value(game, &state).unwrap();
+    let Some(distance) = table.distance(game, &state) else { return };
+    let mut turns = 0;
+    let mut legal = ActionList::new();
+    while game.outcome(&state).is_none() {
+        let mover = game.mover(&state);
+        game.legal(&state, &mut legal);
+        let wins = (value > 0) == (mover == Side::First);
+        let actions = if wins { table.optimal_actions(game, &state).unwrap() } else { legal.to_vec() };
+        assert!(actions.iter().all(|&action| legal.contains(action)));
+        game.play(&mut state, actions[rng.random_range(0..actions.len())]);
+        turns += u32::from(game.mover(&state) != mover);
+    }
+    assert_eq!(game.outcome(&state).unwrap().value(), value);
+    assert!(turns <= distance, "{turns} turns instead of {distance}");
+}
+
+/// A win of three turns lies within six plies, and no win of more than four turns within four.
+#[test]
+fn alpha_beta_finds_the_same_near_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let game = game(4);
+    let table = solved(&game, folder.path());
+    let (mut near, mut far) = (0, 0);
+    while near < 100 || far < 100 {
+        let state = random_state(&game, &mut rng);
+        let value = i32::from(table.value(&game, &state).unwrap());
+        let mut search = AlphaBeta::new(&game, WinLoss).with_table(1 << 22);
+        match table.distance(&game, &state) {
+            Some(turns @ 1..=3) if near < 100 => {
+                near += 1;
+                let score = search.search(&state, 2 * turns).score;
+                assert!(score * value > WON - WIN_BAND, "{score} at {}", game.position_text(&state));
+            }
+            Some(0..=4) => {}
+            None if value != 0 => {} // the opening has no distances
+            _ if far < 100 => {
+                far += 1;
+                assert_eq!(search.search(&state, 4).score, 0, "{}", game.position_text(&state));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn other_parameters_and_missing_tables_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(solved(&game(3), folder.path()));
+    let table = folder.path().join(MorrisTable::file_name(&game(3)));
+    let error = MorrisTable::open(&game(4), &table).unwrap_err().to_string();
+    assert!(error.contains("its params is `pieces=3` instead of `pieces=4`; rebuild it with"), "{error}");
+    assert!(game(4).truth(folder.path()).is_err());
+    // The limit is no part of the table, and states of the game with it are covered.
+    let limited = Morris::with_params(&Params::new().with("pieces", 3)).unwrap();
+    let (limited_truth, truth) = (limited.truth(folder.path()).unwrap(), game(3).truth(folder.path()).unwrap());
+    let board = "WWxxxxWxxxxxxxBBBx B 0 0 -";
+    let late = limited.parse_position(&format!("{board} 57")).unwrap();
+    let early = game(3).parse_position(&format!("{board} 0")).unwrap();
+    let value = limited_truth.unwrap().value(&limited, &late);
+    assert_eq!(value, truth.unwrap().value(&game(3), &early));
+    assert!(value.is_some());
 }
 
 /// Stops a solver after so many layers.

@@ -1,8 +1,11 @@
-//! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `mcts:sims=200`,
+//! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`, `mcts:sims=200`,
 //! `az:<checkpoint>,sims=100`, `human`.
 
+mod options;
 mod players;
+mod classical;
 
+pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
 pub use players::Player;
 
 use std::fmt;
@@ -13,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{Game, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
-use turnstone_search::classic::{Classical, Heuristic};
+use turnstone_search::classic::Classical;
 
+use self::classical::ClassicalPlayer;
+use self::options::Options;
 use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
 
-/// Deepest fixed depth of the classical searches.
-const MAX_DEPTH: u32 = 64;
 /// Most simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
 
@@ -31,20 +34,8 @@ pub enum AgentSpec {
     Human,
     /// Uniformly random legal actions.
     Random,
-    /// Plain minimax.
-    Minimax {
-        /// Plies to look ahead.
-        depth: u32,
-        /// Static evaluation by name; the game's first one if absent.
-        heuristic: Option<String>,
-    },
-    /// Alpha-beta.
-    AlphaBeta {
-        /// Plies to look ahead.
-        depth: u32,
-        /// Static evaluation by name; the game's first one if absent.
-        heuristic: Option<String>,
-    },
+    /// A classical search.
+    Classical(ClassicalSpec),
     /// Tree search with random playouts.
     Mcts {
         /// Simulations per move.
@@ -113,8 +104,8 @@ impl Agent {
     pub fn load<G: Classical>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
             AgentSpec::Az { checkpoint, .. } => Some(load_network(checkpoint, game)?),
-            AgentSpec::Minimax { heuristic, .. } | AgentSpec::AlphaBeta { heuristic, .. } => {
-                find_heuristic::<G>(heuristic.as_deref())
+            AgentSpec::Classical(classical) => {
+                classical::find_heuristic::<G>(classical.heuristic.as_deref())
                     .map_err(|fault| AgentError::Spec { spec: spec.to_string(), fault })?;
                 None
             }
@@ -139,17 +130,15 @@ impl Agent {
     /// # Errors
     /// The spec is `human`, who is no player of this program, or the network cannot be built.
     pub fn player<G: Classical>(&self, game: &G) -> Result<Box<dyn Player<G>>, AgentError> {
-        let heuristic =
-            |name: &Option<String>| find_heuristic::<G>(name.as_deref()).expect("the name was checked on loading");
         Ok(match &self.spec {
             AgentSpec::Human => {
                 let fault = "a person can only `play`".to_owned();
                 return Err(AgentError::Spec { spec: self.spec.to_string(), fault });
             }
             AgentSpec::Random => Box::new(players::Random::default()),
-            AgentSpec::Minimax { depth, heuristic: name } => Box::new(players::Minimax::new(heuristic(name), *depth)),
-            AgentSpec::AlphaBeta { depth, heuristic: name } => {
-                Box::new(players::AlphaBeta::new(heuristic(name), *depth))
+            AgentSpec::Classical(classical) => {
+                let search = ClassicalSearch::new(classical, game).expect("the heuristic was found on loading");
+                Box::new(ClassicalPlayer::new(search))
             }
             AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
             AgentSpec::Az { simulations, search, .. } => {
@@ -172,19 +161,8 @@ pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, Age
     Ok(LoadedNetwork { info, weights })
 }
 
-fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
-    let mut all = G::heuristics();
-    let Some(name) = name else { return Ok(all.swap_remove(0)) };
-    match all.iter().position(|heuristic| heuristic.name() == name) {
-        Some(i) => Ok(all.swap_remove(i)),
-        None => {
-            let names: Vec<&str> = all.iter().map(|heuristic| heuristic.name()).collect();
-            Err(format!("{} has no heuristic `{name}`; it has {}", G::NAME, names.join(", ")))
-        }
-    }
-}
-
-const AGENTS: [&str; 6] = ["human", "random", "minimax", "alphabeta", "mcts", "az"];
+/// The names of the agents that are not classical searches.
+const OTHERS: [&str; 4] = ["human", "random", "mcts", "az"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -196,95 +174,43 @@ impl FromStr for AgentSpec {
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
-            "minimax" | "alphabeta" => options.depth_and_heuristic().map(|(depth, heuristic)| match name {
-                "minimax" => Self::Minimax { depth, heuristic },
-                _ => Self::AlphaBeta { depth, heuristic },
+            "mcts" => options.number("sims", 1..=MAX_SIMULATIONS).map(|simulations| {
+                let simulations = simulations.unwrap_or(200);
+                Self::Mcts { simulations }
             }),
-            "mcts" => options.number("sims", 200, 1..=MAX_SIMULATIONS).map(|simulations| Self::Mcts { simulations }),
-            "az" => options.number("sims", 100, 0..=MAX_SIMULATIONS).and_then(|simulations| {
-                let search = options.search()?;
+            "az" => options.number("sims", 0..=MAX_SIMULATIONS).and_then(|simulations| {
+                let search = search_kind(&mut options)?;
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100")?;
-                Ok(Self::Az { checkpoint, simulations, search })
+                Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
             }),
-            _ => Err(match nearest(name, AGENTS) {
-                Some(near) => format!("unknown agent (did you mean `{near}`?)"),
-                None => format!("unknown agent; the agents are {}", AGENTS.join(", ")),
-            }),
+            _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
+            _ => {
+                let agents = [&OTHERS[..], &classical::NAMES].concat();
+                Err(match nearest(name, agents.iter().copied()) {
+                    Some(near) => format!("unknown agent (did you mean `{near}`?)"),
+                    None => format!("unknown agent; the agents are {}", agents.join(", ")),
+                })
+            }
         };
         parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
     }
 }
 
-/// The part of a spec behind the colon.
-struct Options {
-    file: Option<PathBuf>,
-    pairs: Vec<(String, String)>,
-    known: Vec<&'static str>,
-}
-
-impl Options {
-    fn parse(text: &str, with_file: bool) -> Result<Self, String> {
-        let mut options = Self { file: None, pairs: Vec::new(), known: Vec::new() };
-        for (i, part) in text.split(',').enumerate().filter(|(_, part)| !part.is_empty()) {
-            match part.split_once('=') {
-                _ if i == 0 && with_file => options.file = Some(part.into()),
-                Some((key, value)) => options.pairs.push((key.to_owned(), value.to_owned())),
-                None => return Err(format!("`{part}` is not `key=value`")),
-            }
-        }
-        Ok(options)
-    }
-
-    fn take(&mut self, key: &'static str) -> Option<String> {
-        self.known.push(key);
-        let found = self.pairs.iter().position(|(k, _)| k == key)?;
-        Some(self.pairs.remove(found).1)
-    }
-
-    fn number(&mut self, key: &'static str, default: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
-        let Some(value) = self.take(key) else { return Ok(default) };
-        value
-            .parse()
-            .ok()
-            .filter(|number| range.contains(number))
-            .ok_or_else(|| format!("{key} must be a number from {} to {}, not `{value}`", range.start(), range.end()))
-    }
-
-    fn depth_and_heuristic(&mut self) -> Result<(u32, Option<String>), String> {
-        Ok((self.number("depth", 6, 1..=MAX_DEPTH)?, self.take("heuristic")))
-    }
-
-    fn search(&mut self) -> Result<SearchKind, String> {
-        match self.take("search").as_deref() {
-            None => Ok(SearchKind::default()),
-            Some("puct") => Ok(SearchKind::Puct),
-            Some("gumbel") => Ok(SearchKind::Gumbel),
-            Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
-        }
-    }
-
-    /// Confirms that nothing is left over.
-    fn finish(&self) -> Result<(), String> {
-        let Some((key, _)) = self.pairs.first() else { return Ok(()) };
-        Err(match nearest(key, self.known.iter().copied()) {
-            Some(near) => format!("unknown option `{key}` (did you mean `{near}`?)"),
-            None if self.known.is_empty() => format!("unknown option `{key}`; it has none"),
-            None => format!("unknown option `{key}`; known are {}", self.known.join(", ")),
-        })
+fn search_kind(options: &mut Options) -> Result<SearchKind, String> {
+    match options.take("search").as_deref() {
+        None => Ok(SearchKind::default()),
+        Some("puct") => Ok(SearchKind::Puct),
+        Some("gumbel") => Ok(SearchKind::Gumbel),
+        Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
     }
 }
 
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut classical = |name: &str, depth: &u32, heuristic: &Option<String>| {
-            write!(f, "{name}:depth={depth}")?;
-            heuristic.as_ref().map_or(Ok(()), |heuristic| write!(f, ",heuristic={heuristic}"))
-        };
         match self {
             Self::Human => write!(f, "human"),
             Self::Random => write!(f, "random"),
-            Self::Minimax { depth, heuristic } => classical("minimax", depth, heuristic),
-            Self::AlphaBeta { depth, heuristic } => classical("alphabeta", depth, heuristic),
+            Self::Classical(classical) => classical.fmt(f),
             Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
             Self::Az { checkpoint, simulations, search } => {
                 write!(f, "az:{},sims={simulations}", checkpoint.display())?;
@@ -322,6 +248,11 @@ mod tests {
             "random",
             "minimax:depth=6",
             "alphabeta:depth=8,heuristic=store_difference",
+            "alphabeta:depth=8,hash=64",
+            "alphabeta:nodes=100000",
+            "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0",
+            "breadthfirst:depth=2",
+            "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=gumbel",
@@ -329,6 +260,7 @@ mod tests {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
+        assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
     }
 
@@ -340,7 +272,10 @@ mod tests {
             fault("alphabeta:dept=3"),
             "agent `alphabeta:dept=3`: unknown option `dept` (did you mean `depth`?)"
         );
-        assert!(fault("minimax:depth=0").contains("depth must be a number from 1 to 64"));
+        assert!(fault("minimax:depth=0").contains("depth must be a number from 1 to 128"));
+        for time in ["1", "0s", "-1s", "nans", "infs", "1h", "9999m", "s"] {
+            assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
+        }
         assert!(fault("az").contains("name a checkpoint"));
         assert!(fault("random:x").contains("not `key=value`"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));

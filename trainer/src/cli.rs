@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use turnstone_env::games::AnyGame;
-use turnstone_env::{Game, Params, play_text};
+use turnstone_env::{Action, Game, Params, play_text};
 
 use crate::commands;
 
@@ -27,6 +27,8 @@ enum Command {
     Legal(commands::legal::Legal),
     /// Count the sequences of plies from a position
     Perft(commands::perft::Perft),
+    /// Search a position with a classical agent
+    Search(commands::search::Search),
     /// Play a game between two agents, people included
     Play(commands::play::Play),
     /// Train a network by self-play
@@ -38,6 +40,19 @@ enum Command {
     Grade(commands::grade::Grade),
     /// Solve a game exactly
     Solve(commands::solve::Solve),
+    /// Measure speed on this machine
+    Bench(commands::bench::Bench),
+    /// Mu Torere: the notebook's own functions
+    #[command(name = "mu_torere")]
+    MuTorere(commands::seeds::mu_torere::MuTorere),
+    /// Mancala: the assignment's own functions
+    Mancala(commands::seeds::mancala::Mancala),
+    /// Morris: the handout's own generators and estimates
+    Morris(commands::seeds::morris::Morris),
+    /// Konane: Pyro's own move generator
+    Konane(commands::seeds::konane::Konane),
+    /// Morabaraba: the contest's own query functions
+    Morabaraba(commands::seeds::morabaraba::Morabaraba),
 }
 
 impl Cli {
@@ -51,11 +66,18 @@ impl Cli {
             Command::Show(command) => command.run(),
             Command::Legal(command) => command.run(),
             Command::Perft(command) => command.run(),
+            Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),
+            Command::Bench(command) => command.run(),
+            Command::MuTorere(command) => command.run(),
+            Command::Mancala(command) => command.run(),
+            Command::Morris(command) => command.run(),
+            Command::Konane(command) => command.run(),
+            Command::Morabaraba(command) => command.run(),
         }
     }
 }
@@ -99,6 +121,12 @@ pub(crate) struct PositionArgs {
 impl PositionArgs {
     pub(crate) fn state<G: Game>(&self, game: &G) -> Result<G::State> {
         self.state_after(game, &self.moves)
+    }
+
+    /// The state, and the last of the moves that led there.
+    pub(crate) fn state_and_last<G: Game>(&self, game: &G) -> Result<(G::State, Option<Action>)> {
+        let last = self.moves.split_whitespace().last().map(|text| game.parse_action(text)).transpose()?;
+        Ok((self.state(game)?, last))
     }
 
     /// The state after other moves than those of `--moves`.

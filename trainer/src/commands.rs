@@ -4,11 +4,14 @@ pub(crate) mod games;
 pub(crate) mod show;
 pub(crate) mod legal;
 pub(crate) mod perft;
+pub(crate) mod search;
 pub(crate) mod play;
 pub(crate) mod train;
 pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod solve;
+pub(crate) mod bench;
+pub(crate) mod seeds;
 
 use turnstone_env::Outcome;
 

@@ -104,6 +104,75 @@ fn the_seeds_mancala_task() {
 }
 
 #[test]
+fn the_sources_own_functions() {
+    let boards = stdout(&["morris", "generate", "--board", "WxWxxxBBxxxxxxxxxx", "--side", "W", "--phase", "opening"]);
+    assert_eq!((boards.lines().count(), boards.lines().nth(2)), (15, Some("WxWxWxxBxxxxxxxxxx")));
+    assert_eq!(stdout(&["morris", "neighbors", "1", "--json"]), "[0,3,8]\n");
+    assert_eq!(stdout(&["morris", "estimate", "--board", "WWWWxxBBBxxxxxxxxx"]), "1\n");
+    assert!(fault(&["morris", "generate", "--board", "WxW"]).contains("18"));
+    assert_eq!(stdout(&["mancala", "find-moves", "--json"]), "[\"B2\",\"B3\",\"B4\",\"B5\",\"B6\",\"B7\"]\n");
+    assert!(stdout(&["mancala", "update-board", "B5"]).contains("A    0  4  4  4  4  4  5  1"));
+    assert_eq!(stdout(&["mu_torere", "valid-moves", "--json"]), "[[0,4],[2,4],[6,4],[8,4]]\n");
+    assert!(fault(&["mu_torere", "update-state", "1,4"]).contains("legal: 0,4 2,4 6,4 8,4"));
+    let moves = ["konane", "moves", "--moves", "remove(5,4) remove(5,5)"];
+    assert_eq!(stdout(&moves), "jump(3,4,5,4)\njump(5,2,5,4)\njump(7,4,5,4)\n");
+    let moves = ["morabaraba", "get-effective-cell-moves", "a1", "--moves", "a1", "--json"];
+    assert_eq!(stdout(&moves), "[[3,0],[1,1],[0,3]]\n");
+    assert_eq!(stdout(&["morabaraba", "coordinates", "a1", "--json"]), "[0,0]\n");
+    assert_eq!(stdout(&["morabaraba", "names", "1,1"]), "b2\n");
+}
+
+#[test]
+fn boards_are_drawn_as_svg() {
+    for (game, action) in
+        [("mu_torere", "0,4"), ("mancala", "B5"), ("morris", "a0"), ("konane", "remove(5,4)"), ("morabaraba", "a1")]
+    {
+        let svg = stdout(&["show", game, "--moves", action, "--svg"]);
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("<title>"), "{svg}");
+        assert!(!svg.contains("monospace"), "{game} has a drawing of its own");
+    }
+}
+
+#[test]
+fn search_prints_the_action_and_the_work() {
+    let search = |agent: &str| -> Value {
+        let args = ["search", "mancala", "--moves", "B5", "--agent", agent, "--json"];
+        serde_json::from_str(&stdout(&args)).expect("JSON")
+    };
+    let [minimax, breadth] = ["minimax:depth=5", "breadthfirst:depth=5"].map(search);
+    for agent in ["alphabeta:depth=5", "alphabeta:depth=5,hash=1", "alphabeta:depth=5,nodes=1000000"] {
+        let found = search(agent);
+        assert_eq!((&found["action"], &found["score"]), (&minimax["action"], &minimax["score"]), "{agent}");
+        assert_eq!((&found["depth"], &found["static"]), (&json!(5), &json!(1)), "{agent}");
+        assert!(found["evaluated"].as_u64() < minimax["evaluated"].as_u64(), "{agent}");
+        assert!(found["cutoffs"].as_u64() > Some(0) && found["branching"].as_f64() > Some(1.0), "{agent}");
+    }
+    for figure in ["action", "score", "line", "evaluated", "nodes", "expanded", "branching"] {
+        assert_eq!(minimax[figure], breadth[figure], "{figure}");
+    }
+    assert!(search("alphabeta:nodes=2000")["nodes"].as_u64() <= Some(2000));
+    assert!(search("bestfirst:nodes=50")["line"].as_array().is_some_and(|line| !line.is_empty()));
+    let text = stdout(&["search", "mancala", "--agent", "alphabeta:depth=4", "--stats"]);
+    for label in ["best action   B7\n", "score", "line", "evaluated", "nodes/s", "store_difference"] {
+        assert!(text.contains(label), "{text}");
+    }
+    let over = ["search", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--agent", "alphabeta:time=1s"];
+    assert!(stdout(&over).contains("the game is over"));
+    assert!(fault(&["search", "mancala", "--agent", "random"]).contains("no classical search"));
+    assert!(fault(&["search", "mancala", "--agent", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
+}
+
+#[test]
+fn bench_search_measures_with_and_without_a_table() {
+    let rows: Value =
+        serde_json::from_str(&stdout(&["bench", "search", "mancala", "--depth", "6", "--json"])).expect("JSON");
+    let [plain, table] = &rows.as_array().expect("rows")[..] else { panic!("{rows}") };
+    assert_eq!((&plain["hash"], &table["hash"]), (&json!(0), &json!(64)));
+    assert_eq!((&plain["action"], &plain["score"]), (&table["action"], &table["score"]));
+    assert!(plain["nodes_per_second"].as_f64() > Some(0.0));
+}
+
+#[test]
 fn a_person_plays_and_slips_are_forgiven() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
         .args(["play", "mu_torere", "--p2", "random", "--param", "max_plies=2"])
@@ -126,6 +195,35 @@ fn the_same_seed_plays_the_same_games() {
     let threads =
         |n: &str| stdout(&["arena", "mancala", "mcts:sims=20", "random", "--games", "20", "--threads", n, "--json"]);
     assert_eq!(threads("1"), threads("3"));
+}
+
+#[test]
+fn solve_counts_small_games_and_writes_tables() {
+    let counts = stdout(&["solve", "mu_torere"]);
+    assert!(counts.starts_with("reachable positions             1180\n"), "{counts}");
+    assert!(counts.ends_with("mu_torere: the start is a draw\n"), "{counts}");
+    assert!(fault(&["solve", "mancala"]).contains("too many to enumerate"));
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let tables = folder.path().join("tables").display().to_string();
+    let solve = ["solve", "morris", "--param", "pieces=3", "--out", &tables];
+    let solved = turnstone(&solve);
+    let (out, progress) = (String::from_utf8_lossy(&solved.stdout), String::from_utf8_lossy(&solved.stderr));
+    assert!(out.ends_with("morris-pieces3.table: the start is a draw\n"), "{out}{progress}");
+    for line in ["million positions", " with ", " will have ", "midgame-3-3 ", "opening-6 ", "solved in"] {
+        assert!(progress.contains(line), "{progress}");
+    }
+    assert!(String::from_utf8_lossy(&turnstone(&solve).stderr).contains("is whole"));
+    // A table that is cut short is named, and built anew.
+    let table = Path::new(&tables).join("morris-pieces3.table");
+    let whole = fs::read(&table).expect("readable");
+    fs::write(&table, &whole[..whole.len() / 2]).expect("writable");
+    let rebuilt = turnstone(&solve);
+    let progress = String::from_utf8_lossy(&rebuilt.stderr);
+    assert!(progress.contains("; rebuild it with `turnstone solve morris`"), "{progress}");
+    assert_eq!(fs::read(&table).expect("readable"), whole);
+    let below_a_file = format!("{}/tables", table.display());
+    assert!(fault(&["solve", "morris", "--quiet", "--out", &below_a_file]).contains("morris-pieces3.table/tables"));
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod text;
 
 use std::sync::Arc;
 
+pub use self::board::Mobility;
 use self::board::{Board, Cells, MAX_SIZE, Ply, Words, colour, contains, toggle};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
@@ -99,6 +100,21 @@ impl Konane {
         match self.board.plies[action.index()] {
             Ply::Remove { row, column } => vec![named((row, column))],
             Ply::Jump(jump) => (0..=jump.jumps).map(|jumps| named(jump.cell(2 * jumps))).collect(),
+        }
+    }
+
+    /// The jumps of a side, whether or not it is its turn.
+    #[inline]
+    #[must_use]
+    pub fn mobility(&self, state: &State, side: Side) -> Mobility {
+        fn count<const W: usize>(board: &Board, stones: &Words, side: Side) -> Mobility {
+            let stones = Cells::<W>::of(stones);
+            board.mobility(stones, stones.and(Cells::of(&board.coloured[side.index()])))
+        }
+        if self.board.is_small() {
+            count::<1>(&self.board, &state.stones, side)
+        } else {
+            count::<4>(&self.board, &state.stones, side)
         }
     }
 
@@ -277,6 +293,16 @@ impl Game for Konane {
             }
         }
         State { stones, ..*state }
+    }
+
+    /// By the share of the cells with a stone: three quarters or more, half or more, less.
+    fn phase(&self, state: &State) -> &'static str {
+        let stones: usize = state.stones.iter().map(|word| word.count_ones() as usize).sum();
+        match 4 * stones / (self.size * self.size) {
+            3.. => "opening",
+            2 => "midgame",
+            _ => "endgame",
+        }
     }
 
     fn action_text(&self, action: Action) -> String {

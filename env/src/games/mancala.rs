@@ -301,6 +301,16 @@ impl Game for Mancala {
         *state // the identity is the only symmetry
     }
 
+    /// By the share of all stones that is still in the pits: more than two thirds, more than one third, less.
+    fn phase(&self, state: &State) -> &'static str {
+        let stored: u16 = Side::BOTH.iter().map(|&side| u16::from(self.store(state, side))).sum();
+        match 3 * (self.total() - stored) / self.total() {
+            2.. => "opening",
+            1 => "midgame",
+            _ => "endgame",
+        }
+    }
+
     fn action_text(&self, action: Action) -> String {
         let (row, column) = (action.index() / self.pits(), action.index() % self.pits());
         format!("{}{}", ['B', 'A'][row], column + 2)

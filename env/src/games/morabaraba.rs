@@ -36,6 +36,7 @@ use crate::game::{Game, Outcome, Spec};
 use crate::mill_board::{Ply, image, points, write_plane};
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 4] = ["own cows", "opponent's cows", "own banned mills", "opponent's banned mills"];
@@ -50,6 +51,18 @@ const SCALARS: [&str; 9] = [
     "own cows fly",
     "opponent's cows fly",
 ];
+
+/// The mills as sets of points, point `p` at bit `p`.
+#[must_use]
+pub fn mills() -> &'static [u32] {
+    &BOARD.mills
+}
+
+/// The neighbours of each point as a set.
+#[must_use]
+pub fn neighbours() -> &'static [u32] {
+    &BOARD.near
+}
 
 /// The game with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -360,6 +373,15 @@ impl Game for Morabaraba {
         }
     }
 
+    /// While cows are placed, while all move along lines, and once a player flies.
+    fn phase(&self, state: &State) -> &'static str {
+        match state {
+            State { hands, .. } if *hands != [0, 0] => "opening",
+            State { cows, .. } if cows.iter().any(|set| set.count_ones() <= 3) => "endgame",
+            _ => "midgame",
+        }
+    }
+
     fn action_text(&self, action: Action) -> String {
         BOARD.action_text(action)
     }
@@ -378,5 +400,11 @@ impl Game for Morabaraba {
 
     fn draw(&self, state: &State) -> String {
         text::draw(self, state)
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        let title = format!("Morabaraba: {}", self.position_text(state));
+        let caption = svg::status(self.outcome(state), state.mover, ["Dark", "White"]);
+        BOARD.draw_svg(&title, state.cows, Side::First, last, &caption)
     }
 }

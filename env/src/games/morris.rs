@@ -31,6 +31,7 @@ use crate::mill_board::{MillBoard, Ply, image, points, write_plane};
 use crate::mill_material::Material;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg;
 use crate::symmetry::Symmetry;
 
 const POINTS: usize = 18;
@@ -320,6 +321,19 @@ impl Game for Morris {
         State { pieces: state.pieces.map(|set| image(set, symmetry)), ..*state }
     }
 
+    /// While pieces are placed, while all move along lines, and once a player hops.
+    fn phase(&self, state: &State) -> &'static str {
+        match state {
+            State { hands, .. } if *hands != [0, 0] => "opening",
+            State { pieces, .. } if pieces.iter().any(|set| set.count_ones() <= 3) => "endgame",
+            _ => "midgame",
+        }
+    }
+
+    fn without_counters(&self, state: &State) -> State {
+        State { no_progress: 0, ..*state }
+    }
+
     fn action_text(&self, action: Action) -> String {
         BOARD.action_text(action)
     }
@@ -345,6 +359,12 @@ impl Game for Morris {
         let turn = if state.removing { "removes a piece" } else { "to move" };
         let [white, black] = state.hands;
         format!("{board}{mover} {turn}; in hand W {white}, B {black}; {} plies without progress\n", state.no_progress)
+    }
+
+    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
+        let title = format!("Morris: {}", self.position_text(state));
+        let caption = svg::status(self.outcome(state), state.mover, ["White", "Black"]);
+        BOARD.draw_svg(&title, state.pieces, Side::Second, last, &caption)
     }
 }
 

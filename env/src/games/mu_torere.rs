@@ -235,6 +235,10 @@ impl Game for MuTorere {
         State { pieces: state.pieces.map(image), ..*state }
     }
 
+    fn without_counters(&self, state: &State) -> State {
+        State { plies: 0, ..*state }
+    }
+
     fn action_text(&self, action: Action) -> String {
         let (start, end) = MOVES[action.index()];
         format!("{start},{end}")

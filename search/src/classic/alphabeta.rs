@@ -1,18 +1,55 @@
-//! Alpha-beta to a fixed depth, with the same result and tie-break as minimax.
+//! Alpha-beta with move ordering and an optional table of positions, to a fixed depth or by iterative deepening.
+//!
+//! Whatever the order, the table or the limits, a search to depth d returns the score and the action that minimax to
+//! depth d returns. Three rules see to that: ties at the root go to the first action; a stored score is used only at the
+//! depth it was searched to, or beyond if no estimate had a part in it; and a state holds all that decides the future,
+//! so its score does not depend on the path.
+
+mod limits;
+mod ordering;
+mod table;
+
+pub use limits::Limits;
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
-use super::{Found, Heuristic};
+use self::limits::Watch;
+use self::ordering::{Ordering, Queue};
+use self::table::{Bound, Known, Table};
+use super::found::{Found, Lines, Work, prefers};
+use super::heuristic::{Heuristic, WIN_BAND};
 
-/// Alpha-beta (Knuth and Moore, 1975; fail-soft). Actions are searched in increasing order and only a strictly better
-/// score replaces the best, so that the action found is the one that [`Minimax`](super::Minimax) finds.
+/// The deepest search, in plies.
+pub const MAX_DEPTH: u32 = 128;
+
+/// Alpha-beta (Knuth and Moore, 1975; fail-soft) as principal variation search, with killers, a history of cutoffs and, if
+/// wanted, a table of positions.
+///
+/// ```
+/// use turnstone_env::{Game, games::Mancala};
+/// use turnstone_search::classic::{AlphaBeta, Limits, StoreDifference};
+///
+/// let game = Mancala::default();
+/// let mut search = AlphaBeta::new(&game, StoreDifference).with_table(1 << 20);
+/// let found = search.deepen(&game.start(), &Limits::nodes(100_000));
+/// assert!(found.depth >= 8 && found.work.nodes <= 100_000);
+/// ```
 #[derive(Debug)]
-pub struct AlphaBeta<'a, G: Game, H: ?Sized> {
-    game: &'a G,
-    heuristic: &'a H,
+pub struct AlphaBeta<G: Game, H> {
+    game: G,
+    heuristic: H,
+    table: Option<Table<G::State>>,
+    ordering: Ordering,
+    /// Buffers by ply from the root.
     lists: Vec<ActionList>,
-    nodes: u64,
-    evaluated: u64,
+    queues: Vec<Queue>,
+    lines: Lines,
+    /// Scores beyond it are wins and losses, counted in plies from the root.
+    band: i32,
+    watch: Watch,
+    work: Work,
+    /// Estimates, and stored scores with estimates in them, that had a part in the search so far.
+    estimates: u64,
 }
 
 /// Scores still of interest, for the first side: it is sure of `alpha`, the second side of `beta`.
@@ -22,52 +59,350 @@ struct Window {
     beta: i32,
 }
 
-impl<'a, G: Game, H: Heuristic<G> + ?Sized> AlphaBeta<'a, G, H> {
-    /// A search of this game with this evaluation.
-    pub fn new(game: &'a G, heuristic: &'a H) -> Self {
-        Self { game, heuristic, lists: Vec::new(), nodes: 0, evaluated: 0 }
+impl Window {
+    const ALL: Self = Self { alpha: i32::MIN, beta: i32::MAX };
+
+    /// Narrows to what interests after the mover is sure of `score`.
+    #[inline]
+    fn assure(&mut self, mover: Side, score: i32) {
+        match mover {
+            Side::First => self.alpha = self.alpha.max(score),
+            Side::Second => self.beta = self.beta.min(score),
+        }
     }
 
-    /// The best action and its score after looking `depth` plies ahead.
+    /// Asks only whether `mover` can do better than what he is sure of.
+    #[inline]
+    fn narrowest(self, mover: Side) -> Self {
+        match mover {
+            Side::First => Self { beta: self.alpha + 1, ..self },
+            Side::Second => Self { alpha: self.beta - 1, ..self },
+        }
+    }
+
+    #[inline]
+    fn is_empty(self) -> bool {
+        self.alpha >= self.beta
+    }
+
+    #[inline]
+    fn contains(self, score: i32) -> bool {
+        self.alpha < score && score < self.beta
+    }
+
+    /// What a score found in this window says about the true one, and whether such a bound settles the window.
+    #[inline]
+    fn bound(self, score: i32) -> Bound {
+        if score >= self.beta {
+            Bound::Lower
+        } else if score <= self.alpha {
+            Bound::Upper
+        } else {
+            Bound::Exact
+        }
+    }
+}
+
+/// The best of the root's actions so far.
+#[derive(Clone, Copy)]
+struct Best {
+    action: Action,
+    score: i32,
+}
+
+impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
+    /// A search of this game with this evaluation, without a table.
+    pub fn new(game: &G, heuristic: H) -> Self {
+        Self {
+            game: game.clone(),
+            heuristic,
+            table: None,
+            ordering: Ordering::new(game.spec().actions),
+            lists: Vec::new(),
+            queues: Vec::new(),
+            lines: Lines::default(),
+            band: i32::MAX,
+            watch: Watch::start(&Limits::default()),
+            work: Work::default(),
+            estimates: 0,
+        }
+    }
+
+    /// The same with a table of so many bytes at most (two positions at least).
+    #[must_use]
+    pub fn with_table(mut self, bytes: usize) -> Self {
+        self.table = Some(Table::new(bytes, self.game.start()));
+        self
+    }
+
+    /// The evaluation.
+    pub fn heuristic(&self) -> &H {
+        &self.heuristic
+    }
+
+    /// Forgets all positions, as for a new game.
+    pub fn forget(&mut self) {
+        self.ordering.clear();
+        if let Some(table) = &mut self.table {
+            table.clear();
+        }
+    }
+
+    /// Looks `depth` plies ahead, with scores as the heuristic gives them: the seeds' search, with the action and score
+    /// of [`Minimax`](super::Minimax). A win later is as good as a win now.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.lists.resize(depth as usize + 1, ActionList::new());
-        (self.nodes, self.evaluated) = (0, 0);
-        let (score, action) = self.value(state, depth as usize, Window { alpha: i32::MIN, beta: i32::MAX });
-        Found { action, score, nodes: self.nodes, evaluated: self.evaluated }
+        self.begin(i32::MAX, &Limits::default());
+        let Some(mut actions) = self.root_actions(state, depth) else { return self.without_action(state, depth) };
+        // With a table, shallow searches cost little and teach it the actions to try first.
+        let shallow = if self.table.is_some() { depth - 1 } else { 0 };
+        for depth in 1..=shallow {
+            self.search_root(state, depth, &mut actions);
+        }
+        let before = self.estimates;
+        let best = self.search_root(state, depth, &mut actions).expect("nothing stops a search without limits");
+        self.found(best, depth, before)
     }
 
-    /// The score of a position, exact if it lies inside the window, and the first action that reaches it.
-    fn value(&mut self, state: &G::State, depth: usize, mut window: Window) -> (i32, Option<Action>) {
-        if let Some(outcome) = self.game.outcome(state) {
-            self.evaluated += 1;
-            return (self.heuristic.final_score(self.game, state, &outcome), None);
-        }
-        if depth == 0 {
-            self.evaluated += 1;
-            return (self.heuristic.estimate(self.game, state), None);
-        }
-        let maximise = self.game.mover(state) == Side::First;
-        let mut legal = std::mem::take(&mut self.lists[depth]);
-        self.game.legal(state, &mut legal);
-        let mut best: Option<(i32, Action)> = None;
-        for &action in &legal {
-            let mut next = *state;
-            self.game.play(&mut next, action);
-            self.nodes += 1;
-            let (score, _) = self.value(&next, depth - 1, window);
-            if best.is_none_or(|(best, _)| if maximise { score > best } else { score < best }) {
-                best = Some((score, action));
-                match maximise {
-                    true => window.alpha = window.alpha.max(score),
-                    false => window.beta = window.beta.min(score),
-                }
+    /// Looks ever deeper until a limit is reached, or deeper cannot help: the score is a sure win or loss, or has no
+    /// estimate in it. A win sooner is better, and so is a loss later: the score of a win is one less for each ply.
+    pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> Found {
+        self.begin(self.heuristic.won() - WIN_BAND, limits);
+        let Some(mut actions) = self.root_actions(state, 1) else { return self.without_action(state, 0) };
+        let score = self.heuristic.estimate(&self.game, state);
+        let mut found = Found { action: Some(actions[0]), score, line: vec![actions[0]], ..Found::default() };
+        let forced = actions.len() == 1 && self.watch.is_timed();
+        for depth in 1..=MAX_DEPTH {
+            if !self.watch.may_begin(depth, self.work.nodes) {
+                break;
             }
-            if window.alpha >= window.beta {
+            let before = self.estimates;
+            if let Some(best) = self.search_root(state, depth, &mut actions) {
+                let searched = if self.watch.stopped() { depth - 1 } else { depth };
+                found = self.found(best, searched, before);
+            }
+            if self.watch.stopped() || found.complete || found.score.abs() > self.band || forced {
                 break;
             }
         }
-        self.lists[depth] = legal;
-        let (score, action) = best.expect("a running game has legal actions");
-        (score, Some(action))
+        found.complete &= !self.watch.stopped();
+        found.work = self.work;
+        found
+    }
+
+    fn begin(&mut self, band: i32, limits: &Limits) {
+        if band != self.band {
+            self.forget(); // stored wins were counted otherwise
+        }
+        self.band = band;
+        self.watch = Watch::start(limits);
+        (self.work, self.estimates) = (Work::default(), 0);
+        self.ordering.begin();
+        if let Some(table) = &mut self.table {
+            table.begin();
+        }
+    }
+
+    /// The root's actions in the order in which they are tried; `None` if there is nothing to search.
+    fn root_actions(&mut self, state: &G::State, depth: u32) -> Option<Vec<Action>> {
+        let mut legal = ActionList::new();
+        self.game.legal(state, &mut legal);
+        (depth > 0 && !legal.is_empty()).then(|| legal.to_vec())
+    }
+
+    /// The result where there is no action to choose: the position's static score.
+    fn without_action(&mut self, state: &G::State, depth: u32) -> Found {
+        self.lines.reset(0);
+        let score = self.leaf(state, 0);
+        let (complete, work) = (self.estimates == 0, self.work);
+        Found { action: None, score, depth, complete, line: Vec::new(), work }
+    }
+
+    fn found(&self, best: Best, depth: u32, estimates_before: u64) -> Found {
+        let complete = self.estimates == estimates_before;
+        let line = self.lines.from(0).to_vec();
+        Found { action: Some(best.action), score: best.score, depth, complete, line, work: self.work }
+    }
+
+    /// Searches all actions of the root and moves the best to the front; `None` if it was stopped before the first was
+    /// done. A search stopped later keeps the best of those that were done: the first of them is what a shallower search
+    /// found best.
+    fn search_root(&mut self, state: &G::State, depth: u32, actions: &mut [Action]) -> Option<Best> {
+        self.reserve(depth);
+        self.work.expand(actions.len());
+        let mover = self.game.mover(state);
+        let mut best: Option<Best> = None;
+        for i in 0..actions.len() {
+            if self.watch.is_over(self.work.nodes) {
+                break;
+            }
+            let mut next = *state;
+            self.game.play(&mut next, actions[i]);
+            self.work.nodes += 1;
+            // An earlier action needs to be as good to take the place of the best, a later one better.
+            let mut window = Window::ALL;
+            if let Some(Best { action, score }) = best {
+                let tie = i32::from(actions[i] < action);
+                window.assure(mover, if mover == Side::First { score - tie } else { score + tie });
+            }
+            let score = self.child(&next, depth - 1, 1, window);
+            if self.watch.stopped() {
+                break;
+            }
+            if window.contains(score) || best.is_none() {
+                best = Some(Best { action: actions[i], score });
+                self.lines.lead(0, actions[i]);
+                actions[..=i].rotate_right(1);
+            }
+        }
+        best
+    }
+
+    fn reserve(&mut self, depth: u32) {
+        let plies = self.lists.len().max(depth as usize + 1);
+        self.lists.resize(plies, ActionList::new());
+        self.queues.resize(plies, Queue::default());
+        self.lines.reset(depth);
+        self.ordering.reserve(depth + 1);
+    }
+
+    /// The score of a position `ply` plies below the root, exact if it lies inside the window.
+    #[inline]
+    fn child(&mut self, state: &G::State, depth: u32, ply: usize, window: Window) -> i32 {
+        if depth == 0 { self.leaf(state, ply) } else { self.value(state, depth, ply, window) }
+    }
+
+    fn value(&mut self, state: &G::State, depth: u32, ply: usize, window: Window) -> i32 {
+        self.lines.end(ply);
+        let known = self.known(state, ply);
+        if let Some(known) = known.filter(|known| settles(known, depth, window)) {
+            self.estimates += u64::from(!known.complete);
+            return known.score;
+        }
+        let mut legal = std::mem::take(&mut self.lists[ply]);
+        self.game.legal(state, &mut legal);
+        let score = if legal.is_empty() {
+            self.leaf(state, ply)
+        } else {
+            self.expand(state, depth, ply, window, &legal, known.map(|known| known.action))
+        };
+        self.lists[ply] = legal;
+        score
+    }
+
+    fn expand(
+        &mut self,
+        state: &G::State,
+        depth: u32,
+        ply: usize,
+        window: Window,
+        legal: &[Action],
+        first: Option<Action>,
+    ) -> i32 {
+        let mover = self.game.mover(state);
+        let estimates_before = self.estimates;
+        self.work.expand(legal.len());
+        let mut queue = std::mem::take(&mut self.queues[ply]);
+        self.ordering.rank(ply, mover, legal, first, &mut queue);
+        let mut rest = window;
+        let mut best: Option<Best> = None;
+        while let Some(action) = queue.take() {
+            if self.watch.is_over(self.work.nodes) {
+                break;
+            }
+            let mut next = *state;
+            self.game.play(&mut next, action);
+            self.work.nodes += 1;
+            let score = match best {
+                Some(_) if depth > 2 => self.scout(&next, depth - 1, ply + 1, rest, mover),
+                _ => self.child(&next, depth - 1, ply + 1, rest),
+            };
+            if self.watch.stopped() {
+                break;
+            }
+            if best.is_none_or(|best| prefers(mover, score, best.score)) {
+                best = Some(Best { action, score });
+                if rest.contains(score) {
+                    self.lines.lead(ply, action);
+                }
+                rest.assure(mover, score);
+                if rest.is_empty() {
+                    self.work.cutoffs += 1;
+                    self.ordering.reward(ply, mover, action, depth);
+                    break;
+                }
+            }
+        }
+        self.queues[ply] = queue;
+        if self.watch.stopped() {
+            return 0; // nobody looks at it
+        }
+        let best = best.expect("a running game has legal actions");
+        let complete = self.estimates == estimates_before;
+        self.remember(state, depth, ply, best, window.bound(best.score), complete);
+        best.score
+    }
+
+    /// The same as [`AlphaBeta::value`] where a better action is not expected (principal variation search): asks first
+    /// only whether `mover` can do better than what he is sure of, which costs less.
+    fn scout(&mut self, state: &G::State, depth: u32, ply: usize, window: Window, mover: Side) -> i32 {
+        let score = self.value(state, depth, ply, window.narrowest(mover));
+        let better = window.contains(score) && !self.watch.stopped();
+        if better { self.value(state, depth, ply, window) } else { score }
+    }
+
+    /// What the table knows of a position, wins counted from the root.
+    #[inline]
+    fn known(&self, state: &G::State, ply: usize) -> Option<Known> {
+        let known = self.table.as_ref()?.probe(state)?;
+        Some(Known { score: self.shifted(known.score, ply as i32), ..known })
+    }
+
+    #[inline]
+    fn remember(&mut self, state: &G::State, depth: u32, ply: usize, best: Best, bound: Bound, complete: bool) {
+        let score = self.shifted(best.score, -(ply as i32));
+        if let Some(table) = &mut self.table {
+            table.store(state, Known { score, bound, action: best.action, depth: depth as u8, complete });
+        }
+    }
+
+    /// A score with its win or loss, if it is one, moved `plies` farther away.
+    #[inline]
+    fn shifted(&self, score: i32, plies: i32) -> i32 {
+        if score > self.band {
+            score - plies
+        } else if score < -self.band {
+            score + plies
+        } else {
+            score
+        }
+    }
+
+    /// The static score of a position at the end of the depth, or of a finished game.
+    #[inline]
+    fn leaf(&mut self, state: &G::State, ply: usize) -> i32 {
+        self.work.evaluated += 1;
+        match self.game.outcome(state) {
+            Some(outcome) => {
+                let score = self.heuristic.final_score(&self.game, state, &outcome);
+                self.shifted(score, ply as i32)
+            }
+            None => {
+                self.estimates += 1;
+                // An estimate is no win, however high it is.
+                self.heuristic.estimate(&self.game, state).clamp(-self.band, self.band)
+            }
+        }
+    }
+}
+
+/// Whether what is known of a position is all that a search of this depth and window would find out.
+#[inline]
+fn settles(known: &Known, depth: u32, window: Window) -> bool {
+    let searched = u32::from(known.depth);
+    let deep = searched == depth || (known.complete && searched < depth);
+    deep && match known.bound {
+        Bound::Exact => true,
+        Bound::Lower => known.score >= window.beta,
+        Bound::Upper => known.score <= window.alpha,
     }
 }

@@ -1,11 +1,20 @@
 //! Static evaluations, and which of them a game is played with by default.
 
-use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere, mancala};
+pub mod mancala;
+pub mod konane;
+pub mod mills;
+pub mod morris;
+pub mod morabaraba;
+
+use turnstone_env::games::MuTorere;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Outcome, Side};
+use turnstone_env::{Game, Outcome};
 
 /// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
 pub const WON: i32 = 1_000_000;
+
+/// Scores within so much of a won game's are wins: room for one less for each ply to the win.
+pub const WIN_BAND: i32 = 256;
 
 /// A static evaluation of positions, in units of its own, for the first side.
 pub trait Heuristic<G: Game>: Send + Sync {
@@ -17,7 +26,52 @@ pub trait Heuristic<G: Game>: Send + Sync {
 
     /// The score of a finished game for the first side.
     fn final_score(&self, _game: &G, _state: &G::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.value()) * WON
+        i32::from(outcome.value()) * self.won()
+    }
+
+    /// The score of a won game, if it is the same for all of them.
+    fn won(&self) -> i32 {
+        WON
+    }
+}
+
+impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    #[inline]
+    fn estimate(&self, game: &G, state: &G::State) -> i32 {
+        (**self).estimate(game, state)
+    }
+
+    #[inline]
+    fn final_score(&self, game: &G, state: &G::State, outcome: &Outcome) -> i32 {
+        (**self).final_score(game, state, outcome)
+    }
+
+    fn won(&self) -> i32 {
+        (**self).won()
+    }
+}
+
+impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    #[inline]
+    fn estimate(&self, game: &G, state: &G::State) -> i32 {
+        (**self).estimate(game, state)
+    }
+
+    #[inline]
+    fn final_score(&self, game: &G, state: &G::State, outcome: &Outcome) -> i32 {
+        (**self).final_score(game, state, outcome)
+    }
+
+    fn won(&self) -> i32 {
+        (**self).won()
     }
 }
 
@@ -32,25 +86,6 @@ impl<G: Game> Heuristic<G> for WinLoss {
 
     fn estimate(&self, _: &G, _: &G::State) -> i32 {
         0
-    }
-}
-
-/// Stones in one's store minus stones in the opponent's, also for finished games: the evaluation E(p) of CSE 140,
-/// assignment 3. Its ties go to the first pit in board order, which is the order of the actions.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct StoreDifference;
-
-impl Heuristic<Mancala> for StoreDifference {
-    fn name(&self) -> &'static str {
-        "store_difference"
-    }
-
-    fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {
-        i32::from(game.store(state, Side::First)) - i32::from(game.store(state, Side::Second))
-    }
-
-    fn final_score(&self, _: &Mancala, _: &mancala::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.margin)
     }
 }
 
@@ -79,30 +114,6 @@ pub trait Classical: Game {
 }
 
 impl Classical for MuTorere {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(WinLoss)]
-    }
-}
-
-impl Classical for Mancala {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(StoreDifference), Box::new(WinLoss)]
-    }
-}
-
-impl Classical for Morris {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(WinLoss)]
-    }
-}
-
-impl Classical for Konane {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(WinLoss)]
-    }
-}
-
-impl Classical for Morabaraba {
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
         vec![Box::new(WinLoss)]
     }

@@ -1,58 +1,72 @@
 //! Plain minimax to a fixed depth.
 
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{ActionList, Game};
 
-use super::{Found, Heuristic};
+use super::Heuristic;
+use super::found::{Found, Lines, Work, prefers};
 
 /// Minimax without pruning: the reference for other searches, and the seeds' own player.
 #[derive(Debug)]
-pub struct Minimax<'a, G: Game, H: ?Sized> {
-    game: &'a G,
-    heuristic: &'a H,
+pub struct Minimax<G: Game, H> {
+    game: G,
+    heuristic: H,
     lists: Vec<ActionList>,
-    nodes: u64,
-    evaluated: u64,
+    lines: Lines,
+    work: Work,
+    /// Positions at the end of the depth whose game goes on.
+    estimated: u64,
 }
 
-impl<'a, G: Game, H: Heuristic<G> + ?Sized> Minimax<'a, G, H> {
+impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
     /// A search of this game with this evaluation.
-    pub fn new(game: &'a G, heuristic: &'a H) -> Self {
-        Self { game, heuristic, lists: Vec::new(), nodes: 0, evaluated: 0 }
+    pub fn new(game: &G, heuristic: H) -> Self {
+        let (lists, lines) = (Vec::new(), Lines::default());
+        Self { game: game.clone(), heuristic, lists, lines, work: Work::default(), estimated: 0 }
+    }
+
+    /// The evaluation.
+    pub fn heuristic(&self) -> &H {
+        &self.heuristic
     }
 
     /// The best action and its score after looking `depth` plies ahead.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.lists.resize(depth as usize + 1, ActionList::new());
-        (self.nodes, self.evaluated) = (0, 0);
-        let (score, action) = self.value(state, depth as usize);
-        Found { action, score, nodes: self.nodes, evaluated: self.evaluated }
+        self.lists.resize(self.lists.len().max(depth as usize), ActionList::new());
+        self.lines.reset(depth);
+        (self.work, self.estimated) = (Work::default(), 0);
+        let score = self.value(state, depth, 0);
+        let line = self.lines.from(0).to_vec();
+        let (complete, work) = (self.estimated == 0, self.work);
+        Found { action: line.first().copied(), score, depth, complete, line, work }
     }
 
-    /// The score of a position, and the first action that reaches it.
-    fn value(&mut self, state: &G::State, depth: usize) -> (i32, Option<Action>) {
+    fn value(&mut self, state: &G::State, depth: u32, ply: usize) -> i32 {
+        self.lines.end(ply);
         if let Some(outcome) = self.game.outcome(state) {
-            self.evaluated += 1;
-            return (self.heuristic.final_score(self.game, state, &outcome), None);
+            self.work.evaluated += 1;
+            return self.heuristic.final_score(&self.game, state, &outcome);
         }
         if depth == 0 {
-            self.evaluated += 1;
-            return (self.heuristic.estimate(self.game, state), None);
+            self.work.evaluated += 1;
+            self.estimated += 1;
+            return self.heuristic.estimate(&self.game, state);
         }
-        let maximise = self.game.mover(state) == Side::First;
-        let mut legal = std::mem::take(&mut self.lists[depth]);
+        let mover = self.game.mover(state);
+        let mut legal = std::mem::take(&mut self.lists[ply]);
         self.game.legal(state, &mut legal);
-        let mut best: Option<(i32, Action)> = None;
+        self.work.expand(legal.len());
+        let mut best = None;
         for &action in &legal {
             let mut next = *state;
             self.game.play(&mut next, action);
-            self.nodes += 1;
-            let (score, _) = self.value(&next, depth - 1);
-            if best.is_none_or(|(best, _)| if maximise { score > best } else { score < best }) {
-                best = Some((score, action));
+            self.work.nodes += 1;
+            let score = self.value(&next, depth - 1, ply + 1);
+            if best.is_none_or(|best| prefers(mover, score, best)) {
+                best = Some(score);
+                self.lines.lead(ply, action);
             }
         }
-        self.lists[depth] = legal;
-        let (score, action) = best.expect("a running game has legal actions");
-        (score, Some(action))
+        self.lists[ply] = legal;
+        best.expect("a running game has legal actions")
     }
 }

@@ -9,7 +9,7 @@
 //! A file appears whole or not at all: it is written under a temporary name, synced and renamed, and its prefix is
 //! written last. [`TableFile::open`] maps the file and checks prefix, directory, identity and length, which reads a few
 //! kilobytes; a block's checksum is checked when the block is first touched, so what is damaged is never believed.
-//! [`TableFile::verify`] checks all blocks (about 10 GB/s once the file is in memory): programs do so at the start.
+//! [`TableFile::verify`] checks all blocks (134 MB in 0.02 s once the file is in memory): programs do so at the start.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File, OpenOptions};
@@ -567,25 +567,19 @@ mod tests {
             assert!(text.ends_with("; rebuild it with `turnstone solve mancala`"), "{text}");
             assert!(!text.contains('\n'));
         };
-        let padding = PREFIX + 100..PREFIX + 128; // between sections, read by nobody
-        let directory = whole.len() - 200;
-        let places = (0..PREFIX + 130).chain((PREFIX + 130..directory).step_by(4099)).chain(directory..whole.len());
-        for at in places.filter(|at| !padding.contains(at) && *at < whole.len()) {
+        // Between the sections, and behind the last, lie bytes that nobody reads.
+        let directory = Prefix::read(&whole).ok().unwrap().directory as usize;
+        let long = PREFIX + 128..PREFIX + 128 + 3 * BLOCK + 5;
+        let places = (0..PREFIX + 100).chain(long.clone().step_by(4099)).chain(long.end - 1..long.end);
+        for at in places.chain(directory..whole.len()) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
-            if at >= PREFIX + 128 + 3 * BLOCK + 5 && at < directory_start(&whole) {
-                continue; // padding behind the last section
-            }
             refused(&bytes);
         }
         for len in (0..200).chain((200..whole.len()).step_by(5003)).chain(whole.len() - 3..whole.len()) {
             refused(&whole[..len]);
         }
         refused(&[&whole[..], &[0]].concat());
-    }
-
-    fn directory_start(whole: &[u8]) -> usize {
-        Prefix::read(whole).ok().unwrap().directory as usize
     }
 
     #[test]

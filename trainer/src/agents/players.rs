@@ -3,7 +3,6 @@
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game, Side};
 use turnstone_models::NetworkError;
-use turnstone_search::classic::{self, Heuristic};
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Rollout};
 
 use super::LoadedNetwork;
@@ -39,38 +38,6 @@ impl<G: Game> Player<G> for Random {
         self.legal[rng.random_range(0..self.legal.len())]
     }
 }
-
-macro_rules! classical_player {
-    ($name:ident, $doc:literal) => {
-        #[doc = $doc]
-        pub(super) struct $name<G: Game> {
-            heuristic: Box<dyn Heuristic<G>>,
-            depth: u32,
-            score: i32,
-        }
-
-        impl<G: Game> $name<G> {
-            pub(super) fn new(heuristic: Box<dyn Heuristic<G>>, depth: u32) -> Self {
-                Self { heuristic, depth, score: 0 }
-            }
-        }
-
-        impl<G: Game> Player<G> for $name<G> {
-            fn choose(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Action {
-                let found = classic::$name::new(game, &*self.heuristic).search(state, self.depth);
-                self.score = if game.mover(state) == Side::First { found.score } else { -found.score };
-                found.action.expect("a running game searched at least one ply deep has a best action")
-            }
-
-            fn comment(&self) -> Option<String> {
-                Some(format!("score {:+}", self.score))
-            }
-        }
-    };
-}
-
-classical_player!(Minimax, "Plain minimax to a fixed depth.");
-classical_player!(AlphaBeta, "Alpha-beta to a fixed depth.");
 
 /// Tree search that keeps its tree from move to move.
 struct TreePlayer<G: Game> {

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
-use turnstone_env::{ActionList, Game, with_game};
+use turnstone_env::{ActionList, with_game};
 use turnstone_search::classic::Classical;
-use turnstone_search::exact::Solution;
+use turnstone_search::exact::{Endless, Solution};
 
 use crate::agents::{Agent, AgentSpec};
 use crate::cli::GameArgs;
@@ -55,11 +55,10 @@ impl Grade {
     }
 
     fn grade<G: Classical>(&self, game: &G) -> Result<ExitCode> {
-        let endless = without_limits(game)?;
-        let Some(solution) = Solution::of(&endless, MOST_POSITIONS) else {
+        let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
             bail!("{} has more than {MOST_POSITIONS} positions, too many to solve", G::NAME);
         };
-        let report = self.compare(game, &endless, &solution)?;
+        let report = self.compare(game, truth.game(), truth.solution())?;
         if self.json {
             println!("{}", serde_json::to_string(&report)?);
         } else {
@@ -110,15 +109,4 @@ impl Kept {
         self.positions += 1;
         self.kept += usize::from(kept);
     }
-}
-
-/// The same game without a limit on its plies, so that the truth does not depend on when a position comes up.
-pub(crate) fn without_limits<G: Game>(game: &G) -> Result<G> {
-    let mut params = game.params();
-    for limit in ["max_plies", "no_progress_limit"] {
-        if G::PARAMS.contains(&limit) {
-            params.set(limit, 0);
-        }
-    }
-    Ok(G::with_params(&params)?)
 }

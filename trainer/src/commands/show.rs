@@ -15,15 +15,22 @@ pub(crate) struct Show {
     game: GameArgs,
     #[command(flatten)]
     position: PositionArgs,
+    /// Print the board as an SVG document instead
+    #[arg(long)]
+    svg: bool,
 }
 
 impl Show {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         let any = self.game.game()?;
         with_game!(&any, |game| {
-            let state = self.position.state(game)?;
-            print!("{}", game.draw(&state));
-            println!("{}", describe(game, &state));
+            let (state, last) = self.position.state_and_last(game)?;
+            if self.svg {
+                println!("{}", game.draw_svg(&state, last));
+            } else {
+                print!("{}", game.draw(&state));
+                println!("{}", describe(game, &state));
+            }
         });
         Ok(ExitCode::SUCCESS)
     }

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_env::games::{AnyGame, Morris};
 use turnstone_env::{Game, Side, with_game};
-use turnstone_search::exact::{MorrisTable, Solution, Truth, morris};
+use turnstone_search::exact::{Endless, MorrisTable, Truth, morris};
 
-use super::grade::{MOST_POSITIONS, without_limits};
+use super::grade::MOST_POSITIONS;
 use crate::cli::GameArgs;
 use crate::progress::{Layers, Reporter, duration, stop_on_signals};
 
@@ -91,10 +91,10 @@ fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode>
 
 /// Solves a small game in memory and counts.
 fn enumerate<G: Game>(game: &G) -> Result<ExitCode> {
-    let endless = without_limits(game)?;
-    let Some(solution) = Solution::of(&endless, MOST_POSITIONS) else {
+    let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
         bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", G::NAME);
     };
+    let (endless, solution) = (truth.game(), truth.solution());
     let count = |condition: &dyn Fn(&G::State, i8) -> bool| {
         let known = |state: &&G::State| solution.value(state).is_some_and(|value| condition(state, value));
         solution.states().iter().filter(known).count()

@@ -49,6 +49,17 @@ impl<const W: usize> Cells<W> {
         self.0.iter().all(|&word| word == 0)
     }
 
+    /// Number of cells in the set.
+    #[inline]
+    fn len(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    #[inline]
+    fn or(self, other: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
     /// Whether exactly one cell is in the set.
     #[inline]
     pub(super) fn is_single(self) -> bool {
@@ -112,6 +123,15 @@ impl Jump {
         let moved = |from: usize, step: isize| from.wrapping_add_signed(step * cells as isize);
         (moved(self.row, down), moved(self.column, right))
     }
+}
+
+/// What a side can do, or could if it were its turn.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Mobility {
+    /// Jumps, each prefix of a longer one counted too: the number of legal actions.
+    pub jumps: u32,
+    /// Stones that can jump.
+    pub stones: u32,
 }
 
 /// An action in full.
@@ -263,6 +283,27 @@ impl Board {
                 able.for_each(|row, column| visit(block.action(row, column)));
             }
         }
+    }
+
+    /// Counts the jumps of the `own` stones without listing them.
+    #[inline]
+    pub(super) fn mobility<const W: usize>(&self, stones: Cells<W>, own: Cells<W>) -> Mobility {
+        let mut movable = Cells([0; W]);
+        let mut jumps = 0;
+        for blocks in &self.blocks {
+            let mut able = own;
+            for (i, block) in blocks.iter().enumerate() {
+                able = block.able(able, stones);
+                if able.is_empty() {
+                    break;
+                }
+                jumps += able.len();
+                if i == 0 {
+                    movable = movable.or(able);
+                }
+            }
+        }
+        Mobility { jumps, stones: movable.len() }
     }
 
     /// Whether any of the `own` stones can jump.

@@ -1,0 +1,71 @@
+//! Games without the counters that end them early, so that the truth does not depend on when a position comes up.
+
+use turnstone_env::{Error, Game};
+
+use super::reachable::Solution;
+use super::truth::Truth;
+
+/// Parameters that count plies to a draw and that 0 switches off.
+const LIMITS: [&str; 2] = ["max_plies", "no_progress_limit"];
+
+/// The same game without limits on its plies, where it has parameters for them.
+///
+/// # Errors
+/// None that a game of this crate gives: every limit may be 0.
+pub fn without_limits<G: Game>(game: &G) -> Result<G, Error> {
+    let mut params = game.params();
+    for limit in LIMITS.into_iter().filter(|limit| G::PARAMS.contains(limit)) {
+        params.set(limit, 0);
+    }
+    G::with_params(&params)
+}
+
+/// The truth of a small game without its limits, for states of the game with them.
+///
+/// ```
+/// use turnstone_env::{Game, games::MuTorere, play_text};
+/// use turnstone_search::exact::{Endless, Truth};
+///
+/// let game = MuTorere::default(); // a draw after 100 plies
+/// let truth = Endless::of(&game, 10_000)?.expect("the game is small");
+/// let mut state = game.start();
+/// play_text(&game, &mut state, "0,4 1,0")?;
+/// assert_eq!(truth.value(&game, &state), Some(0));
+/// # Ok::<(), turnstone_env::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Endless<G: Game> {
+    game: G,
+    solution: Solution<G>,
+}
+
+impl<G: Game> Endless<G> {
+    /// Solves the game, or gives up (`None`) if more than `most` positions can be reached.
+    ///
+    /// # Errors
+    /// Those of [`without_limits`].
+    pub fn of(game: &G, most: usize) -> Result<Option<Self>, Error> {
+        let game = without_limits(game)?;
+        Ok(Solution::of(&game, most).map(|solution| Self { game, solution }))
+    }
+
+    /// The game without its limits.
+    #[must_use]
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The values of all its positions.
+    #[must_use]
+    pub fn solution(&self) -> &Solution<G> {
+        &self.solution
+    }
+}
+
+impl<G: Game> Truth<G> for Endless<G> {
+    fn value(&self, game: &G, state: &G::State) -> Option<i8> {
+        // The text of a position is what both games have in common; without a limit its count is read and dropped.
+        let state = self.game.parse_position(&game.position_text(state)).ok()?;
+        self.solution.value(&state)
+    }
+}
