@@ -491,7 +491,8 @@ mod tests {
         assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
         assert_eq!(
             fault("[game]\nname = \"mancla\""),
-            "game: unknown game `mancla` (did you mean `mancala`?); the games are mu_torere, mancala"
+            "game: unknown game `mancla` (did you mean `mancala`?); the games are \
+             mu_torere, mancala, morris, konane, morabaraba"
         );
         assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
         assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));

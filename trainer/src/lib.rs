@@ -10,6 +10,7 @@ pub mod replay;
 pub mod self_play;
 pub mod learn;
 pub mod arena;
+pub mod grading;
 pub mod metrics;
 pub mod tensorboard;
 pub mod progress;

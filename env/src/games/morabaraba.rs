@@ -242,16 +242,13 @@ impl Game for Morabaraba {
 
     fn spec(&self) -> Spec {
         static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
-        let cell = |point: u8| {
-            let (x, y) = seed::cell(point);
-            u16::from(7 * y + x)
-        };
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
             points: POINTS,
-            lattice: [7, 7],
-            cells: (0..POINTS as u8).map(cell).collect(),
+            // The board is no grid: one row of points, whose neighbours the sheet lists.
+            lattice: [1, POINTS],
+            cells: (0..POINTS as u16).collect(),
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,

@@ -210,16 +210,13 @@ impl Game for Morris {
 
     fn spec(&self) -> Spec {
         static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
-        let cell = |name: &&str| match name.as_bytes() {
-            [column, row] => u16::from((b'6' - row) * 7 + (column - b'a')),
-            _ => unreachable!("names are two letters"),
-        };
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
             points: POINTS,
-            lattice: [7, 7],
-            cells: BOARD.names.iter().map(cell).collect(),
+            // The board is no grid: one row of points, whose neighbours the sheet lists.
+            lattice: [1, POINTS],
+            cells: (0..POINTS as u16).collect(),
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,

@@ -90,7 +90,7 @@ impl Window {
         self.alpha < score && score < self.beta
     }
 
-    /// What a score found in this window says about the true one, and whether such a bound settles the window.
+    /// What a score found in this window says about the true one.
     #[inline]
     fn bound(self, score: i32) -> Bound {
         if score >= self.beta {

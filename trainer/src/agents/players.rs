@@ -20,6 +20,12 @@ pub trait Player<G: Game>: Send {
     /// Either player has played an action in the current game.
     fn played(&mut self, _game: &G, _action: Action) {}
 
+    /// The probabilities of win, draw and loss for the mover that the player's network gives a running position without
+    /// search, if it has a network.
+    fn predict(&mut self, _game: &G, _state: &G::State) -> Option<[f32; 3]> {
+        None
+    }
+
     /// What the player thought of the position of its last choice, in a few words, if it has something to say.
     fn comment(&self) -> Option<String> {
         None
@@ -116,17 +122,16 @@ impl<G: Game> Network<G> {
         Ok(Self { tree: TreePlayer::new(game, simulations, method), evaluator })
     }
 
-    /// The action with the greatest prior.
-    fn choose_by_policy(&mut self, game: &G, state: &G::State) -> Action {
+    /// The action with the greatest prior, and what the network thinks of the position.
+    fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Estimate) {
         let mut legal = ActionList::new();
         game.legal(state, &mut legal);
         let mut batch = Batch::default();
         batch.push(*state, &legal);
         self.evaluator.evaluate(game, &mut batch);
         let (priors, estimate) = batch.answer(0);
-        self.tree.comment = in_words(estimate, game.mover(state));
         let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
-        legal[best.expect("a running game has legal actions")]
+        (legal[best.expect("a running game has legal actions")], estimate)
     }
 }
 
@@ -137,9 +142,15 @@ impl<G: Game> Player<G> for Network<G> {
 
     fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
         if self.tree.simulations == 0 {
-            return self.choose_by_policy(game, state);
+            let (action, estimate) = self.without_search(game, state);
+            self.tree.comment = in_words(estimate, game.mover(state));
+            return action;
         }
         self.tree.choose(game, state, &mut self.evaluator, rng)
+    }
+
+    fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {
+        Some(self.without_search(game, state).1.win_draw_loss(game.mover(state)))
     }
 
     fn played(&mut self, game: &G, action: Action) {

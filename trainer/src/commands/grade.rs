@@ -1,51 +1,54 @@
-//! `turnstone grade`: an agent's moves against the exact solution of its game.
+//! `turnstone grade`: an agent's moves against the exact truth.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use serde::Serialize;
-use turnstone_env::{ActionList, with_game};
+use serde_json::json;
+use turnstone_env::with_game;
+use turnstone_models::atomic_write;
 use turnstone_search::classic::Classical;
-use turnstone_search::exact::{Endless, Solution};
+use turnstone_search::exact::{Endless, Solvable};
 
 use crate::agents::{Agent, AgentSpec};
 use crate::cli::GameArgs;
-use crate::streams::{Purpose, stream};
+use crate::config::cores;
+use crate::grading::{Grade as Grading, Share, TruthSet, grade, sample, shipped, valued};
+use crate::progress::{Reporter, stop_on_signals};
 
-/// Games with more reachable positions than this are not solved here.
-pub(crate) const MOST_POSITIONS: usize = 5_000_000;
+/// Games with at most so many positions are graded in all of them.
+pub(crate) const MOST_POSITIONS: usize = 100_000;
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
     #[command(flatten)]
     game: GameArgs,
     /// The agent to be graded
-    #[arg(long)]
-    agent: AgentSpec,
-    /// Seed of random choices
+    #[arg(long, required_unless_present = "save")]
+    agent: Option<AgentSpec>,
+    /// Truth set to grade on [default: the one that comes with the game; every position of a small game]
+    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
+    positions: Option<PathBuf>,
+    /// Draw this many positions from games and take their values from the game's tables (see `turnstone solve`)
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// Who plays the games that positions are drawn from, beside random moves
+    #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
+    sampler: AgentSpec,
+    /// Write the positions to a truth set
+    #[arg(long, value_name = "FILE", requires = "sample")]
+    save: Option<PathBuf>,
+    /// Folder with the tables
+    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    tables: PathBuf,
+    /// Seed of the sample and of the agent's random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// Moves of an agent that keep the exact value of the position.
-#[derive(Clone, Copy, Default, Serialize)]
-struct Kept {
-    positions: usize,
-    kept: usize,
-}
-
-#[derive(Default, Serialize)]
-struct Report {
-    /// Reachable positions that are not over.
-    all: Kept,
-    /// Those in which at least one legal move loses value.
-    critical: Kept,
-    /// Up to ten positions in which value was lost.
-    errors: Vec<String>,
 }
 
 impl Grade {
@@ -54,59 +57,92 @@ impl Grade {
         with_game!(&any, |game| self.grade(game))
     }
 
-    fn grade<G: Classical>(&self, game: &G) -> Result<ExitCode> {
-        let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
-            bail!("{} has more than {MOST_POSITIONS} positions, too many to solve", G::NAME);
+    fn grade<G: Classical + Solvable>(&self, game: &G) -> Result<ExitCode> {
+        let stop = stop_on_signals()?;
+        let reporter = Reporter::new(false);
+        let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
+        let set = self.truth_set(game, &reporter, stop)?;
+        if let Some(path) = &self.save {
+            atomic_write(path, set.to_text().as_bytes()).with_context(|| path.display().to_string())?;
+            reporter.line(&format!("{} positions in {}", set.positions.len(), path.display()));
+        }
+        let Some(agent) = agent else { return Ok(ExitCode::SUCCESS) };
+        let bar = reporter.bar("grading", set.positions.len() as u64);
+        let grading = grade(game, &agent, &set, self.seed, cores(), &|| bar.inc(1), stop)?;
+        bar.finish_and_clear();
+        let Some(grading) = grading else {
+            eprintln!("the grading was interrupted before its end");
+            return Ok(ExitCode::from(130));
         };
-        let report = self.compare(game, truth.game(), truth.solution())?;
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            let object = json!({
+                "game": G::NAME,
+                "params": game.params(),
+                "agent": agent.spec.to_string(),
+                "grade": grading,
+            });
+            println!("{object}");
         } else {
-            println!("{} in every reachable position, with infinite play a draw", self.agent);
-            for (name, Kept { positions, kept }) in [("all", report.all), ("critical", report.critical)] {
-                let share = 100.0 * kept as f64 / positions.max(1) as f64;
-                println!("{name:<9} {kept:>7} of {positions:>7} moves keep the value: {share:.2} %");
-            }
-            report.errors.iter().for_each(|position| println!("value lost at {position}"));
+            println!("{} on {} positions of {}", agent.spec, set.positions.len(), G::NAME);
+            print(&grading);
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn compare<G: Classical>(&self, game: &G, endless: &G, solution: &Solution<G>) -> Result<Report> {
-        let mut player = Agent::load(&self.agent, game)?.player(game)?;
-        let mut report = Report::default();
-        let mut legal = ActionList::new();
-        for (number, state) in solution.states().iter().enumerate() {
-            endless.legal(state, &mut legal);
-            if legal.is_empty() {
-                continue;
-            }
-            let value = solution.value(state);
-            let keeps = |action| {
-                let mut after = *state;
-                endless.play(&mut after, action);
-                solution.value(&after) == value
+    fn truth_set<G: Classical + Solvable>(&self, game: &G, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
+        if let Some(path) = &self.positions {
+            return Ok(TruthSet::read(path, game)?);
+        }
+        if let Some(count) = self.sample {
+            let Some(truth) = game.truth(&self.tables)? else {
+                bail!("there is no exact truth of {} with these parameters", G::NAME);
             };
-            let text = endless.position_text(state);
-            let seen = game.parse_position(&text)?;
-            let mut rng = stream(self.seed, Purpose::Play, [number as u64, 0]);
-            player.new_game(game, &seen, &mut rng);
-            let kept = keeps(player.choose(game, &seen, &mut rng));
-            report.all.count(kept);
-            if !legal.iter().all(|&action| keeps(action)) {
-                report.critical.count(kept);
-            }
-            if !kept && report.errors.len() < 10 {
-                report.errors.push(text);
+            let sampler = Agent::load(&self.sampler, game)?;
+            let bar = reporter.bar("sampling", count as u64);
+            let set = sample(game, &*truth, &sampler, count, self.seed, &|| bar.inc(1), stop)?;
+            bar.finish_and_clear();
+            return Ok(set);
+        }
+        if let Some(set) = shipped(game)? {
+            return Ok(set);
+        }
+        let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
+            bail!("no truth set comes with {} with these parameters: give --positions or --sample", G::NAME);
+        };
+        let mut set = TruthSet::new(game);
+        for state in truth.solution().states() {
+            let seen = game.parse_position(&truth.game().position_text(state))?;
+            if game.outcome(&seen).is_none() {
+                set.positions.extend(valued(game, &truth, &seen));
             }
         }
-        Ok(report)
+        Ok(set)
     }
 }
 
-impl Kept {
-    fn count(&mut self, kept: bool) {
-        self.positions += 1;
-        self.kept += usize::from(kept);
+fn print(grade: &Grading) {
+    println!("{:<22} {:>10} {:>8} {:>9}   95 % interval", "moves that keep value", "positions", "kept", "share");
+    let line = |name: &str, share: &Share| {
+        let [low, high] = share.interval.map(|end| 100.0 * end);
+        let (value, Share { positions, kept, .. }) = (100.0 * share.value(), share);
+        println!("{name:<22} {positions:>10} {kept:>8} {value:>7.2} %   [{low:.2}, {high:.2}]");
+    };
+    line("all", &grade.all);
+    line("critical", &grade.critical);
+    for (phase, [all, critical]) in grade.phases.iter().filter(|_| grade.phases.len() > 1) {
+        line(&format!("  {phase}"), all);
+        line(&format!("  {phase}, critical"), critical);
     }
+    let [regret, low, high] = grade.regret;
+    println!("mean regret {regret:.4} [{low:.4}, {high:.4}] (win 1, draw 0, loss -1)");
+    if let Some(head) = &grade.value_head {
+        let [low, high] = head.accuracy.interval.map(|end| 100.0 * end);
+        println!(
+            "value head alone: right in {:.2} % [{low:.2}, {high:.2}], Brier {:.3}, calibration error {:.3}",
+            100.0 * head.accuracy.value(),
+            head.brier,
+            head.calibration_error
+        );
+    }
+    println!("critical: at least one legal move loses value");
 }

@@ -89,14 +89,15 @@ impl Search {
         if hash > 0 {
             search = search.with_table((hash as usize) << 20);
         }
-        let (mut time, mut searches) = (Duration::ZERO, 0u32);
+        let (mut time, mut searches, whole) = (Duration::ZERO, 0u32, Instant::now());
         let found = loop {
             search.forget();
             let start = Instant::now();
             let found = search.search(&game.start(), depth);
             time += start.elapsed();
             searches += 1;
-            if time >= TIME {
+            // Forgetting a large table takes longer than a shallow search.
+            if time >= TIME || whole.elapsed() >= 2 * TIME {
                 break found;
             }
         };
