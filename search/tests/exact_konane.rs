@@ -85,7 +85,7 @@ fn every_position_of_the_smallest_board() {
 }
 
 #[test]
-#[ignore = "takes two minutes in release"]
+#[ignore = "takes half a minute in release"]
 fn the_second_player_wins_on_six_by_six() {
     for first_player in ["X", "O"] {
         let game = game(6, first_player);

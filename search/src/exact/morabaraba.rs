@@ -45,10 +45,7 @@ pub struct MorabarabaEndgames {
 }
 
 impl MorabarabaEndgames {
-    /// Builds the table.
-    ///
-    /// # Panics
-    /// If the progress asks to stop: the table takes seconds.
+    /// Builds the table. It takes a second or two and is not stopped.
     #[must_use]
     pub fn build(progress: &dyn Progress) -> Self {
         let herds = Herds::new();
@@ -166,9 +163,11 @@ struct Herds {
 
 impl Herds {
     fn new() -> Self {
-        let spec = Morabaraba::default().spec();
-        let point = |(x, y): (u8, u8)| spec.cells.iter().position(|&cell| cell == u16::from(7 * y + x));
-        let set = |mill: [_; 3]| mill.iter().fold(0, |set, &cell| set | 1 << point(cell).expect("mills are of points"));
+        let game = Morabaraba::default();
+        // A point's number is that of the action that places a cow there.
+        let point = |cell| game.parse_action(seed::names(cell)?).ok();
+        let bit = |cell| 1 << point(cell).expect("mills are of points").index();
+        let set = |mill: [_; 3]| mill.into_iter().map(bit).sum::<u32>();
         let mills: Vec<u32> = seed::mills().into_iter().map(set).collect();
         let mut herds = Self { mills, all: vec![], first: vec![0; POINTS.pow(3)], standing: vec![], images: vec![] };
         for cows in (0_u32..1 << POINTS).filter(|set| set.count_ones() == 3) {
@@ -180,7 +179,7 @@ impl Herds {
                 }
             }
         }
-        for symmetry in &spec.symmetries {
+        for symmetry in &game.spec().symmetries {
             let image = |set| points(set).fold(0, |image, point| image | 1 << symmetry.points[point]);
             let images = herds
                 .all

@@ -35,9 +35,8 @@ impl Reduced {
         }
         position.stones &= position.cells;
         let most_jumps = [position.mover, position.mover.other()].map(|side| {
-            // Those that a jump may pass over where they stand, and those that may move.
-            let within_reach = (jumps.over(side) | jumps.starts()) & position.stones_of(side.other());
-            if jumps.over(side) & position.cells == 0 { 0 } else { within_reach.count_ones() as i32 }
+            let takes = jumps.over(side) & position.cells != 0;
+            if takes { position.stones_of(side.other()).count_ones() as i32 } else { 0 }
         });
         Self { position: position.canonical(), most_jumps }
     }

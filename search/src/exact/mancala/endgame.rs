@@ -88,6 +88,12 @@ impl MancalaEndgames {
         Ok(Self { identity, numbering: Numbering::new(game.pits(), stones), gains })
     }
 
+    /// The usual name of the file of a game's table.
+    #[must_use]
+    pub fn file_name(game: &Mancala) -> String {
+        identity(game).file_name()
+    }
+
     /// The most stones in play that the table covers.
     #[must_use]
     pub fn stones(&self) -> usize {
