@@ -234,7 +234,7 @@ fn solve_finds_positions_by_search() {
         let solved = stdout(&mancala); // builds the table, then maps it
         assert_eq!(solved, "2,2,2,2,2,2/0 2,2,2,2,2,2/0 1: margin +10, won for player 1\n");
     }
-    assert!(fault(&[&mancala[..], &["--nodes", "5"]].concat()).contains("not solved with so few --nodes"));
+    assert!(fault(&[&mancala[..], &["--nodes", "5", "--quiet"]].concat()).contains("not solved with so few --nodes"));
     let konane = stdout(&["solve", "konane", "--param", "size=4"]);
     assert_eq!(konane, "XOXO/OXOX/XOXO/OXOX X: won for player 2\n");
     assert!(fault(&["solve", "konane", "--param", "size=10"]).contains("boards up to 8 x 8 are solved"));

@@ -88,7 +88,7 @@ impl Solve {
         let value = endgames.value(game, &state).context("the position is not three cows against three")?;
         println!("{}: {}", game.position_text(&state), won_by(value.into()));
         if let Some((side, plies)) = endgames.mill(game, &state) {
-            println!("{side} can force a mill in {plies} plies");
+            println!("{side} can force a mill, {plies} plies from here");
         }
         Ok(ExitCode::SUCCESS)
     }
