@@ -7,10 +7,17 @@ mod truth;
 mod reachable;
 mod endless;
 mod table_file;
+mod stored;
 pub mod morris;
+mod mancala;
+mod konane;
+mod morabaraba;
 mod solvable;
 
 pub use endless::{Endless, without_limits};
+pub use konane::{KonaneSolver, KonaneTruth};
+pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+pub use morabaraba::MorabarabaEndgames;
 pub use morris::MorrisTable;
 pub use progress::{Progress, Silent};
 pub use reachable::Solution;

@@ -119,6 +119,11 @@ pub(crate) struct PositionArgs {
 }
 
 impl PositionArgs {
+    /// Whether it is another position than the start.
+    pub(crate) fn is_given(&self) -> bool {
+        self.position.is_some() || !self.moves.is_empty()
+    }
+
     pub(crate) fn state<G: Game>(&self, game: &G) -> Result<G::State> {
         self.state_after(game, &self.moves)
     }

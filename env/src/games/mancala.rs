@@ -80,6 +80,18 @@ impl Mancala {
         2 * u16::from(self.pits) * u16::from(self.stones)
     }
 
+    /// Whether a last stone in an empty own pit is taken although the opposite pit is empty too.
+    #[must_use]
+    pub fn empty_capture(&self) -> bool {
+        self.empty_capture
+    }
+
+    /// When the game ends.
+    #[must_use]
+    pub fn end_rule(&self) -> EndRule {
+        self.end_rule
+    }
+
     /// Stones in the store of `side`.
     #[inline]
     #[must_use]

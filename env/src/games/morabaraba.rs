@@ -119,6 +119,23 @@ impl State {
         self.shooting
     }
 
+    /// Plies since the last shot; 0 throughout where no limit needs them.
+    #[must_use]
+    pub const fn quiet_plies(&self) -> u8 {
+        self.quiet
+    }
+
+    /// Plies since the last shot that were made while a player was flying; 0 throughout where no limit needs them.
+    #[must_use]
+    pub const fn flight_plies(&self) -> u8 {
+        self.fly
+    }
+
+    /// The mills that a side may not form by its next move, as sets of points.
+    pub fn banned_mills(&self, side: Side) -> impl Iterator<Item = u32> + use<> {
+        self.bans[side.index()].mills()
+    }
+
     /// Whether a side's cows may fly to any empty point.
     #[inline]
     #[must_use]
@@ -160,6 +177,18 @@ fn targets(set: u32) -> u32 {
 }
 
 impl Morabaraba {
+    /// Plies without a shot that end the game; 0 if there is no such limit.
+    #[must_use]
+    pub const fn quiet_limit(&self) -> u8 {
+        self.quiet_limit
+    }
+
+    /// Plies of flight without a shot that end the game; 0 if there is no such limit.
+    #[must_use]
+    pub const fn fly_limit(&self) -> u8 {
+        self.fly_limit
+    }
+
     /// Cows that `side` has shot.
     #[inline]
     #[must_use]

@@ -6,6 +6,9 @@ use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere};
 
 use super::endless::Endless;
+use super::konane::{KonaneSolver, KonaneTruth};
+use super::mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+use super::morabaraba::MorabarabaEndgames;
 use super::morris::MorrisTable;
 use super::table_file::TableError;
 use super::truth::Truth;
@@ -36,6 +39,29 @@ impl Solvable for Morris {
     }
 }
 
-impl Solvable for Mancala {}
-impl Solvable for Konane {}
-impl Solvable for Morabaraba {}
+/// Nodes that the truths by search spend on a position at most: some seconds.
+const MOST_NODES: u64 = 10_000_000;
+/// Positions that they remember: about 100 MB.
+const ENTRIES: usize = 1 << 22;
+
+impl Solvable for Mancala {
+    fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
+        let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
+        Ok(Some(Box::new(MancalaTruth::new(solver, MOST_NODES))))
+    }
+}
+
+impl Solvable for Konane {
+    fn truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let covered = self.size() <= KonaneSolver::MAX_SIZE;
+        Ok(covered.then(|| Box::new(KonaneTruth::new(KonaneSolver::new(ENTRIES), MOST_NODES)) as Box<dyn Truth<Self>>))
+    }
+}
+
+impl Solvable for Morabaraba {
+    fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let endgames = MorabarabaEndgames::open(&tables.join(MorabarabaEndgames::file_name()))?;
+        Ok(Some(Box::new(endgames)))
+    }
+}

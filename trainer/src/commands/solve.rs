@@ -1,5 +1,7 @@
 //! `turnstone solve`: the exact truth of a game, as counts or as a table on disk.
 
+mod search;
+
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,13 +14,21 @@ use turnstone_env::{Game, Side, with_game};
 use turnstone_search::exact::{Endless, MorrisTable, Truth, morris};
 
 use super::grade::MOST_POSITIONS;
-use crate::cli::GameArgs;
+use crate::cli::{GameArgs, PositionArgs};
 use crate::progress::{Layers, Reporter, duration, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Solve {
     #[command(flatten)]
     game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Give up after so many nodes (Mancala and Konane) [default: never]
+    #[arg(long)]
+    nodes: Option<u64>,
+    /// Most stones in play that the table of endgames covers (Mancala)
+    #[arg(long, value_name = "STONES", default_value_t = 16)]
+    endgames: usize,
     /// Folder that tables are written to
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     out: PathBuf,
@@ -35,7 +45,14 @@ pub(crate) struct Solve {
 
 impl Solve {
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        match &self.game.game()? {
+        let game = self.game.game()?;
+        if self.position.is_given() && matches!(game, AnyGame::Morris(_) | AnyGame::MuTorere(_)) {
+            bail!("{} is solved whole, so no position is looked at", game.name());
+        }
+        match &game {
+            AnyGame::Mancala(game) => self.mancala(game),
+            AnyGame::Konane(game) => self.konane(game),
+            AnyGame::Morabaraba(game) => self.morabaraba(game),
             AnyGame::Morris(game) => self.morris(game),
             small => with_game!(small, |game| enumerate(game)),
         }
@@ -53,10 +70,7 @@ impl Solve {
                 Err(error) => reporter.line(&error.to_string()),
             }
         }
-        let threads = match self.threads {
-            Some(threads) => usize::from(threads),
-            None => std::thread::available_parallelism().context("the number of cores")?.get(),
-        };
+        let threads = self.threads()?;
         estimate(&reporter, &morris::Size::of(game), &path, threads);
         let started = Instant::now();
         let stop = stop_on_signals()?;
@@ -68,6 +82,13 @@ impl Solve {
         }
         reporter.line(&format!("solved in {}", duration(started.elapsed())));
         finished(game, &MorrisTable::open(game, &path)?, &path)
+    }
+
+    fn threads(&self) -> Result<usize> {
+        Ok(match self.threads {
+            Some(threads) => usize::from(threads),
+            None => std::thread::available_parallelism().context("the number of cores")?.get(),
+        })
     }
 }
 
