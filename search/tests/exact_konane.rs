@@ -85,15 +85,11 @@ fn every_position_of_the_smallest_board() {
 }
 
 #[test]
-#[ignore = "takes half a minute in release"]
 fn the_second_player_wins_on_six_by_six() {
-    for first_player in ["X", "O"] {
-        let game = game(6, first_player);
-        let mut solver = KonaneSolver::new(1 << 23);
-        let second = game.mover(&game.start()).other();
-        assert_eq!(solver.winner(&game, &game.start(), u64::MAX), Some(second));
-        println!("{} nodes", solver.nodes());
-    }
+    // If O begins it is the same, after twice as many nodes.
+    let game = game(6, "X");
+    let mut solver = KonaneSolver::new(1 << 23);
+    assert_eq!(solver.winner(&game, &game.start(), u64::MAX), Some(Side::Second));
 }
 
 #[test]

@@ -85,15 +85,11 @@ fn the_known_values_of_the_starts() {
 }
 
 #[test]
-#[ignore = "takes a minute in release, and 450 MB"]
-fn the_known_values_of_the_full_starts() {
-    let cases =
-        [("true", "mover_cannot_move", 10), ("false", "mover_cannot_move", 8), ("true", "either_side_empty", 10)];
-    for (empty_capture, end_rule, expected) in cases {
-        let game = game(&[("empty_capture", empty_capture), ("end_rule", end_rule)]);
-        let mut solver = MancalaSolver::new(&game, Some(endgames(&game, 15, 2)), 1 << 23);
-        assert_eq!(solver.solve(&game, &game.start(), u64::MAX), Some(expected), "{}", game.params());
-    }
+fn the_known_value_of_the_full_start() {
+    // The other rules take as long: 8 without empty captures, 10 when either empty row ends the game.
+    let game = game(&[]);
+    let mut solver = MancalaSolver::new(&game, Some(endgames(&game, 15, 2)), 1 << 23);
+    assert_eq!(solver.solve(&game, &game.start(), u64::MAX), Some(10));
 }
 
 #[test]
