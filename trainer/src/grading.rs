@@ -123,6 +123,17 @@ fn sign(side: Side) -> i8 {
     }
 }
 
+/// How a sample is drawn.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// Positions wanted.
+    pub count: usize,
+    /// Take positions of this phase alone.
+    pub phase: Option<String>,
+    /// Seed of the games.
+    pub seed: u64,
+}
+
 /// Draws positions from games in which both sides play a given agent's move or, with a chance that differs from game to
 /// game, a uniformly random one: play between strong and random-ish players. Each position comes up once, with its
 /// counters set back, and only if the truth covers it and all that its actions lead to. Stops early if the games no
@@ -134,8 +145,7 @@ pub fn sample<G: Classical>(
     game: &G,
     truth: &dyn Truth<G>,
     agent: &Agent,
-    count: usize,
-    seed: u64,
+    sampling: &Sampling,
     progress: &dyn Fn(),
     stop: &AtomicBool,
 ) -> Result<TruthSet, AgentError> {
@@ -146,16 +156,17 @@ pub fn sample<G: Classical>(
     let mut player = agent.player(game)?;
     let mut barren = 0;
     for number in 0.. {
-        if set.positions.len() >= count || barren >= BARREN || stop.load(Ordering::Relaxed) {
+        if set.positions.len() >= sampling.count || barren >= BARREN || stop.load(Ordering::Relaxed) {
             break;
         }
-        let mut rng = stream(seed, Purpose::Openings, [number, 1]);
-        let line = mixed_game(game, &mut *player, &mut rng);
+        let mut rng = stream(sampling.seed, Purpose::Openings, [number, 1]);
+        let mut line = mixed_game(game, &mut *player, &mut rng);
+        line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
         // A few positions of each game, so that no single game weighs much.
         let before = set.positions.len();
-        for _ in 0..4 {
+        for _ in 0..line.len().min(4) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
-            if set.positions.len() < count && seen.insert(state) {
+            if set.positions.len() < sampling.count && seen.insert(state) {
                 set.positions.extend(valued(game, truth, &state));
             }
         }

@@ -15,7 +15,7 @@ use turnstone_search::exact::{Endless, Solvable};
 use crate::agents::{Agent, AgentSpec};
 use crate::cli::GameArgs;
 use crate::config::cores;
-use crate::grading::{Grade as Grading, Share, TruthSet, grade, sample, shipped, valued};
+use crate::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, sample, shipped, valued};
 use crate::progress::{Reporter, stop_on_signals};
 
 /// Games with at most so many positions are graded in all of them.
@@ -34,6 +34,9 @@ pub(crate) struct Grade {
     /// Draw this many positions from games and take their values from the game's tables (see `turnstone solve`)
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
+    /// Draw positions of this phase alone: opening, midgame or endgame
+    #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
+    phase: Option<String>,
     /// Who plays the games that positions are drawn from, beside random moves
     #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
     sampler: AgentSpec,
@@ -99,7 +102,8 @@ impl Grade {
             };
             let sampler = Agent::load(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
-            let set = sample(game, &*truth, &sampler, count, self.seed, &|| bar.inc(1), stop)?;
+            let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed };
+            let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;
             bar.finish_and_clear();
             return Ok(set);
         }
