@@ -8,6 +8,7 @@ use turnstone::tensorboard::quiet_event_writer;
 
 fn main() -> ExitCode {
     quiet_event_writer();
+    end_with_the_reader();
     match Cli::parse().run() {
         Ok(code) => code,
         Err(error) => {
@@ -20,4 +21,17 @@ fn main() -> ExitCode {
 /// The error and its causes in one line.
 fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\n', " ")
+}
+
+/// Ends the program quietly when whoever reads its output has gone (`| head`), as programs do that keep the default of
+/// SIGPIPE, which Rust's runtime switches off.
+fn end_with_the_reader() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let message = info.payload_as_str().unwrap_or_default();
+        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
+            std::process::exit(141);
+        }
+        print(info);
+    }));
 }

@@ -245,6 +245,19 @@ fn solve_finds_positions_by_search() {
 }
 
 #[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["play", "mancala", "--p1", "random", "--p2", "random"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn faults_of_games_positions_and_agents() {
     assert!(fault(&["perft", "mancla", "--depth", "1"]).contains("did you mean `mancala`"));
     assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));

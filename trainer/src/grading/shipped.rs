@@ -40,7 +40,7 @@ mod tests {
     /// Every position is running, has a value for every legal action, and the value of the best of them.
     fn check<G: Game>(game: &G) {
         let set = shipped(game).expect("sound").expect("there is one");
-        assert!(set.positions.len() >= 350, "{}", G::NAME);
+        assert!(set.positions.len() >= 1000, "{}", G::NAME);
         let mut legal = ActionList::new();
         for position in &set.positions {
             let state = game.parse_position(&position.text).expect("possible");
