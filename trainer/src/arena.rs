@@ -2,7 +2,7 @@
 
 mod result;
 
-pub use result::{MatchResult, Record, SeatRecord};
+pub use result::{MatchResult, Record, SeatRecord, Z95};
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use rand::RngExt;
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::Classical;
 use turnstone_search::exact::Truth;
 
@@ -77,7 +77,7 @@ fn ask<G: Game>(
     rng: &mut Stream,
 ) -> anyhow::Result<Answer> {
     let state = game.parse_position(&position.text)?;
-    let sign = sign(game.mover(&state));
+    let sign = game.mover(&state).sign() as i8;
     player.new_game(game, &state, rng);
     let prediction = player.predict(game, &state);
     let chosen = game.action_text(player.choose(game, &state, rng));
@@ -113,13 +113,6 @@ fn summarise(answers: &[Answer]) -> Grade {
         phases,
         regret: report::mean_with_interval(answers.iter().map(|a| f64::from(a.value - a.reached))),
         value_head: (!predictions.is_empty()).then(|| Calibration::of(&predictions)),
-    }
-}
-
-fn sign(side: Side) -> i8 {
-    match side {
-        Side::First => 1,
-        Side::Second => -1,
     }
 }
 

@@ -32,12 +32,6 @@ impl EventLog {
         }
     }
 
-    /// A log that writes nothing.
-    #[must_use]
-    pub fn disabled() -> Self {
-        Self { writer: None }
-    }
-
     /// Writes a scalar; values that are not finite are left out.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {

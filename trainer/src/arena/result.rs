@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::PlayedGame;
 
 /// Two-sided 95 % of the normal distribution.
-const Z95: f64 = 1.959_963_985;
+pub const Z95: f64 = 1.959_963_985;
 
 /// Wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]

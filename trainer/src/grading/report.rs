@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Two-sided 95 % of the normal distribution.
-const Z95: f64 = 1.959_963_985;
+use crate::arena::Z95;
+
 /// Bins of the reliability diagram.
 const BINS: usize = 10;
 
