@@ -103,6 +103,15 @@ pub struct RootAction {
     pub proven: Option<i8>,
 }
 
+/// How large a tree is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeSize {
+    /// Positions in it.
+    pub nodes: u64,
+    /// Bytes of its nodes and edges.
+    pub bytes: u64,
+}
+
 /// The search of one game.
 #[derive(Clone, Debug)]
 pub struct Mcts<G: Game> {
@@ -215,6 +224,18 @@ impl<G: Game> Mcts<G> {
         }
     }
 
+    /// Simulations that were asked for and are still to be run; some stay when the root is proven.
+    pub fn simulations_left(&self) -> u32 {
+        self.left
+    }
+
+    /// How large the tree is.
+    pub fn size(&self) -> TreeSize {
+        let [nodes, edges] = [self.tree.nodes.len(), self.tree.edges.len()];
+        let bytes = nodes * size_of::<tree::Node<G::State>>() + edges * size_of::<Edge>();
+        TreeSize { nodes: nodes as u64, bytes: bytes as u64 }
+    }
+
     /// The position at the root.
     pub fn state(&self) -> &G::State {
         &self.tree.nodes[0].state
@@ -237,7 +258,7 @@ impl<G: Game> Mcts<G> {
     /// simulation and in a finished game.
     pub fn actions(&self) -> impl Iterator<Item = RootAction> + '_ {
         self.tree.edges_of(0).iter().map(|edge| {
-            let proven = self.tree.proven_child(edge);
+            let proven = edge.proven;
             let mean = edge.value_sum / edge.visits.max(1) as f32;
             RootAction {
                 action: edge.action,
@@ -313,7 +334,7 @@ impl<G: Game> Mcts<G> {
     }
 
     fn proven_for(&self, edge: &Edge, mover: Side) -> Option<i8> {
-        self.tree.proven_child(edge).map(|value| match mover {
+        edge.proven.map(|value| match mover {
             Side::First => value,
             Side::Second => -value,
         })

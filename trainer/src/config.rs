@@ -1,5 +1,9 @@
 //! The run's configuration: a strict TOML file, every key range-checked, every default here.
 
+mod overrides;
+
+pub use overrides::Override;
+
 use std::fs;
 use std::path::Path;
 
@@ -148,6 +152,8 @@ pub struct SelfPlayConfig {
     pub games_per_iteration: usize,
     /// Games that one worker steps at the same time: the size of its batches.
     pub concurrent_games: usize,
+    /// Positions whose evaluation each worker keeps during an iteration; 0 keeps none. It changes no game.
+    pub cached_positions: usize,
     /// Worker threads; 0 means one per core. Another number gives other games.
     pub threads: usize,
     /// A game starts with 0 to this many uniformly random plies, which are not learned from.
@@ -165,6 +171,7 @@ impl Default for SelfPlayConfig {
         Self {
             games_per_iteration: 256,
             concurrent_games: 64,
+            cached_positions: 1 << 17,
             threads: 0,
             opening_plies: 4,
             temperature: 1.0,
@@ -325,6 +332,29 @@ impl Config {
         Self::parse(&text).map_err(|fault| ConfigError { file, fault })
     }
 
+    /// Reads and checks a file, and again with some values replaced.
+    ///
+    /// # Errors
+    /// As [`Config::read`], for the file by itself and for the result.
+    pub fn read_with(path: &Path, overrides: &[Override]) -> Result<Self, ConfigError> {
+        let config = Self::read(path)?;
+        if overrides.is_empty() {
+            return Ok(config);
+        }
+        let file = format!("{} with --set", path.display());
+        config.with(overrides).map_err(|fault| ConfigError { file, fault })
+    }
+
+    /// The configuration with some values replaced.
+    ///
+    /// # Errors
+    /// One line that names the fault, as [`Config::parse`].
+    pub fn with(&self, overrides: &[Override]) -> Result<Self, String> {
+        let mut table = toml::Table::try_from(self).expect("a configuration is a table");
+        overrides.iter().try_for_each(|change| change.apply(&mut table))?;
+        Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?)
+    }
+
     /// Checks the text of a configuration.
     ///
     /// # Errors
@@ -384,6 +414,7 @@ impl Config {
         let play = &self.self_play;
         within("self_play.games_per_iteration", play.games_per_iteration, 1, 1_000_000)?;
         within("self_play.concurrent_games", play.concurrent_games, 1, 4096)?;
+        within("self_play.cached_positions", play.cached_positions, 0, 1 << 26)?;
         within("self_play.threads", play.threads, 0, 1024)?;
         within("self_play.opening_plies", play.opening_plies, 0, 1000)?;
         within("self_play.temperature", play.temperature, 0.0, 10.0)?;

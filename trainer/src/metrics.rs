@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use turnstone_models::StepReport;
+use turnstone_search::Traffic;
 
 use crate::arena::{MatchResult, SeatRecord};
 use crate::progress::duration;
@@ -89,23 +90,17 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// From the durations, the new positions, and the evaluations and batches of self-play.
+    /// From the durations, the new positions, and self-play's evaluations.
     #[must_use]
-    pub fn new(
-        self_play: Duration,
-        learn: Duration,
-        whole: Duration,
-        positions: u64,
-        (evaluations, batches): (u64, u64),
-    ) -> Self {
+    pub fn new(self_play: Duration, learn: Duration, whole: Duration, positions: u64, traffic: &Traffic) -> Self {
         let seconds = self_play.as_secs_f64();
         Self {
             self_play_seconds: seconds,
             learn_seconds: learn.as_secs_f64(),
             seconds: whole.as_secs_f64(),
             positions_per_second: positions as f64 / seconds,
-            evaluations_per_second: evaluations as f64 / seconds,
-            mean_batch: evaluations as f64 / batches.max(1) as f64,
+            evaluations_per_second: traffic.evaluations() as f64 / seconds,
+            mean_batch: traffic.evaluations() as f64 / traffic.batches.max(1) as f64,
         }
     }
 }

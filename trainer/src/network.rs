@@ -26,8 +26,6 @@ pub struct NetworkEvaluator {
     inference: Inference,
     spec: Spec,
     inputs: Vec<f32>,
-    /// Positions evaluated so far.
-    evaluations: u64,
 }
 
 impl NetworkEvaluator {
@@ -38,13 +36,7 @@ impl NetworkEvaluator {
     pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
         let inference = Inference::new(weights, network, shape(&spec), max_batch)?;
         let inputs = vec![0.0; max_batch * spec.features()];
-        Ok(Self { inference, spec, inputs, evaluations: 0 })
-    }
-
-    /// Positions evaluated so far.
-    #[must_use]
-    pub fn evaluations(&self) -> u64 {
-        self.evaluations
+        Ok(Self { inference, spec, inputs })
     }
 }
 
@@ -69,7 +61,6 @@ impl<G: Game> Evaluator<G> for NetworkEvaluator {
                 }
                 softmax(priors);
             }
-            self.evaluations += rows as u64;
         }
     }
 }

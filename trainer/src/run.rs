@@ -122,7 +122,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let start = Instant::now();
         let Some(games) = self.self_play(iteration)? else { return Ok(None) };
         let self_play = start.elapsed();
-        let evaluations = (games.evaluations, games.batches);
+        let work = games.work;
         let ends = games.ends.clone();
         let new = games.shard.len() as u64;
         self.collect(games)?;
@@ -140,7 +140,7 @@ impl<'a, G: Classical> Run<'a, G> {
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
             arena: matches,
-            timing: Timing::new(self_play, learn, start.elapsed(), new, evaluations),
+            timing: Timing::new(self_play, learn, start.elapsed(), new, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
         metrics.report(&mut self.events);

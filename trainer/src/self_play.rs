@@ -5,11 +5,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use turnstone_env::{ActionList, Game, Outcome, Side, Spec};
 use turnstone_models::{NetworkConfig, NetworkError, Weights};
-use turnstone_search::{Batch, Evaluator, Mcts};
+use turnstone_search::{Evaluator, Mcts, Request, Requests, Traffic};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
 use crate::network::NetworkEvaluator;
@@ -42,10 +43,34 @@ pub struct Games {
     pub shard: Shard,
     /// Final outcome and number of plies of each game.
     pub ends: Vec<(Outcome, u16)>,
-    /// Positions evaluated by the network.
-    pub evaluations: u64,
-    /// Batches that they were evaluated in.
-    pub batches: u64,
+    /// What it took.
+    pub work: Work,
+}
+
+/// What self-play took, over all workers.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Work {
+    /// Simulations of the searches.
+    pub simulations: u64,
+    /// Evaluations asked for, and where the answers came from.
+    pub traffic: Traffic,
+    /// Time in the network, features and priors included; workers add up.
+    pub inference: Duration,
+    /// Time of all workers.
+    pub time: Duration,
+    /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
+    pub tree: [u64; 2],
+}
+
+impl Work {
+    /// Adds what another worker or iteration took.
+    pub fn add(&mut self, other: &Self) {
+        self.simulations += other.simulations;
+        self.traffic.add(&other.traffic);
+        self.inference += other.inference;
+        self.time += other.time;
+        self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
+    }
 }
 
 /// Counters that other threads may read while an iteration runs.
@@ -84,12 +109,9 @@ pub fn play<G: Game>(
     if parts.iter().any(Option::is_none) {
         return Ok(None);
     }
-    let mut games = Games {
-        shard: Shard::new(task.iteration, task.game.spec().features()),
-        ends: Vec::new(),
-        evaluations: evaluators.iter().map(NetworkEvaluator::evaluations).sum(),
-        batches: parts.iter().flatten().map(|part| part.batches).sum(),
-    };
+    let shard = Shard::new(task.iteration, task.game.spec().features());
+    let mut games = Games { shard, ends: Vec::new(), work: Work::default() };
+    parts.iter().flatten().for_each(|part| games.work.add(&part.work));
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
     finished.sort_by_key(|game| game.number);
     for game in finished {
@@ -109,7 +131,7 @@ struct FinishedGame {
 /// What one worker brings home.
 struct Part {
     games: Vec<FinishedGame>,
-    batches: u64,
+    work: Work,
 }
 
 /// A game being played.
@@ -121,6 +143,8 @@ struct Seat<G: Game> {
     /// Plies at which the recorded positions stood.
     recorded: Vec<u16>,
     positions: Shard,
+    /// Row of the batch in which its leaf waits.
+    row: usize,
 }
 
 struct Worker<'a, G: Game, N> {
@@ -129,7 +153,9 @@ struct Worker<'a, G: Game, N> {
     /// Numbers of the games still to be started.
     numbers: N,
     seats: Vec<Seat<G>>,
+    requests: Requests<G::State>,
     finished: Vec<FinishedGame>,
+    work: Work,
     features: Vec<f32>,
     policy: Vec<f32>,
 }
@@ -141,7 +167,9 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             task,
             numbers,
             seats: Vec::new(),
+            requests: Requests::new(task.self_play.cached_positions),
             finished: Vec::new(),
+            work: Work::default(),
             features: vec![0.0; spec.features()],
             policy: Vec::new(),
             spec,
@@ -149,51 +177,58 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
     }
 
     fn run(mut self, evaluator: &mut impl Evaluator<G>, progress: &Progress, stop: &AtomicBool) -> Option<Part> {
-        let mut batch = Batch::default();
-        let mut batches = 0;
+        let start = Instant::now();
         while self.seats.len() < self.task.self_play.concurrent_games {
-            let Some(seat) = self.next_game() else { break };
+            let Some(seat) = self.next_game(None) else { break };
             self.seats.push(seat);
         }
         loop {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
-            self.gather(&mut batch, progress);
-            if batch.is_empty() {
-                return Some(Part { games: self.finished, batches });
+            self.gather(progress);
+            if self.requests.is_empty() {
+                let work = Work { traffic: self.requests.traffic(), time: start.elapsed(), ..self.work };
+                return Some(Part { games: self.finished, work });
             }
-            evaluator.evaluate(self.task.game, &mut batch);
-            batches += 1;
-            for (i, seat) in self.seats.iter_mut().enumerate() {
-                let (priors, estimate) = batch.answer(i);
+            let evaluating = Instant::now();
+            self.requests.evaluate(self.task.game, evaluator);
+            self.work.inference += evaluating.elapsed();
+            for seat in &mut self.seats {
+                let (priors, estimate) = self.requests.answer(seat.row);
                 seat.search.apply(priors, estimate);
             }
+            self.requests.clear();
         }
     }
 
-    /// Collects one leaf of every game. Searches that are done make their move on the way; finished games give their
-    /// seat to the next one.
-    fn gather(&mut self, batch: &mut Batch<G::State>, progress: &Progress) {
-        batch.clear();
+    /// Collects one leaf of every game that has to be evaluated. Leaves whose answer is known are answered, searches
+    /// that are done make their move, and finished games give their seat to the next one on the way.
+    fn gather(&mut self, progress: &Progress) {
         let mut i = 0;
         while i < self.seats.len() {
-            if let Some((state, legal)) = self.seats[i].search.gather(self.task.game) {
-                batch.push(*state, legal);
-                i += 1;
+            let seat = &mut self.seats[i];
+            if let Some((state, legal)) = seat.search.gather(self.task.game) {
+                match self.requests.request(state, legal) {
+                    Request::Known(priors, estimate) => seat.search.apply(priors, estimate),
+                    Request::Waiting(row) => {
+                        seat.row = row;
+                        i += 1;
+                    }
+                }
                 continue;
             }
             self.record_and_move(i);
             progress.positions.fetch_add(1, Ordering::Relaxed);
             if let Some(outcome) = self.task.game.outcome(self.seats[i].search.state()) {
                 progress.games.fetch_add(1, Ordering::Relaxed);
-                let next = self.next_game();
-                let over = match next {
-                    Some(next) => std::mem::replace(&mut self.seats[i], next),
-                    // `remove` keeps the order of the other seats, and with it the rows of the batches.
-                    None => self.seats.remove(i),
-                };
-                self.finished.push(over.finish(outcome));
+                // `remove` keeps the order of the other seats, and with it the rows of the batches.
+                let over = self.seats.remove(i);
+                let (over, search) = over.finish(outcome);
+                self.finished.push(over);
+                if let Some(next) = self.next_game(Some(search)) {
+                    self.seats.insert(i, next);
+                }
             } else {
                 self.seats[i].begin(self.task);
             }
@@ -203,6 +238,9 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
     /// Records the searched position and plays the action that the search and the temperature choose.
     fn record_and_move(&mut self, i: usize) {
         let (game, seat) = (self.task.game, &mut self.seats[i]);
+        self.work.simulations += u64::from(self.task.search.simulations - seat.search.simulations_left());
+        let size = seat.search.size();
+        self.work.tree = [self.work.tree[0] + size.nodes, self.work.tree[1] + size.bytes];
         let mover = game.mover(seat.search.state());
         game.observe(seat.search.state(), &mut self.features);
         seat.search.policy(&mut self.policy);
@@ -216,19 +254,23 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         seat.ply += 1;
     }
 
-    /// The next game of this worker after its random opening, with its first search begun.
-    fn next_game(&mut self) -> Option<Seat<G>> {
+    /// The next game of this worker after its random opening, with its first search begun, in the memory of a finished
+    /// one's search.
+    fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
         let number = self.numbers.next()?;
         let task = self.task;
         let mut rng = stream(task.seed, Purpose::SelfPlay, [task.iteration, number as u64]);
         let (state, ply) = random_opening(task.game, task.self_play.opening_plies, &mut rng);
+        let mut search = search.unwrap_or_else(|| Mcts::new(task.game, state));
+        search.reset(task.game, state);
         let mut seat = Seat {
             number,
             rng,
-            search: Mcts::new(task.game, state),
+            search,
             ply,
             recorded: Vec::new(),
             positions: Shard::new(task.iteration, self.spec.features()),
+            row: 0,
         };
         seat.begin(task);
         Some(seat)
@@ -241,15 +283,17 @@ impl<G: Game> Seat<G> {
         self.search.begin(&method, task.search.simulations, &mut self.rng);
     }
 
-    fn finish(mut self, outcome: Outcome) -> FinishedGame {
+    /// What the game leaves, and its search for the next one.
+    fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
-        FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply }
+        let game = FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply };
+        (game, self.search)
     }
 }
 
 /// A running position after 0 to `most` uniformly random plies from the start, and how many they were. Openings that
 /// end the game are drawn again.
-fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
     let mut legal = ActionList::new();
     loop {
         let mut state = game.start();

@@ -10,16 +10,16 @@ use super::tree::{EdgeId, NodeId, Tree};
 /// its exact value goes up instead.
 pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Estimate) {
     let mut estimate = arrive(tree, leaf, estimate);
-    let mut news = tree.nodes[leaf as usize].proven.is_some();
+    let mut proven = tree.nodes[leaf as usize].proven;
     for &(node, edge) in path.iter().rev() {
         let edge = &mut tree.edges[edge as usize];
         edge.visits += 1;
         edge.value_sum += estimate.value;
-        if news && tree.nodes[node as usize].proven.is_none() {
-            let proven = prove(tree, node);
-            tree.nodes[node as usize].proven = proven;
-            news = proven.is_some();
+        edge.proven = proven;
+        if proven.is_some() && tree.nodes[node as usize].proven.is_none() {
+            tree.nodes[node as usize].proven = prove(tree, node);
         }
+        proven = tree.nodes[node as usize].proven;
         estimate = arrive(tree, node, estimate);
     }
 }
@@ -43,7 +43,7 @@ fn prove<G: Game>(tree: &Tree<G>, node: NodeId) -> Option<i8> {
     };
     let mut best = Some(-1);
     for edge in tree.edges_of(node) {
-        match tree.proven_child(edge).map(|value| sign * value) {
+        match edge.proven.map(|value| sign * value) {
             Some(1) => return Some(sign),
             Some(value) => best = best.map(|b| b.max(value)),
             None => best = None,

@@ -59,7 +59,7 @@ impl Root {
         let completed = Completed::of(tree, 0, config);
         let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
         for (i, edge) in tree.edges_of(0).iter().enumerate() {
-            let q = completed.q(tree, edge);
+            let q = completed.q(edge);
             if q == LOST {
                 continue;
             }
@@ -82,11 +82,11 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> 
     let completed = Completed::of(tree, node, config);
     let edges = tree.edges_of(node);
     let first = tree.nodes[node as usize].first_edge;
-    let sum: f32 = edges.iter().map(|edge| completed.weight(tree, edge)).sum();
+    let sum: f32 = edges.iter().map(|edge| completed.weight(edge)).sum();
     let visits = 1.0 + completed.visits as f32;
     let mut best = (f32::NEG_INFINITY, first);
     for (edge, id) in edges.iter().zip(first..) {
-        let weight = completed.weight(tree, edge);
+        let weight = completed.weight(edge);
         let score = weight / sum - edge.visits as f32 / visits;
         if weight > 0.0 && score > best.0 {
             best = (score, id);
@@ -99,7 +99,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> 
 pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
     let completed = Completed::of(tree, node, config);
     out.clear();
-    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(tree, edge)));
+    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge)));
 }
 
 /// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
@@ -140,8 +140,8 @@ impl Completed {
     }
 
     /// The completed value of an edge, or [`LOST`].
-    fn q<G: Game>(&self, tree: &Tree<G>, edge: &Edge) -> f32 {
-        match tree.proven_child(edge).map(|value| self.sign * f32::from(value)) {
+    fn q(&self, edge: &Edge) -> f32 {
+        match edge.proven.map(|value| self.sign * f32::from(value)) {
             Some(-1.0) => LOST,
             Some(exact) => exact,
             None if edge.visits == 0 => self.mixed,
@@ -150,8 +150,8 @@ impl Completed {
     }
 
     /// The edge's share of the improved policy, not normalised.
-    fn weight<G: Game>(&self, tree: &Tree<G>, edge: &Edge) -> f32 {
-        match self.q(tree, edge) {
+    fn weight(&self, edge: &Edge) -> f32 {
+        match self.q(edge) {
             LOST => 0.0,
             q => edge.prior.max(f32::MIN_POSITIVE) * (self.scale * (q - self.greatest)).exp(),
         }
@@ -160,7 +160,7 @@ impl Completed {
 
 /// The exact value of what an edge leads to, for the mover of its node.
 fn for_mover<G: Game>(tree: &Tree<G>, node: NodeId, edge: &Edge) -> Option<f32> {
-    tree.proven_child(edge).map(|value| tree.nodes[node as usize].mover.sign() * f32::from(value))
+    edge.proven.map(|value| tree.nodes[node as usize].mover.sign() * f32::from(value))
 }
 
 /// A sample of the standard Gumbel distribution.

@@ -23,7 +23,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
 
     let mut best = (f32::NEG_INFINITY, parent.first_edge);
     for (edge, id) in edges.iter().zip(parent.first_edge..) {
-        let q = match tree.proven_child(edge).map(|value| sign * f32::from(value)) {
+        let q = match edge.proven.map(|value| sign * f32::from(value)) {
             Some(-1.0) => continue,
             Some(exact) => exact,
             None if edge.visits == 0 => unvisited,

@@ -35,6 +35,8 @@ pub(super) struct Node<S> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) action: Action,
+    /// The child's proven value, kept here too so that a selection does not have to look at the children.
+    pub(super) proven: Option<i8>,
     pub(super) child: NodeId,
     pub(super) prior: f32,
     /// Simulations that went through here.
@@ -86,6 +88,7 @@ impl<G: Game> Tree<G> {
         let first_edge = self.edges.len() as EdgeId;
         self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
             action,
+            proven: None,
             child: NO_NODE,
             prior,
             visits: 0,
@@ -106,11 +109,6 @@ impl<G: Game> Tree<G> {
     pub(super) fn edges_of_mut(&mut self, node: NodeId) -> &mut [Edge] {
         let node = &self.nodes[node as usize];
         &mut self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
-    }
-
-    /// The exact value for the first side of what an edge leads to, if it is proven.
-    pub(super) fn proven_child(&self, edge: &Edge) -> Option<i8> {
-        (edge.child != NO_NODE).then(|| self.nodes[edge.child as usize].proven).flatten()
     }
 
     /// Copies the part below `root` into `target`, breadth first, so that `root` is its node 0.

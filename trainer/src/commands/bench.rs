@@ -1,7 +1,10 @@
 //! `turnstone bench`: how fast the parts are on this machine.
 
+mod subject;
 mod env;
 mod search;
+mod inference;
+mod self_play;
 
 use std::process::ExitCode;
 
@@ -20,6 +23,10 @@ enum Part {
     Env(env::Env),
     /// Alpha-beta from the start of each game, with and without a table
     Search(search::Search),
+    /// The network's forward pass by batch size
+    Inference(inference::Inference),
+    /// Self-play as in training, with one worker and with more
+    SelfPlay(self_play::SelfPlay),
 }
 
 impl Bench {
@@ -27,6 +34,8 @@ impl Bench {
         match &self.part {
             Part::Env(part) => part.run(),
             Part::Search(part) => part.run(),
+            Part::Inference(part) => part.run(),
+            Part::SelfPlay(part) => part.run(),
         }
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_env::with_game;
 
-use crate::config::Config;
+use crate::config::{Config, Override};
 use crate::progress::{Reporter, stop_on_signals};
 use crate::run::{Ending, Run, Setup};
 use crate::run_folder::RunFolder;
@@ -30,6 +30,9 @@ pub(crate) struct Train {
     /// Seed of the run, instead of the config's
     #[arg(long, conflicts_with = "resume")]
     seed: Option<u64>,
+    /// A value of the run in place of the config's, as in learn.batch=512; can be given again
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    set: Vec<Override>,
     /// Stop after this many minutes, at the end of an iteration; --resume goes on
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
@@ -77,12 +80,10 @@ impl Train {
     /// A new run of the config.
     fn create(&self) -> Result<(Config, RunFolder, bool)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
-        let mut config = Config::read(path)?;
-        let mut text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        if let Some(seed) = self.seed {
-            config.seed = seed;
-            text = toml::to_string(&config)?;
-        }
+        let mut config = Config::read_with(path, &self.set)?;
+        config.seed = self.seed.unwrap_or(config.seed);
+        let changed = self.seed.is_some() || !self.set.is_empty();
+        let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
         Ok((config, folder, false))
     }

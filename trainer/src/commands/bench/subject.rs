@@ -1,0 +1,31 @@
+//! What a benchmark measures: a game with default settings, or a config file; and any of its values replaced.
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::config::{Config, Override};
+
+#[derive(Args, Debug)]
+pub(super) struct Subject {
+    /// A game, or a config file
+    #[arg(default_value = "mancala")]
+    subject: String,
+    /// A value in place of the config's, as in net.blocks=4; can be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<Override>,
+}
+
+impl Subject {
+    pub(super) fn config(&self) -> Result<Config> {
+        if Path::new(&self.subject).is_file() {
+            return Ok(Config::read_with(Path::new(&self.subject), &self.set)?);
+        }
+        let mut table = toml::Table::new();
+        table.insert("name".into(), self.subject.clone().into());
+        let text = toml::to_string(&toml::Table::from_iter([("game".to_owned(), table.into())]))?;
+        let config = Config::parse(&text).map_err(anyhow::Error::msg)?;
+        config.with(&self.set).map_err(anyhow::Error::msg)
+    }
+}
