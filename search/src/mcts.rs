@@ -11,7 +11,7 @@
 //! let mut search = Mcts::new(&game, game.start());
 //! search.begin(&Method::default(), 200, &mut rng);
 //! search.run(&game, &mut Uniform);
-//! let action = search.choose(0.0, &mut rng); // the most visited, proven results first
+//! let action = search.choose(0.0, &mut rng); // the winner of the sequential halving, proven results first
 //! search.advance(&game, action); // keeps what was searched below it
 //! ```
 
@@ -48,7 +48,7 @@ pub enum Method {
 
 impl Default for Method {
     fn default() -> Self {
-        Self::Puct(Puct::default())
+        Self::Gumbel(Gumbel::default())
     }
 }
 
@@ -61,11 +61,15 @@ pub struct Puct {
     pub fpu_reduction: f32,
     /// Noise on the root's priors, for self-play.
     pub noise: Option<RootNoise>,
+    /// Forced playouts, for self-play with noise: an action of the root that has been visited gets at least
+    /// `sqrt(forced_playouts * prior * visits)` visits, and those that it got only so do not count in the policy
+    /// (policy-target pruning). 2 in KataGo; 0 forces none.
+    pub forced_playouts: f32,
 }
 
 impl Default for Puct {
     fn default() -> Self {
-        Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None }
+        Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 }
     }
 }
 
@@ -76,15 +80,25 @@ pub struct Gumbel {
     pub considered: u32,
     /// Added to the greatest visit count in the weight of values against logits.
     pub c_visit: f32,
-    /// Weight of values against logits.
+    /// Weight of values, from 0 to 1, against logits. 1 in the paper for board games; 0.7 measured best here.
     pub c_scale: f32,
     /// Scale of the Gumbel noise that samples the considered actions: 1 in self-play, 0 for the strongest play.
     pub noise_scale: f32,
 }
 
+impl Gumbel {
+    /// Constants for the strongest play with a budget: no noise, and no more actions considered than can have about
+    /// five simulations each. (With a trained network on Mancala, 16 simulations, against PUCT: 3 actions 53.0 % of
+    /// 4,000 games, all 6 actions 50.5 %.)
+    #[must_use]
+    pub fn strongest(simulations: u32) -> Self {
+        Self { considered: (simulations / 5).clamp(2, 16), ..Self::default() }
+    }
+}
+
 impl Default for Gumbel {
     fn default() -> Self {
-        Self { considered: 16, c_visit: 50.0, c_scale: 1.0, noise_scale: 0.0 }
+        Self { considered: 16, c_visit: 50.0, c_scale: 0.7, noise_scale: 0.0 }
     }
 }
 
@@ -123,6 +137,8 @@ pub struct Mcts<G: Game> {
     path: Vec<(NodeId, EdgeId)>,
     pending: NodeId,
     legal: ActionList,
+    /// Room for a selection.
+    weights: Vec<f32>,
     /// Simulations still to run.
     left: u32,
     /// What Gumbel search knows of its root.
@@ -143,6 +159,7 @@ impl<G: Game> Mcts<G> {
             path: Vec::new(),
             pending: NO_NODE,
             legal: ActionList::new(),
+            weights: Vec::new(),
             left: 0,
             gumbel: gumbel::Root::default(),
             unprepared: None,
@@ -277,6 +294,7 @@ impl<G: Game> Mcts<G> {
         let edges = self.tree.edges_of(0);
         out.clear();
         match &self.method {
+            Method::Puct(config) if config.forced_playouts > 0.0 => puct::pruned_visits(&self.tree, config, out),
             Method::Puct(_) => out.extend(edges.iter().map(|edge| edge.visits as f32)),
             Method::Gumbel(config) => gumbel::improved_policy(&self.tree, 0, config, out),
         }
@@ -365,7 +383,7 @@ impl<G: Game> Mcts<G> {
         match &self.method {
             Method::Puct(config) => puct::select(&self.tree, node, config),
             Method::Gumbel(config) if node == 0 => self.gumbel.select(&self.tree, config),
-            Method::Gumbel(config) => gumbel::select(&self.tree, node, config),
+            Method::Gumbel(config) => gumbel::select(&self.tree, node, config, &mut self.weights),
         }
     }
 

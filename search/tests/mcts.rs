@@ -12,10 +12,11 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
+const PUCT: Method = Method::Puct(Puct { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 });
 const GUMBEL: Method = Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 1.0, noise_scale: 1.0 });
 
 fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Evaluator<G>) -> Mcts<G> {
-    searched_by(&Method::default(), game, state, simulations, evaluator)
+    searched_by(&PUCT, game, state, simulations, evaluator)
 }
 
 fn searched_by<G: Game>(
@@ -40,7 +41,7 @@ fn small_trees_are_proven_exactly() {
             continue;
         }
         let value = toy.value(toy.start()).signum();
-        for method in [Method::default(), GUMBEL] {
+        for method in [PUCT, GUMBEL] {
             let search = searched_by(&method, &toy, toy.start(), 100_000, &mut Uniform);
             // Gumbel search does not visit what it believes to be worthless, and so need not prove everything.
             if method != GUMBEL || search.proven().is_some() {
@@ -86,7 +87,7 @@ fn with_exact_values_no_value_is_given_away() {
     let solution = Solution::of(&game, 10_000).expect("small");
     let mut exact = Exact(solution.clone());
     for &state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
-        for (method, simulations) in [(Method::default(), 8), (Method::default(), 64), (GUMBEL, 8), (GUMBEL, 32)] {
+        for (method, simulations) in [(PUCT, 8), (PUCT, 64), (GUMBEL, 8), (GUMBEL, 32)] {
             // Where the mover is not winning, a reply that is a mistake can make a worse move look equal: with equal
             // priors Gumbel search looks at one reply only.
             let winning = f32::from(solution.value(&state).expect("reachable")) * game.mover(&state).sign() > 0.0;
@@ -118,7 +119,7 @@ fn the_kept_tree_is_the_subtree() {
     assert_eq!(kept, before.visits - 1);
     assert!((search.estimate().value - before.value).abs() < 1e-6);
     // Searching on and advancing to an action never searched both work.
-    search.begin(&Method::default(), 100, &mut rng(3));
+    search.begin(&PUCT, 100, &mut rng(3));
     search.run(&game, &mut evaluator);
     assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
     let mut fresh = Mcts::new(&game, game.start());
@@ -130,7 +131,7 @@ fn the_kept_tree_is_the_subtree() {
 fn equal_seeds_give_equal_searches_and_noise_changes_priors_only_at_the_root() {
     let game = Mancala::default();
     let noise = Some(RootNoise { concentration: 10.0, fraction: 0.25 });
-    let config = Method::Puct(Puct { noise, ..Default::default() });
+    let config = Method::Puct(Puct { noise, ..Puct::default() });
     let run = |seed| {
         let mut search = Mcts::new(&game, game.start());
         search.begin(&config, 64, &mut rng(seed));
@@ -217,4 +218,29 @@ fn budgets_from_two_simulations_up_are_used_whole() {
             search.advance(&game, action);
         }
     }
+}
+
+#[test]
+fn forced_playouts_are_made_and_do_not_count() {
+    let game = Mancala::default();
+    let noise = Some(RootNoise { concentration: 10.0, fraction: 0.25 });
+    let searched = |forced_playouts| {
+        let method = Method::Puct(Puct { noise, forced_playouts, ..Puct::default() });
+        searched_by(&method, &game, game.start(), 400, &mut Rollout::new(3))
+    };
+    let (free, forced) = (searched(0.0), searched(2.0));
+    let least = |search: &Mcts<Mancala>| search.actions().map(|a| a.visits).min().unwrap_or(0);
+    assert!(least(&forced) > least(&free), "{} {}", least(&forced), least(&free));
+    for action in forced.actions() {
+        let due = (2.0 * action.prior * 400.0).sqrt();
+        assert!(action.visits as f32 >= due.floor(), "{action:?} has not had its {due} visits");
+    }
+    let (mut visits, mut pruned): (Vec<f32>, Vec<f32>) = Default::default();
+    forced.policy(&mut pruned);
+    visits.extend(forced.actions().map(|a| a.visits as f32 / 400.0));
+    let best = (0..6).max_by(|&a, &b| visits[a].total_cmp(&visits[b])).expect("six actions");
+    // What is taken from the others goes to the most visited, whose own visits stay.
+    assert!(pruned[best] > visits[best] && (pruned.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    let order = |shares: &[f32]| (0..6).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    assert_eq!(order(&pruned), order(&visits));
 }

@@ -143,7 +143,7 @@ impl Agent {
             AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
             AgentSpec::Az { simulations, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations, search.strongest())?)
+                Box::new(players::Network::new(game, network, *simulations, search.strongest(*simulations))?)
             }
         })
     }
@@ -215,8 +215,8 @@ impl fmt::Display for AgentSpec {
             Self::Az { checkpoint, simulations, search } => {
                 write!(f, "az:{},sims={simulations}", checkpoint.display())?;
                 match search {
-                    SearchKind::Puct => Ok(()),
-                    SearchKind::Gumbel => write!(f, ",search=gumbel"),
+                    SearchKind::Puct => write!(f, ",search=puct"),
+                    SearchKind::Gumbel => Ok(()),
                 }
             }
         }
@@ -255,7 +255,7 @@ mod tests {
             "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
             "az:runs/a b/latest.safetensors,sims=100",
-            "az:x,sims=16,search=gumbel",
+            "az:x,sims=16,search=puct",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }

@@ -62,19 +62,19 @@ fn default_net() -> NetworkConfig {
 #[serde(rename_all = "snake_case")]
 pub enum SearchKind {
     /// AlphaZero's formula, with Dirichlet noise at the root in self-play.
-    #[default]
     Puct,
     /// Sequential halving over sampled actions at the root.
+    #[default]
     Gumbel,
 }
 
 impl SearchKind {
-    /// The search with its default constants and without noise, for the strongest play.
+    /// The search without noise, for the strongest play with so many simulations.
     #[must_use]
-    pub fn strongest(self) -> Method {
+    pub fn strongest(self, simulations: u32) -> Method {
         match self {
             Self::Puct => Method::Puct(Puct::default()),
-            Self::Gumbel => Method::Gumbel(Gumbel::default()),
+            Self::Gumbel => Method::Gumbel(Gumbel::strongest(simulations)),
         }
     }
 }
@@ -95,6 +95,8 @@ pub struct SearchConfig {
     pub noise_concentration: f32,
     /// PUCT: share of the noise in the root's priors; 0 switches it off.
     pub noise_fraction: f32,
+    /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 forces none.
+    pub forced_playouts: f32,
     /// Gumbel: actions considered at the root.
     pub considered: u32,
     /// Gumbel: added to the greatest visit count in the weight of values against logits.
@@ -113,6 +115,7 @@ impl Default for SearchConfig {
             fpu_reduction: puct.fpu_reduction,
             noise_concentration: 10.0,
             noise_fraction: 0.25,
+            forced_playouts: 2.0,
             considered: gumbel.considered,
             c_visit: gumbel.c_visit,
             c_scale: gumbel.c_scale,
@@ -132,6 +135,7 @@ impl SearchConfig {
                     c_puct: self.c_puct,
                     fpu_reduction: self.fpu_reduction,
                     noise: (noise.fraction > 0.0).then_some(noise),
+                    forced_playouts: self.forced_playouts,
                 })
             }
             SearchKind::Gumbel => Method::Gumbel(Gumbel {
@@ -408,6 +412,7 @@ impl Config {
         within("search.fpu_reduction", search.fpu_reduction, 0.0, 2.0)?;
         within("search.noise_concentration", search.noise_concentration, 1e-3, 1e4)?;
         within("search.noise_fraction", search.noise_fraction, 0.0, 1.0)?;
+        within("search.forced_playouts", search.forced_playouts, 0.0, 100.0)?;
         within("search.considered", search.considered, 1, 65_536)?;
         within("search.c_visit", search.c_visit, 0.0, 1e4)?;
         within("search.c_scale", search.c_scale, 0.0, 1e3)?;

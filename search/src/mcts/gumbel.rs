@@ -1,7 +1,8 @@
 //! Gumbel search: sequential halving over sampled actions at the root, the improved policy inside the tree.
 //!
 //! Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (ICLR 2022); names and
-//! formulas follow it and DeepMind's `mctx`. `q` is always for the node's mover, in -1..=1.
+//! formulas follow it and DeepMind's `mctx`. `q` is always for the node's mover, in -1..=1; `sigma` takes it to 0..=1, the
+//! range that the paper's constants are for.
 
 use rand::{Rng, RngExt};
 use turnstone_env::Game;
@@ -78,17 +79,33 @@ impl Root {
 
 /// The edge with the greatest `pi'(a) - N(a) / (1 + sum N)` inside the tree, where `pi'` is the improved policy: visits
 /// follow it deterministically.
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> EdgeId {
+///
+/// Unvisited edges all have the same value, so one exponential serves them all, and the best of them is the one with
+/// the greatest prior.
+pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, weights: &mut Vec<f32>) -> EdgeId {
     let completed = Completed::of(tree, node, config);
     let edges = tree.edges_of(node);
     let first = tree.nodes[node as usize].first_edge;
-    let sum: f32 = edges.iter().map(|edge| completed.weight(edge)).sum();
-    let visits = 1.0 + completed.visits as f32;
-    let mut best = (f32::NEG_INFINITY, first);
+    let unvisited = completed.unvisited();
+    let mut sum = 0.0;
+    let mut fresh = (0.0, first);
+    weights.clear();
     for (edge, id) in edges.iter().zip(first..) {
-        let weight = completed.weight(edge);
+        let weight = match edge.visits {
+            0 => edge.prior.max(f32::MIN_POSITIVE) * unvisited,
+            _ => completed.weight(edge),
+        };
+        sum += weight;
+        weights.push(weight);
+        if edge.visits == 0 && weight > fresh.0 {
+            fresh = (weight, id);
+        }
+    }
+    let visits = 1.0 + completed.visits as f32;
+    let mut best = (if fresh.0 > 0.0 { fresh.0 / sum } else { f32::NEG_INFINITY }, fresh.1);
+    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| edge.visits > 0) {
         let score = weight / sum - edge.visits as f32 / visits;
-        if weight > 0.0 && score > best.0 {
+        if weight > 0.0 && (score > best.0 || score == best.0 && id < best.1) {
             best = (score, id);
         }
     }
@@ -112,7 +129,7 @@ struct Completed {
     mixed: f32,
     /// The greatest value, subtracted before exponentials are taken.
     greatest: f32,
-    /// `(c_visit + max N) c_scale`.
+    /// What `q` is multiplied by: `(c_visit + max N) c_scale`, halved because `q` is twice as wide as the paper's.
     scale: f32,
     /// Visits of all edges together.
     visits: u32,
@@ -135,7 +152,7 @@ impl Completed {
         let raw = sign * parent.value;
         let known = if prior > 0.0 { weighted / prior } else { 0.0 };
         let mixed = (raw + visits as f32 * known) / (1.0 + visits as f32);
-        let scale = (config.c_visit + most as f32) * config.c_scale;
+        let scale = (config.c_visit + most as f32) * config.c_scale / 2.0;
         Self { sign, mixed, greatest: greatest.max(mixed), scale, visits }
     }
 
@@ -147,6 +164,11 @@ impl Completed {
             None if edge.visits == 0 => self.mixed,
             None => self.sign * edge.value_sum / edge.visits as f32,
         }
+    }
+
+    /// What an unvisited edge's share has besides its prior.
+    fn unvisited(&self) -> f32 {
+        (self.scale * (self.mixed - self.greatest)).exp()
     }
 
     /// The edge's share of the improved policy, not normalised.

@@ -1,7 +1,8 @@
-//! Choosing an edge inside the tree: PUCT with first-play urgency, and noise at the root.
+//! Choosing an edge inside the tree: PUCT with first-play urgency; at the root noise, forced playouts and their pruning.
 //!
-//! PUCT: Silver et al., "Mastering the game of Go without human knowledge" (2017). First-play-urgency reduction and the
-//! scaling of the noise to the number of legal actions: Wu, "Accelerating self-play learning in Go" (KataGo, 2019).
+//! PUCT: Silver et al., "Mastering the game of Go without human knowledge" (2017). First-play-urgency reduction, the
+//! scaling of the noise to the number of legal actions, forced playouts and policy-target pruning: Wu, "Accelerating
+//! self-play learning in Go" (KataGo, 2019).
 
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
@@ -11,30 +12,84 @@ use super::tree::{Edge, EdgeId, NodeId, Tree};
 use super::{Puct, RootNoise};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
-/// lost for the mover are passed over (the node itself would be proven if all were).
+/// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
+/// visited, but not yet as often as it is to be forced, comes before all others.
 pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> EdgeId {
-    let parent = &tree.nodes[node as usize];
+    let scale = Scale::of(tree, node, config);
     let edges = tree.edges_of(node);
-    let sign = parent.mover.sign();
-    let visited_prior: f32 = edges.iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
-    let parent_value = sign * parent.value_sum / parent.visits.max(1) as f32;
-    let unvisited = (parent_value - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
-    let exploration = config.c_puct * (parent.visits.max(1) as f32).sqrt();
-
-    let mut best = (f32::NEG_INFINITY, parent.first_edge);
-    for (edge, id) in edges.iter().zip(parent.first_edge..) {
-        let q = match edge.proven.map(|value| sign * f32::from(value)) {
-            Some(-1.0) => continue,
-            Some(exact) => exact,
-            None if edge.visits == 0 => unvisited,
-            None => sign * edge.value_sum / edge.visits as f32,
-        };
-        let score = q + exploration * edge.prior / (1 + edge.visits) as f32;
+    let force = node == 0 && config.forced_playouts > 0.0;
+    let first = tree.nodes[node as usize].first_edge;
+    let mut best = (f32::NEG_INFINITY, first);
+    for (edge, id) in edges.iter().zip(first..) {
+        let Some(score) = scale.score(edge, edge.visits) else { continue };
+        if force && edge.visits > 0 && (edge.visits as f32) < scale.forced(edge, config) {
+            return id;
+        }
         if score > best.0 {
             best = (score, id);
         }
     }
     best.1
+}
+
+/// Writes the visits of the root's edges without those that were only forced: from every edge but the most visited as
+/// many of its forced visits are taken as leave its score below that of the most visited, and what is left of it with
+/// a single visit goes too.
+pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
+    let scale = Scale::of(tree, 0, config);
+    let edges = tree.edges_of(0);
+    let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
+    let bar = edges.iter().find(|edge| edge.visits == most).and_then(|edge| scale.score(edge, most));
+    out.clear();
+    out.extend(edges.iter().map(|edge| {
+        let Some(bar) = bar.filter(|_| edge.visits < most) else { return edge.visits as f32 };
+        let forced = scale.forced(edge, config).ceil() as u32;
+        let least = edge.visits.saturating_sub(forced);
+        let mut visits = edge.visits;
+        while visits > least && scale.score(edge, visits - 1).is_none_or(|score| score < bar) {
+            visits -= 1;
+        }
+        if visits > 1 { visits as f32 } else { 0.0 }
+    }));
+}
+
+/// What the scores of a node's edges have in common.
+struct Scale {
+    sign: f32,
+    /// What an unvisited action is taken to be worth.
+    unvisited: f32,
+    /// `c sqrt(N)`.
+    exploration: f32,
+    /// Visits of the node.
+    visits: f32,
+}
+
+impl Scale {
+    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Self {
+        let parent = &tree.nodes[node as usize];
+        let sign = parent.mover.sign();
+        let visited_prior: f32 = tree.edges_of(node).iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
+        let visits = parent.visits.max(1) as f32;
+        let parent_value = sign * parent.value_sum / visits;
+        let unvisited = (parent_value - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
+        Self { sign, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
+    }
+
+    /// The score of an edge as if it had so many visits of the same mean value; `None` if it is proven lost.
+    fn score(&self, edge: &Edge, visits: u32) -> Option<f32> {
+        let q = match edge.proven.map(|value| self.sign * f32::from(value)) {
+            Some(-1.0) => return None,
+            Some(exact) => exact,
+            None if edge.visits == 0 => self.unvisited,
+            None => self.sign * edge.value_sum / edge.visits as f32,
+        };
+        Some(q + self.exploration * edge.prior / (1 + visits) as f32)
+    }
+
+    /// Visits that an edge is forced to have once it has one: `sqrt(k P N)`.
+    fn forced(&self, edge: &Edge, config: &Puct) -> f32 {
+        (config.forced_playouts * edge.prior * self.visits).sqrt()
+    }
 }
 
 /// Mixes Dirichlet noise into the priors of the root's edges. Its concentration per action is the total concentration

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game, Side};
 use turnstone_models::NetworkError;
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Rollout};
+use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Puct, Rollout};
 
 use super::LoadedNetwork;
 use crate::network::NetworkEvaluator;
@@ -82,7 +82,7 @@ pub(super) struct Rollouts<G: Game> {
 
 impl<G: Game> Rollouts<G> {
     pub(super) fn new(game: &G, simulations: u32) -> Self {
-        Self { tree: TreePlayer::new(game, simulations, Method::default()), evaluator: Rollout::new(0) }
+        Self { tree: TreePlayer::new(game, simulations, Method::Puct(Puct::default())), evaluator: Rollout::new(0) }
     }
 }
 
