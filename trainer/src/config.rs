@@ -85,8 +85,10 @@ impl SearchKind {
 pub struct SearchConfig {
     /// Which search.
     pub method: SearchKind,
-    /// Simulations per move.
+    /// Simulations per move at the start of the run.
     pub simulations: u32,
+    /// Simulations per move at its end, reached evenly; 0 means as many as at the start.
+    pub final_simulations: u32,
     /// PUCT: weight of the exploration term.
     pub c_puct: f32,
     /// PUCT: first-play-urgency reduction.
@@ -111,6 +113,7 @@ impl Default for SearchConfig {
         Self {
             method: SearchKind::default(),
             simulations: 64,
+            final_simulations: 0,
             c_puct: puct.c_puct,
             fpu_reduction: puct.fpu_reduction,
             noise_concentration: 10.0,
@@ -124,25 +127,40 @@ impl Default for SearchConfig {
 }
 
 impl SearchConfig {
+    /// Simulations per move, `progress` (0..=1) of the way through the run.
+    #[must_use]
+    pub fn simulations_at(&self, progress: f64) -> u32 {
+        let first = f64::from(self.simulations);
+        let last = if self.final_simulations == 0 { first } else { f64::from(self.final_simulations) };
+        (first + (last - first) * progress.clamp(0.0, 1.0)).round() as u32
+    }
+
     /// The search of self-play, at a ply with this temperature: PUCT draws its move with it later, Gumbel search scales
     /// its noise by it, which samples actions in the same proportions.
     #[must_use]
     pub fn self_play(&self, temperature: f32) -> Method {
+        match self.plain() {
+            Method::Puct(puct) => {
+                let noise = RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction };
+                let noise = (noise.fraction > 0.0).then_some(noise);
+                Method::Puct(Puct { noise, forced_playouts: self.forced_playouts, ..puct })
+            }
+            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: temperature, ..gumbel }),
+        }
+    }
+
+    /// The search without noise and forced playouts.
+    #[must_use]
+    pub fn plain(&self) -> Method {
         match self.method {
             SearchKind::Puct => {
-                let noise = RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction };
-                Method::Puct(Puct {
-                    c_puct: self.c_puct,
-                    fpu_reduction: self.fpu_reduction,
-                    noise: (noise.fraction > 0.0).then_some(noise),
-                    forced_playouts: self.forced_playouts,
-                })
+                Method::Puct(Puct { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, ..Puct::default() })
             }
             SearchKind::Gumbel => Method::Gumbel(Gumbel {
                 considered: self.considered,
                 c_visit: self.c_visit,
                 c_scale: self.c_scale,
-                noise_scale: temperature,
+                noise_scale: 0.0,
             }),
         }
     }
@@ -160,6 +178,11 @@ pub struct SelfPlayConfig {
     pub cached_positions: usize,
     /// Worker threads; 0 means one per core. Another number gives other games.
     pub threads: usize,
+    /// Share of the moves that are searched in full and learned from (playout-cap randomisation); the others are
+    /// searched with `fast_simulations` and without noise.
+    pub full_search_share: f32,
+    /// Simulations of a move that is not searched in full.
+    pub fast_simulations: u32,
     /// A game starts with 0 to this many uniformly random plies, which are not learned from.
     pub opening_plies: u16,
     /// Temperature of the choice of moves in the first plies.
@@ -177,6 +200,8 @@ impl Default for SelfPlayConfig {
             concurrent_games: 64,
             cached_positions: 1 << 17,
             threads: 0,
+            full_search_share: 1.0,
+            fast_simulations: 16,
             opening_plies: 4,
             temperature: 1.0,
             temperature_plies: 12,
@@ -408,6 +433,7 @@ impl Config {
         self.net.validate().map_err(|e| format!("net: {e}"))?;
         let search = &self.search;
         within("search.simulations", search.simulations, 1, 1_000_000)?;
+        within("search.final_simulations", search.final_simulations, 0, 1_000_000)?;
         within("search.c_puct", search.c_puct, 0.0, 100.0)?;
         within("search.fpu_reduction", search.fpu_reduction, 0.0, 2.0)?;
         within("search.noise_concentration", search.noise_concentration, 1e-3, 1e4)?;
@@ -421,6 +447,8 @@ impl Config {
         within("self_play.concurrent_games", play.concurrent_games, 1, 4096)?;
         within("self_play.cached_positions", play.cached_positions, 0, 1 << 26)?;
         within("self_play.threads", play.threads, 0, 1024)?;
+        within("self_play.full_search_share", play.full_search_share, 0.01, 1.0)?;
+        within("self_play.fast_simulations", play.fast_simulations, 1, 1_000_000)?;
         within("self_play.opening_plies", play.opening_plies, 0, 1000)?;
         within("self_play.temperature", play.temperature, 0.0, 10.0)?;
         within("self_play.final_temperature", play.final_temperature, 0.0, 10.0)?;

@@ -124,7 +124,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let self_play = start.elapsed();
         let work = games.work;
         let ends = games.ends.clone();
-        let new = games.shard.len() as u64;
+        let searched = games.work.positions;
         self.collect(games)?;
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
@@ -140,7 +140,7 @@ impl<'a, G: Classical> Run<'a, G> {
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
             arena: matches,
-            timing: Timing::new(self_play, learn, start.elapsed(), new, &work.traffic),
+            timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
         metrics.report(&mut self.events);
@@ -154,6 +154,7 @@ impl<'a, G: Classical> Run<'a, G> {
             weights: self.learner.averaged(),
             search: &self.setup.config.search,
             self_play: &self.setup.config.self_play,
+            simulations: self.setup.config.search.simulations_at(self.progress(iteration)),
             seed: self.setup.config.seed,
             iteration,
         };
@@ -205,9 +206,13 @@ impl<'a, G: Classical> Run<'a, G> {
         Ok(Some(reports))
     }
 
+    /// How much of the run lies before an iteration, 0 to below 1.
+    fn progress(&self, iteration: u64) -> f64 {
+        (iteration - 1) as f64 / self.setup.config.run.iterations as f64
+    }
+
     fn learning_rate(&self, iteration: u64) -> f64 {
-        let progress = (iteration - 1) as f64 / self.setup.config.run.iterations as f64;
-        learning_rate(&self.setup.config.learn, self.learner.steps(), progress)
+        learning_rate(&self.setup.config.learn, self.learner.steps(), self.progress(iteration))
     }
 
     /// Plays the matches that are due; `None` if interrupted.

@@ -30,6 +30,8 @@ pub struct Task<'a, G: Game> {
     pub search: &'a SearchConfig,
     /// Constants of self-play.
     pub self_play: &'a SelfPlayConfig,
+    /// Simulations of a move that is searched in full.
+    pub simulations: u32,
     /// The run's seed.
     pub seed: u64,
     /// The iteration, counted from 1.
@@ -50,6 +52,8 @@ pub struct Games {
 /// What self-play took, over all workers.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Work {
+    /// Positions searched, those that are not learned from included.
+    pub positions: u64,
     /// Simulations of the searches.
     pub simulations: u64,
     /// Evaluations asked for, and where the answers came from.
@@ -65,6 +69,7 @@ pub struct Work {
 impl Work {
     /// Adds what another worker or iteration took.
     pub fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
         self.simulations += other.simulations;
         self.traffic.add(&other.traffic);
         self.inference += other.inference;
@@ -143,6 +148,10 @@ struct Seat<G: Game> {
     /// Plies at which the recorded positions stood.
     recorded: Vec<u16>,
     positions: Shard,
+    /// The move is searched in full, and learned from.
+    full: bool,
+    /// Simulations of the current search.
+    simulations: u32,
     /// Row of the batch in which its leaf waits.
     row: usize,
 }
@@ -235,19 +244,23 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         }
     }
 
-    /// Records the searched position and plays the action that the search and the temperature choose.
+    /// Records the searched position, if it is to be learned from, and plays the action that the search and the
+    /// temperature choose.
     fn record_and_move(&mut self, i: usize) {
         let (game, seat) = (self.task.game, &mut self.seats[i]);
-        self.work.simulations += u64::from(self.task.search.simulations - seat.search.simulations_left());
+        self.work.positions += 1;
+        self.work.simulations += u64::from(seat.simulations - seat.search.simulations_left());
         let size = seat.search.size();
         self.work.tree = [self.work.tree[0] + size.nodes, self.work.tree[1] + size.bytes];
-        let mover = game.mover(seat.search.state());
-        game.observe(seat.search.state(), &mut self.features);
-        seat.search.policy(&mut self.policy);
-        let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
-        let policy = indices.zip(self.policy.iter().copied());
-        seat.positions.push(&self.features, policy, mover, seat.search.estimate());
-        seat.recorded.push(seat.ply);
+        if seat.full {
+            let mover = game.mover(seat.search.state());
+            game.observe(seat.search.state(), &mut self.features);
+            seat.search.policy(&mut self.policy);
+            let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+            let policy = indices.zip(self.policy.iter().copied());
+            seat.positions.push(&self.features, policy, mover, seat.search.estimate());
+            seat.recorded.push(seat.ply);
+        }
         let temperature = self.task.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
@@ -270,6 +283,8 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             ply,
             recorded: Vec::new(),
             positions: Shard::new(task.iteration, self.spec.features()),
+            full: true,
+            simulations: 0,
             row: 0,
         };
         seat.begin(task);
@@ -279,8 +294,16 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
 
 impl<G: Game> Seat<G> {
     fn begin(&mut self, task: &Task<'_, G>) {
-        let method = task.search.self_play(task.self_play.temperature_at(self.ply));
-        self.search.begin(&method, task.search.simulations, &mut self.rng);
+        let share = task.self_play.full_search_share;
+        self.full = share >= 1.0 || self.rng.random::<f32>() < share;
+        let method = if self.full {
+            self.simulations = task.simulations;
+            task.search.self_play(task.self_play.temperature_at(self.ply))
+        } else {
+            self.simulations = task.self_play.fast_simulations;
+            task.search.plain()
+        };
+        self.search.begin(&method, self.simulations, &mut self.rng);
     }
 
     /// What the game leaves, and its search for the next one.

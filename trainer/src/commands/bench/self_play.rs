@@ -111,16 +111,16 @@ impl SelfPlay {
             weights: &weights,
             search: &config.search,
             self_play: &self_play,
+            simulations: config.search.simulations,
             seed: config.seed,
             iteration: 0,
         };
-        let (mut work, mut positions) = (Work::default(), 0);
+        let mut work = Work::default();
         let start = Instant::now();
         while start.elapsed() < time {
             task.iteration += 1;
             let games = self_play::play(&task, &Progress::default(), &AtomicBool::new(false))?;
             let games = games.expect("nothing stops it");
-            positions += games.shard.len() as u64;
             work.add(&games.work);
         }
         let elapsed = start.elapsed();
@@ -129,7 +129,7 @@ impl SelfPlay {
             let batch = (mean_batch.round() as usize).max(1);
             bare_rate(&config.net, &weights, &shape(&game.spec()), batch, &observations(game, batch), time / 5)
         })?;
-        Ok(Row::new(threads, config, elapsed, positions, &work, bare))
+        Ok(Row::new(threads, config, elapsed, &work, bare))
     }
 }
 
@@ -142,15 +142,15 @@ fn on_all(threads: usize, measure: impl Fn() -> Result<f64> + Sync) -> Result<f6
 }
 
 impl Row {
-    fn new(threads: usize, config: &Config, elapsed: Duration, positions: u64, work: &Work, bare: f64) -> Self {
+    fn new(threads: usize, config: &Config, elapsed: Duration, work: &Work, bare: f64) -> Self {
         let per_second = |count: u64| count as f64 / elapsed.as_secs_f64();
         let traffic = &work.traffic;
         let mean_batch = traffic.evaluations() as f64 / traffic.batches.max(1) as f64;
         let [nodes, bytes] = work.tree.map(|sum| sum as f64);
         Self {
             threads,
-            positions_per_second: per_second(positions),
-            positions_per_second_and_core: per_second(positions) / threads.min(cores()) as f64,
+            positions_per_second: per_second(work.positions),
+            positions_per_second_and_core: per_second(work.positions) / threads.min(cores()) as f64,
             simulations_per_second: per_second(work.simulations),
             evaluations_per_second: per_second(traffic.evaluations()),
             inference_share: work.inference.as_secs_f64() / work.time.as_secs_f64(),
@@ -160,7 +160,7 @@ impl Row {
             cache_hit_rate: traffic.hits as f64 / traffic.requests.max(1) as f64,
             merged_rate: traffic.merged as f64 / traffic.requests.max(1) as f64,
             bytes_per_node: bytes / nodes,
-            nodes_per_tree: nodes / positions as f64,
+            nodes_per_tree: nodes / work.positions as f64,
         }
     }
 
