@@ -1,0 +1,440 @@
+//! Matrix products over rows that a table names: one tile of registers, for three instruction sets.
+//!
+//! A tile is a few rows by a few strips of sixteen outputs, all of it in registers. Every output is the same chain of
+//! multiply-adds, starting from the bias and going over taps and inputs in order, whatever tile its row falls into:
+//! so a row's result depends neither on the other rows nor on their number.
+
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use std::time::{Duration, Instant};
+
+use super::neighbours::{Class, Neighbours};
+
+/// Outputs of a strip.
+pub(super) const LANES: usize = 16;
+
+/// Numbers that are worked on together, aligned to a cache line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(align(64))]
+pub(super) struct Lanes(pub(super) [f32; LANES]);
+
+/// What a layer does with its sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// `y = sum`
+    Plain,
+    /// `y = relu(sum)`
+    Relu,
+    /// `y = relu(y + sum)`
+    AddRelu,
+}
+
+/// The instruction sets that the kernel is written for, the best first.
+///
+/// The first two compute the same bits. The portable one rounds between multiplication and addition, except where
+/// the compiler's target has a fused one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instructions {
+    /// x86-64 with AVX-512F: tiles of up to 12 x 32.
+    Avx512,
+    /// x86-64 with AVX2 and FMA: tiles of up to 6 x 16.
+    Avx2,
+    /// Plain Rust that the compiler makes vectors of, for whatever it was told to compile for.
+    Portable,
+}
+
+impl Instructions {
+    /// Those that this processor has, the best first.
+    pub fn available() -> impl Iterator<Item = Instructions> {
+        [Instructions::Avx512, Instructions::Avx2, Instructions::Portable]
+            .into_iter()
+            .filter(|instructions| instructions.is_available())
+    }
+
+    /// The best that this processor has.
+    pub fn best() -> Instructions {
+        Self::available().next().expect("the portable kernel is always there")
+    }
+
+    /// Whether this processor has them.
+    pub fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => is_x86_feature_detected!("avx512f"),
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(not(target_arch = "x86_64"))]
+            Instructions::Avx512 | Instructions::Avx2 => false,
+            Instructions::Portable => true,
+        }
+    }
+
+    /// Floating-point operations per second of this thread when it only multiplies and adds in registers: the ceiling
+    /// of all layers. Takes about a twentieth of a second.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub fn peak(self) -> f64 {
+        assert!(self.is_available(), "this processor has no {self:?}");
+        let (start, mut best) = (Instant::now(), 0.0_f64);
+        while start.elapsed() < Duration::from_millis(50) {
+            let round = Instant::now();
+            let operations = match self {
+                #[cfg(target_arch = "x86_64")]
+                Instructions::Avx512 => avx512::spin(),
+                #[cfg(target_arch = "x86_64")]
+                Instructions::Avx2 => avx2::spin(),
+                _ => portable::spin(),
+            };
+            best = best.max(operations as f64 / round.elapsed().as_secs_f64());
+        }
+        best
+    }
+}
+
+/// A product `y [boards, points, outputs]` of `x [boards, points, inputs]`, each row with its neighbours' weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Product<'a> {
+    pub(super) x: &'a [f32],
+    /// `[strips, taps, inputs]`; what goes beyond the last output is zero.
+    pub(super) weight: &'a [Lanes],
+    /// `[strips]`.
+    pub(super) bias: &'a [Lanes],
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
+    pub(super) neighbours: &'a Neighbours,
+    pub(super) finish: Finish,
+}
+
+/// Computes a product.
+///
+/// # Panics
+/// If the processor does not have the instructions, or a length is wrong.
+pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards: usize, y: &mut [f32]) {
+    let &Product { x, weight, bias, inputs, outputs, neighbours, .. } = product;
+    let rows = boards * neighbours.points();
+    assert!(instructions.is_available(), "this processor has no {instructions:?}");
+    assert!(x.len() == rows * inputs && y.len() == rows * outputs, "{rows} rows of {inputs} and {outputs} numbers");
+    assert_eq!(bias.len(), outputs.div_ceil(LANES));
+    assert_eq!(weight.len(), bias.len() * neighbours.taps() * inputs);
+    match instructions {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512 => over_tiles::<avx512::Tiles>(product, boards, y),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => over_tiles::<avx2::Tiles>(product, boards, y),
+        _ => over_tiles::<portable::Tiles>(product, boards, y),
+    }
+}
+
+/// One instruction set's tiles.
+trait Tiles {
+    /// Rows of the tallest.
+    const MOST_ROWS: usize;
+    /// Strips of the widest with so many rows, a power of two.
+    fn most_strips(rows: usize) -> usize;
+    /// Computes a tile. Whoever calls it has made sure that the processor has the instructions.
+    fn compute(tile: &Tile<'_>, y: &mut [f32]);
+}
+
+/// Some rows and some strips of a product.
+#[derive(Debug, Clone, Copy)]
+struct Tile<'a> {
+    product: &'a Product<'a>,
+    class: &'a Class,
+    /// Among the class's rows, board by board.
+    first_row: usize,
+    rows: usize,
+    first_strip: usize,
+    strips: usize,
+}
+
+/// Inputs that should stay in the nearest cache while the strips pass by.
+const NEAR: usize = 6 * 1024;
+
+/// Takes the boards by the dozen, so that every class of points fills its tiles, and in each dozen class by class and
+/// strip by strip.
+fn over_tiles<T: Tiles>(product: &Product<'_>, boards: usize, y: &mut [f32]) {
+    let board = product.neighbours.points() * product.inputs;
+    let most_boards = 12 * (NEAR / (12 * board)).max(1);
+    for first_board in (0..boards).step_by(most_boards) {
+        let boards = most_boards.min(boards - first_board);
+        for class in product.neighbours.classes() {
+            let (start, rows) = (first_board * class.points(), boards * class.points());
+            let tiles = rows.div_ceil(T::MOST_ROWS);
+            let most_strips = T::most_strips(rows.div_ceil(tiles));
+            let mut first_strip = 0;
+            while first_strip < product.bias.len() {
+                let strips = most_strips.min(1 << (product.bias.len() - first_strip).ilog2());
+                for i in 0..tiles {
+                    let (from, to) = (i * rows / tiles, (i + 1) * rows / tiles);
+                    let tile = Tile { product, class, first_row: start + from, rows: to - from, first_strip, strips };
+                    T::compute(&tile, y);
+                }
+                first_strip += strips;
+            }
+        }
+    }
+}
+
+/// Sixteen lanes in registers.
+trait Vector: Copy {
+    fn load(lanes: &Lanes) -> Self;
+    /// The lanes of up to sixteen numbers; the rest is zero.
+    fn load_some(from: &[f32]) -> Self;
+    /// `self + x * weight` in every lane.
+    fn multiply_add(self, x: f32, weight: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    fn relu(self) -> Self;
+    /// Writes as many lanes as there is room for.
+    fn store_some(self, to: &mut [f32]);
+}
+
+/// Adds what one tap contributes. The sums go in and out by value: through a reference they would be stored to memory
+/// at every step of the only hot loop.
+#[inline(always)]
+fn add_tap<V: Vector, const ROWS: usize, const STRIPS: usize>(
+    mut sums: [[V; STRIPS]; ROWS],
+    rows: [&[f32]; ROWS],
+    strips: [&[Lanes]; STRIPS],
+    inputs: usize,
+) -> [[V; STRIPS]; ROWS] {
+    for k in 0..inputs {
+        let mut weights = [sums[0][0]; STRIPS];
+        for s in 0..STRIPS {
+            weights[s] = V::load(&strips[s][k]);
+        }
+        for r in 0..ROWS {
+            let x = rows[r][k];
+            for s in 0..STRIPS {
+                sums[r][s] = sums[r][s].multiply_add(x, weights[s]);
+            }
+        }
+    }
+    sums
+}
+
+/// A tile of `ROWS` rows and `STRIPS` strips.
+#[inline(always)]
+fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
+    let Tile { product, class, first_row, first_strip, .. } = *tile;
+    let &Product { x, weight, bias, inputs, outputs, neighbours, finish } = product;
+    let points = class.points();
+    let (mut board, mut member) = (first_row / points, first_row % points);
+    let places: [(usize, usize); ROWS] = std::array::from_fn(|_| {
+        let place = (board * neighbours.points(), member);
+        member += 1;
+        if member == points {
+            (board, member) = (board + 1, 0);
+        }
+        place
+    });
+    let mut sums = [[V::load(&bias[first_strip]); STRIPS]; ROWS];
+    for s in 1..STRIPS {
+        let bias = V::load(&bias[first_strip + s]);
+        sums.iter_mut().for_each(|sums| sums[s] = bias);
+    }
+    for (tap, sources) in class.taps() {
+        let rows: [&[f32]; ROWS] = std::array::from_fn(|r| {
+            let (board, member) = places[r];
+            &x[(board + sources[member] as usize) * inputs..][..inputs]
+        });
+        let strips: [&[Lanes]; STRIPS] =
+            std::array::from_fn(|s| &weight[((first_strip + s) * neighbours.taps() + tap) * inputs..][..inputs]);
+        sums = add_tap(sums, rows, strips, inputs);
+    }
+    for r in 0..ROWS {
+        let (board, member) = places[r];
+        let y = &mut y[(board + class.member(member)) * outputs..][..outputs];
+        for s in 0..STRIPS {
+            let column = (first_strip + s) * LANES;
+            let to = &mut y[column..(column + LANES).min(outputs)];
+            let sum = sums[r][s];
+            match finish {
+                Finish::Plain => sum.store_some(to),
+                Finish::Relu => sum.relu().store_some(to),
+                Finish::AddRelu => V::load_some(to).add(sum).relu().store_some(to),
+            }
+        }
+    }
+}
+
+/// Multiplies and adds in `N` independent chains; returns the number of operations.
+#[inline(always)]
+fn spin_vectors<V: Vector, const N: usize>() -> u64 {
+    const STEPS: u64 = 50_000;
+    let (x, weight) = (std::hint::black_box(0.5), V::load(&std::hint::black_box(Lanes([0.5; LANES]))));
+    let mut sums = [weight; N];
+    for _ in 0..STEPS {
+        for sum in &mut sums {
+            *sum = sum.multiply_add(x, weight);
+        }
+    }
+    let mut out = [0.0; LANES];
+    sums.iter().fold(weight, |a, &b| a.add(b)).store_some(&mut out);
+    std::hint::black_box(out);
+    STEPS * (N * LANES) as u64 * 2
+}
+
+/// Calls a tile function by the shape of the tile: `of_shape!(function, tile, y; rows x strips, ...)`.
+macro_rules! of_shape {
+    ($function:ident, $tile:ident, $y:ident; $($rows:literal x $strips:literal),* $(,)?) => {
+        match ($tile.rows, $tile.strips) {
+            $(($rows, $strips) => $function::<$rows, $strips>($tile, $y),)*
+            (rows, strips) => unreachable!("no tile of {rows} x {strips}"),
+        }
+    };
+}
+use of_shape;
+
+#[cfg(test)]
+mod tests {
+    use super::super::Layer;
+    use super::*;
+    use crate::weights::{TensorSpec, Weights};
+
+    fn random(count: usize, name: &str) -> Vec<f32> {
+        let spec = TensorSpec { name: name.into(), shape: vec![count], deviation: 1.0 };
+        Weights::random(&[spec], name.len() as u64).tensors()[0].data.clone()
+    }
+
+    /// A layer and what it reads, and what stands in its destination before.
+    struct Case {
+        layer: Layer,
+        neighbours: Neighbours,
+        boards: usize,
+        x: Vec<f32>,
+        before: Vec<f32>,
+        /// The sums by the definition, in f64.
+        sums: Vec<f64>,
+    }
+
+    impl Case {
+        fn new(neighbours: Neighbours, table: &dyn Fn(usize, usize) -> Option<usize>, sizes: [usize; 3]) -> Case {
+            let [boards, inputs, outputs] = sizes;
+            let (taps, points) = (neighbours.taps(), neighbours.points());
+            let weight = random(taps * inputs * outputs, "weight");
+            let bias = random(outputs, "bias");
+            let x = random(boards * points * inputs, "x");
+            let sum = |row: usize, output: usize| {
+                let (board, point) = (row / points, row % points);
+                let mut sum = f64::from(bias[output]);
+                for (tap, source) in (0..taps).filter_map(|tap| Some((tap, table(tap, point)?))) {
+                    for k in 0..inputs {
+                        let w = weight[(tap * inputs + k) * outputs + output];
+                        sum += f64::from(x[(board * points + source) * inputs + k]) * f64::from(w);
+                    }
+                }
+                sum
+            };
+            let sums = (0..boards * points).flat_map(|row| (0..outputs).map(move |output| (row, output)));
+            let sums = sums.map(|(row, output)| sum(row, output)).collect();
+            let before = random(boards * points * outputs, "before");
+            Case { layer: Layer::new(&weight, &bias, taps), neighbours, boards, x, before, sums }
+        }
+
+        fn dense(sizes: [usize; 3]) -> Case {
+            Case::new(Neighbours::none(), &|_, point| Some(point), sizes)
+        }
+
+        /// Eleven points in no order: some without any neighbour, some with several at the same taps.
+        fn around(sizes: [usize; 3]) -> Case {
+            let table = |tap: usize, point: usize| (tap * point % 4 != 2 && point != 5).then(|| (3 * point + tap) % 11);
+            Case::new(Neighbours::new(5, 11, table), &table, sizes)
+        }
+
+        fn run(&self, instructions: Instructions, finish: Finish) -> Vec<f32> {
+            let (mut layer, mut y) = (self.layer.clone(), self.before.clone());
+            layer.set_instructions(instructions);
+            layer.apply_around(self.boards, &self.neighbours, &self.x, &mut y, finish);
+            y
+        }
+    }
+
+    fn cases() -> Vec<Case> {
+        let mut cases = Vec::new();
+        for rows in (1..=14).chain([25, 61]) {
+            for [inputs, outputs] in [[1, 1], [7, 3], [5, 16], [33, 40], [16, 65], [3, 255]] {
+                cases.push(Case::dense([rows, inputs, outputs]));
+            }
+        }
+        // More rows than go at once.
+        cases.push(Case::dense([200, 700, 5]));
+        cases.extend([1, 2, 13].map(|boards| Case::around([boards, 9, 37])));
+        cases.push(Case::around([40, 50, 8]));
+        cases
+    }
+
+    #[test]
+    fn every_kernel_computes_the_sums() {
+        for case in cases() {
+            for instructions in Instructions::available() {
+                for finish in [Finish::Plain, Finish::Relu, Finish::AddRelu] {
+                    let y = case.run(instructions, finish);
+                    for ((&sum, &before), &y) in case.sums.iter().zip(&case.before).zip(&y) {
+                        let expected = match finish {
+                            Finish::Plain => sum,
+                            Finish::Relu => sum.max(0.0),
+                            Finish::AddRelu => (f64::from(before) + sum).max(0.0),
+                        };
+                        let error = (f64::from(y) - expected).abs();
+                        let size = (case.layer.inputs() * case.neighbours.taps()) as f64;
+                        assert!(error < 1e-6 * (10.0 + size), "{instructions:?}: {y} for {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_the_same_in_any_number_of_rows() {
+        for instructions in Instructions::available() {
+            for [inputs, outputs] in [[128, 128], [31, 70], [64, 3]] {
+                let all = Case::dense([33, inputs, outputs]);
+                let together = all.run(instructions, Finish::AddRelu);
+                for rows in [1, 2, 5, 7, 12, 13, 33] {
+                    for first in 0..=33 - rows {
+                        let mut layer = all.layer.clone();
+                        layer.set_instructions(instructions);
+                        let mut y = all.before[first * outputs..][..rows * outputs].to_vec();
+                        layer.apply(rows, &all.x[first * inputs..][..rows * inputs], &mut y, Finish::AddRelu);
+                        assert_eq!(y, together[first * outputs..][..rows * outputs], "{instructions:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fused_kernels_agree_in_every_bit() {
+        let fused: Vec<_> = Instructions::available().filter(|&i| i != Instructions::Portable).collect();
+        for case in cases() {
+            for pair in fused.windows(2) {
+                let [a, b] = [pair[0], pair[1]].map(|instructions| case.run(instructions, Finish::AddRelu));
+                assert_eq!(a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn no_boards_are_no_work() {
+        for instructions in Instructions::available() {
+            assert!(Case::around([0, 4, 4]).run(instructions, Finish::Relu).is_empty());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "2 rows of 3 and 4 numbers")]
+    fn a_wrong_length_is_refused() {
+        Layer::new(&[0.0; 12], &[0.0; 4], 1).apply(2, &[0.0; 7], &mut [0.0; 8], Finish::Plain);
+    }
+
+    #[test]
+    fn the_peak_is_positive() {
+        assert!(Instructions::available().all(|instructions| instructions.peak() > 1e6));
+    }
+}
