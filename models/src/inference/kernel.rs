@@ -184,59 +184,26 @@ fn over_tiles<T: Tiles>(product: &Product<'_>, boards: usize, y: &mut [f32]) {
 /// Sixteen lanes in registers.
 trait Vector: Copy {
     fn load(lanes: &Lanes) -> Self;
-    /// The lanes of up to sixteen numbers; the rest is zero.
-    fn load_some(from: &[f32]) -> Self;
+    fn store(self, lanes: &mut Lanes);
     /// `self + x * weight` in every lane.
     fn multiply_add(self, x: f32, weight: Self) -> Self;
-    fn add(self, other: Self) -> Self;
-    fn relu(self) -> Self;
-    /// Writes as many lanes as there is room for.
-    fn store_some(self, to: &mut [f32]);
-}
-
-/// Adds what one tap contributes. The sums go in and out by value: through a reference they would be stored to memory
-/// at every step of the only hot loop.
-#[inline(always)]
-fn add_tap<V: Vector, const ROWS: usize, const STRIPS: usize>(
-    mut sums: [[V; STRIPS]; ROWS],
-    rows: [&[f32]; ROWS],
-    strips: [&[Lanes]; STRIPS],
-    inputs: usize,
-) -> [[V; STRIPS]; ROWS] {
-    for k in 0..inputs {
-        let mut weights = [sums[0][0]; STRIPS];
-        for s in 0..STRIPS {
-            weights[s] = V::load(&strips[s][k]);
-        }
-        for r in 0..ROWS {
-            let x = rows[r][k];
-            for s in 0..STRIPS {
-                sums[r][s] = sums[r][s].multiply_add(x, weights[s]);
-            }
-        }
-    }
-    sums
 }
 
 /// A tile of `ROWS` rows and `STRIPS` strips.
+///
+/// The sums stay in registers from the bias to the store because all their indices are known to the compiler once the
+/// short loops over `r` and `s` are unrolled. So what is longer, the finish, works on a copy in memory.
 #[inline(always)]
 fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
     let Tile { product, class, first_row, first_strip, .. } = *tile;
     let &Product { x, weight, bias, inputs, outputs, neighbours, finish } = product;
-    let points = class.points();
-    let (mut board, mut member) = (first_row / points, first_row % points);
-    let places: [(usize, usize); ROWS] = std::array::from_fn(|_| {
-        let place = (board * neighbours.points(), member);
-        member += 1;
-        if member == points {
-            (board, member) = (board + 1, 0);
-        }
-        place
-    });
-    let mut sums = [[V::load(&bias[first_strip]); STRIPS]; ROWS];
+    let places = places::<ROWS>(class.points(), neighbours.points(), first_row);
+    let bias = &bias[first_strip..][..STRIPS];
+    let mut sums = [[V::load(&bias[0]); STRIPS]; ROWS];
     for s in 1..STRIPS {
-        let bias = V::load(&bias[first_strip + s]);
-        sums.iter_mut().for_each(|sums| sums[s] = bias);
+        for r in 0..ROWS {
+            sums[r][s] = V::load(&bias[s]);
+        }
     }
     for (tap, sources) in class.taps() {
         let rows: [&[f32]; ROWS] = std::array::from_fn(|r| {
@@ -245,21 +212,62 @@ fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'
         });
         let strips: [&[Lanes]; STRIPS] =
             std::array::from_fn(|s| &weight[((first_strip + s) * neighbours.taps() + tap) * inputs..][..inputs]);
-        sums = add_tap(sums, rows, strips, inputs);
-    }
-    for r in 0..ROWS {
-        let (board, member) = places[r];
-        let y = &mut y[(board + class.member(member)) * outputs..][..outputs];
-        for s in 0..STRIPS {
-            let column = (first_strip + s) * LANES;
-            let to = &mut y[column..(column + LANES).min(outputs)];
-            let sum = sums[r][s];
-            match finish {
-                Finish::Plain => sum.store_some(to),
-                Finish::Relu => sum.relu().store_some(to),
-                Finish::AddRelu => V::load_some(to).add(sum).relu().store_some(to),
+        for k in 0..inputs {
+            let mut weights = [sums[0][0]; STRIPS];
+            for s in 0..STRIPS {
+                weights[s] = V::load(&strips[s][k]);
+            }
+            for r in 0..ROWS {
+                let x = rows[r][k];
+                for s in 0..STRIPS {
+                    sums[r][s] = sums[r][s].multiply_add(x, weights[s]);
+                }
             }
         }
+    }
+    let mut stored = [[Lanes([0.0; LANES]); STRIPS]; ROWS];
+    for r in 0..ROWS {
+        for s in 0..STRIPS {
+            sums[r][s].store(&mut stored[r][s]);
+        }
+    }
+    let columns = first_strip * LANES..outputs.min((first_strip + STRIPS) * LANES);
+    for ((board, member), sums) in places.iter().zip(&stored) {
+        let row = &mut y[(board + class.member(*member)) * outputs..][columns.clone()];
+        for (y, sums) in row.chunks_mut(LANES).zip(sums) {
+            match <&mut [f32; LANES]>::try_from(&mut *y) {
+                Ok(whole) => finish_strip(finish, whole, &sums.0),
+                Err(_) => finish_strip(finish, y, &sums.0),
+            }
+        }
+    }
+}
+
+/// Where so many rows of a class stand from `first_row` on: the board's first point, and the row's place in the class.
+#[inline(always)]
+fn places<const ROWS: usize>(members: usize, points: usize, first_row: usize) -> [(usize, usize); ROWS] {
+    let (mut board, mut member) = (first_row / members * points, first_row % members);
+    let mut places = [(0, 0); ROWS];
+    for place in &mut places {
+        *place = (board, member);
+        member += 1;
+        if member == members {
+            (board, member) = (board + points, 0);
+        }
+    }
+    places
+}
+
+/// Brings some lanes of sums to their destination. Each arm is one vector operation or two where `y` is known to be
+/// whole; with the choice outside and a loop over strips inside, the compiler makes gathers and scatters of it, which
+/// is a fifth slower at batch 1.
+#[inline(always)]
+fn finish_strip(finish: Finish, y: &mut [f32], sums: &[f32; LANES]) {
+    let relu = |x: f32| if x > 0.0 { x } else { 0.0 };
+    match finish {
+        Finish::Plain => y.copy_from_slice(&sums[..y.len()]),
+        Finish::Relu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(sum)),
+        Finish::AddRelu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(*y + sum)),
     }
 }
 
@@ -274,9 +282,11 @@ fn spin_vectors<V: Vector, const N: usize>() -> u64 {
             *sum = sum.multiply_add(x, weight);
         }
     }
-    let mut out = [0.0; LANES];
-    sums.iter().fold(weight, |a, &b| a.add(b)).store_some(&mut out);
-    std::hint::black_box(out);
+    let mut stored = [Lanes([0.0; LANES]); N];
+    for i in 0..N {
+        sums[i].store(&mut stored[i]);
+    }
+    std::hint::black_box(stored);
     STEPS * (N * LANES) as u64 * 2
 }
 

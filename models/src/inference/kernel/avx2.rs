@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -49,7 +49,7 @@ pub(super) fn spin() -> u64 {
 struct Registers(__m256, __m256);
 
 // SAFETY of all blocks below: the type is only used inside the two functions above, which are compiled for AVX2 and
-// FMA; loads and stores touch the sixteen lanes of a reference.
+// FMA; loads and stores touch the sixteen lanes of a reference, which is aligned to them.
 impl Vector for Registers {
     #[inline(always)]
     fn load(lanes: &Lanes) -> Self {
@@ -58,10 +58,12 @@ impl Vector for Registers {
     }
 
     #[inline(always)]
-    fn load_some(from: &[f32]) -> Self {
-        let mut lanes = Lanes([0.0; LANES]);
-        lanes.0[..from.len()].copy_from_slice(from);
-        Self::load(&lanes)
+    fn store(self, lanes: &mut Lanes) {
+        let (low, high) = lanes.0.split_at_mut(8);
+        unsafe {
+            _mm256_store_ps(low.as_mut_ptr(), self.0);
+            _mm256_store_ps(high.as_mut_ptr(), self.1);
+        }
     }
 
     #[inline(always)]
@@ -70,29 +72,5 @@ impl Vector for Registers {
             let x = _mm256_set1_ps(x);
             Registers(_mm256_fmadd_ps(x, weight.0, self.0), _mm256_fmadd_ps(x, weight.1, self.1))
         }
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        unsafe { Registers(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
-    }
-
-    #[inline(always)]
-    fn relu(self) -> Self {
-        unsafe {
-            let zero = _mm256_setzero_ps();
-            Registers(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))
-        }
-    }
-
-    #[inline(always)]
-    fn store_some(self, to: &mut [f32]) {
-        let mut lanes = Lanes([0.0; LANES]);
-        let (low, high) = lanes.0.split_at_mut(8);
-        unsafe {
-            _mm256_store_ps(low.as_mut_ptr(), self.0);
-            _mm256_store_ps(high.as_mut_ptr(), self.1);
-        }
-        to.copy_from_slice(&lanes.0[..to.len()]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -49,14 +49,8 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Register(__m512);
 
-/// The first so many lanes.
-fn mask(lanes: usize) -> __mmask16 {
-    assert!(lanes <= LANES);
-    ((1_u32 << lanes) - 1) as __mmask16
-}
-
 // SAFETY of all blocks below: the type is only used inside the two functions above, which are compiled for AVX-512F;
-// loads and stores touch the lanes of a reference or, by the mask, the elements of a slice.
+// loads and stores touch the sixteen lanes of a reference, which is aligned to them.
 impl Vector for Register {
     #[inline(always)]
     fn load(lanes: &Lanes) -> Self {
@@ -64,27 +58,12 @@ impl Vector for Register {
     }
 
     #[inline(always)]
-    fn load_some(from: &[f32]) -> Self {
-        Register(unsafe { _mm512_maskz_loadu_ps(mask(from.len()), from.as_ptr()) })
+    fn store(self, lanes: &mut Lanes) {
+        unsafe { _mm512_store_ps(lanes.0.as_mut_ptr(), self.0) }
     }
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
         Register(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(x), weight.0, self.0) })
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Register(unsafe { _mm512_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn relu(self) -> Self {
-        Register(unsafe { _mm512_max_ps(self.0, _mm512_setzero_ps()) })
-    }
-
-    #[inline(always)]
-    fn store_some(self, to: &mut [f32]) {
-        unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), mask(to.len()), self.0) }
     }
 }

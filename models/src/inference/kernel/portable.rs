@@ -1,6 +1,6 @@
 //! Tiles in plain Rust, for processors without a kernel of their own.
 
-use super::{LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -35,10 +35,8 @@ impl Vector for Lanes {
     }
 
     #[inline(always)]
-    fn load_some(from: &[f32]) -> Self {
-        let mut lanes = Lanes([0.0; LANES]);
-        lanes.0[..from.len()].copy_from_slice(from);
-        lanes
+    fn store(self, lanes: &mut Lanes) {
+        *lanes = self;
     }
 
     #[inline(always)]
@@ -47,22 +45,5 @@ impl Vector for Lanes {
             *sum = if FUSED { x.mul_add(weight, *sum) } else { *sum + x * weight };
         }
         self
-    }
-
-    #[inline(always)]
-    fn add(mut self, other: Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
-        self
-    }
-
-    #[inline(always)]
-    fn relu(mut self) -> Self {
-        self.0.iter_mut().for_each(|x| *x = x.max(0.0));
-        self
-    }
-
-    #[inline(always)]
-    fn store_some(self, to: &mut [f32]) {
-        to.copy_from_slice(&self.0[..to.len()]);
     }
 }
