@@ -1,4 +1,7 @@
 //! Tiles for AVX2 with FMA: a strip is two registers, up to 12 of the 16 registers hold sums.
+//!
+//! What the `unsafe` is for: 2.4 to 2.8 times the evaluations of plain Rust at batches of 8 and more
+//! (docs/performance.md).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -12,8 +15,8 @@ impl super::Tiles for Tiles {
 
     fn most_strips(rows: usize) -> usize {
         match rows {
-            ..=1 => 4,
-            ..=3 => 2,
+            0..=1 => 4,
+            2..=3 => 2,
             _ => 1,
         }
     }
@@ -48,18 +51,19 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Registers(__m256, __m256);
 
-// SAFETY of all blocks below: the type is only used inside the two functions above, which are compiled for AVX2 and
-// FMA; loads and stores touch the sixteen lanes of a reference, which is aligned to them.
+// Used inside the two functions above only, which are compiled for AVX2 and FMA.
 impl Vector for Registers {
     #[inline(always)]
     fn load(lanes: &Lanes) -> Self {
         let (low, high) = lanes.0.split_at(8);
+        // SAFETY: AVX2 is there, see above; either half of the lanes is valid and aligned for a whole register.
         unsafe { Registers(_mm256_load_ps(low.as_ptr()), _mm256_load_ps(high.as_ptr())) }
     }
 
     #[inline(always)]
     fn store(self, lanes: &mut Lanes) {
         let (low, high) = lanes.0.split_at_mut(8);
+        // SAFETY: as for `load`.
         unsafe {
             _mm256_store_ps(low.as_mut_ptr(), self.0);
             _mm256_store_ps(high.as_mut_ptr(), self.1);
@@ -68,6 +72,7 @@ impl Vector for Registers {
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
+        // SAFETY: AVX2 and FMA are there, see above.
         unsafe {
             let x = _mm256_set1_ps(x);
             Registers(_mm256_fmadd_ps(x, weight.0, self.0), _mm256_fmadd_ps(x, weight.1, self.1))

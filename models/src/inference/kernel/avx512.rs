@@ -1,4 +1,7 @@
 //! Tiles for AVX-512F: a strip is one register, up to 24 of the 32 registers hold sums.
+//!
+//! What the `unsafe` is for: 1.6 to 1.9 times the evaluations of the AVX2 tiles, 4.6 times those of plain Rust
+//! (docs/performance.md).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -12,8 +15,8 @@ impl super::Tiles for Tiles {
 
     fn most_strips(rows: usize) -> usize {
         match rows {
-            ..=3 => 8,
-            ..=6 => 4,
+            0..=3 => 8,
+            4..=6 => 4,
             _ => 2,
         }
     }
@@ -49,21 +52,23 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Register(__m512);
 
-// SAFETY of all blocks below: the type is only used inside the two functions above, which are compiled for AVX-512F;
-// loads and stores touch the sixteen lanes of a reference, which is aligned to them.
+// Used inside the two functions above only, which are compiled for AVX-512F.
 impl Vector for Register {
     #[inline(always)]
     fn load(lanes: &Lanes) -> Self {
+        // SAFETY: AVX-512F is there, see above; a reference to lanes is valid and aligned for a whole register.
         Register(unsafe { _mm512_load_ps(lanes.0.as_ptr()) })
     }
 
     #[inline(always)]
     fn store(self, lanes: &mut Lanes) {
+        // SAFETY: as for `load`.
         unsafe { _mm512_store_ps(lanes.0.as_mut_ptr(), self.0) }
     }
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
+        // SAFETY: AVX-512F is there, see above.
         Register(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(x), weight.0, self.0) })
     }
 }
