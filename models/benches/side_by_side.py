@@ -137,7 +137,7 @@ def peers(folder):
         for batch in BATCHES:
             x = torch.randn(batch, *shape)
 
-            # A scripted function specialises on the first shapes it sees, so each batch has its own.
+            # A traced module specialises on the shapes it sees, so each batch has its own.
             with torch.no_grad():
                 traced = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(module, x)))
 

@@ -25,10 +25,10 @@ impl Layer {
     /// Packs a `weight [taps, in, out]`, row-major, and its `bias [out]`.
     ///
     /// # Panics
-    /// If there are no taps or outputs, or the weights are not a whole number of inputs for each.
+    /// If there are no taps, inputs or outputs, or the weights are not a whole number of inputs for each.
     pub fn new(weight: &[f32], bias: &[f32], taps: usize) -> Layer {
         let outputs = bias.len();
-        assert!(taps > 0 && outputs > 0, "a layer has taps and outputs");
+        assert!(taps > 0 && outputs > 0 && !weight.is_empty(), "a layer has taps, inputs and outputs");
         let inputs = weight.len() / (taps * outputs);
         assert_eq!(weight.len(), taps * inputs * outputs, "weights for {taps} taps and {outputs} outputs");
         let strip = |row: &[f32], strip: usize| {
