@@ -1,6 +1,6 @@
 //! Tiles for AVX2 with FMA: a strip is two registers, up to 12 of the 16 registers hold sums.
 //!
-//! What the `unsafe` is for: 2.4 to 2.8 times the evaluations of plain Rust at batches of 8 and more
+//! What the `unsafe` is for: 2.3 to 3.8 times the evaluations of plain Rust at batches of 8 and more
 //! (docs/performance.md).
 #![allow(unsafe_code)]
 
