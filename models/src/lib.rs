@@ -62,7 +62,7 @@ mod inference;
 pub use batch::{Batch, BatchError, Example};
 pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, save};
 pub use files::atomic_write;
-pub use inference::{Inference, Predictions, softmax};
+pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};
 pub use learner_file::{load_state, save_state};
 pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};

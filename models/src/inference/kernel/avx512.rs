@@ -1,0 +1,74 @@
+//! Tiles for AVX-512F: a strip is one register, up to 24 of the 32 registers hold sums.
+//!
+//! What the `unsafe` is for: at batches of 8 and more 1.6 to 1.8 times the evaluations of the AVX2 tiles, 3.9 to 6.1
+//! times those of plain Rust (docs/performance.md).
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+
+pub(super) struct Tiles;
+
+impl super::Tiles for Tiles {
+    const MOST_ROWS: usize = 12;
+
+    fn most_strips(rows: usize) -> usize {
+        match rows {
+            0..=3 => 8,
+            4..=6 => 4,
+            _ => 2,
+        }
+    }
+
+    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
+        // SAFETY: the function needs nothing but AVX-512F, for which `multiply` has looked.
+        unsafe {
+            of_shape!(compute, tile, y;
+                1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1, 7 x 1, 8 x 1, 9 x 1, 10 x 1, 11 x 1, 12 x 1,
+                1 x 2, 2 x 2, 3 x 2, 4 x 2, 5 x 2, 6 x 2, 7 x 2, 8 x 2, 9 x 2, 10 x 2, 11 x 2, 12 x 2,
+                1 x 4, 2 x 4, 3 x 4, 4 x 4, 5 x 4, 6 x 4,
+                1 x 8, 2 x 8, 3 x 8,
+            );
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
+    compute_tile::<Register, ROWS, STRIPS>(tile, y);
+}
+
+/// See [`Instructions::peak`](super::Instructions::peak).
+pub(super) fn spin() -> u64 {
+    #[target_feature(enable = "avx512f")]
+    fn spin() -> u64 {
+        spin_vectors::<Register, 24>()
+    }
+    // SAFETY: the function needs nothing but AVX-512F, for which `peak` has looked.
+    unsafe { spin() }
+}
+
+#[derive(Clone, Copy)]
+struct Register(__m512);
+
+// Used inside the two functions above only, which are compiled for AVX-512F.
+impl Vector for Register {
+    #[inline(always)]
+    fn load(lanes: &Lanes) -> Self {
+        // SAFETY: AVX-512F is there, see above; a reference to lanes is valid and aligned for a whole register.
+        Register(unsafe { _mm512_load_ps(lanes.0.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: &mut Lanes) {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_store_ps(lanes.0.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn multiply_add(self, x: f32, weight: Self) -> Self {
+        // SAFETY: AVX-512F is there, see above.
+        Register(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(x), weight.0, self.0) })
+    }
+}

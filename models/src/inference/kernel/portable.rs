@@ -1,0 +1,49 @@
+//! Tiles in plain Rust, for processors without a kernel of their own.
+
+use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+
+pub(super) struct Tiles;
+
+impl super::Tiles for Tiles {
+    const MOST_ROWS: usize = 3;
+
+    fn most_strips(rows: usize) -> usize {
+        if rows == 1 { 2 } else { 1 }
+    }
+
+    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
+        of_shape!(compute, tile, y; 1 x 1, 2 x 1, 3 x 1, 1 x 2);
+    }
+}
+
+fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
+    compute_tile::<Lanes, ROWS, STRIPS>(tile, y);
+}
+
+/// See [`Instructions::peak`](super::Instructions::peak).
+pub(super) fn spin() -> u64 {
+    spin_vectors::<Lanes, 3>()
+}
+
+/// A fused multiply-add is a function call, and slow, where the target has no instruction for it.
+const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
+impl Vector for Lanes {
+    #[inline(always)]
+    fn load(lanes: &Lanes) -> Self {
+        *lanes
+    }
+
+    #[inline(always)]
+    fn store(self, lanes: &mut Lanes) {
+        *lanes = self;
+    }
+
+    #[inline(always)]
+    fn multiply_add(mut self, x: f32, weight: Self) -> Self {
+        for (sum, weight) in self.0.iter_mut().zip(weight.0) {
+            *sum = if FUSED { x.mul_add(weight, *sum) } else { *sum + x * weight };
+        }
+        self
+    }
+}
