@@ -33,6 +33,8 @@ enum Command {
     Play(commands::play::Play),
     /// Train a network by self-play
     Train(commands::train::Train),
+    /// Write a run's report: one HTML page
+    Report(commands::report::Report),
     /// Play a match between two agents
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
@@ -69,6 +71,7 @@ impl Cli {
             Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
             Command::Train(command) => command.run(),
+            Command::Report(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),

@@ -7,6 +7,7 @@ pub(crate) mod perft;
 pub(crate) mod search;
 pub(crate) mod play;
 pub(crate) mod train;
+pub(crate) mod report;
 pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod solve;

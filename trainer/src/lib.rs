@@ -16,5 +16,6 @@ pub mod tensorboard;
 pub mod progress;
 pub mod run_folder;
 pub mod run;
+pub mod report;
 pub mod cli;
 mod commands;

@@ -302,6 +302,6 @@ fn faults_of_configs_and_run_folders() {
     fs::write(path("run/precious.txt"), "data").expect("writable");
     assert!(train(&smoke_config()).contains("--overwrite"));
     assert!(fault(&["train", &smoke_config(), "--run", &run, "--overwrite"]).contains("holds no run"));
-    assert!(fault(&["train", "--resume", &run]).contains("holds no run to resume"));
+    assert!(fault(&["train", "--resume", &run]).contains("holds no run"));
     assert_eq!(fs::read_to_string(path("run/precious.txt")).expect("still there"), "data");
 }

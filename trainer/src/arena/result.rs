@@ -1,6 +1,6 @@
 //! The result of a match: wins, draws and losses by seat, score and Elo difference with intervals.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::PlayedGame;
 
@@ -8,7 +8,7 @@ use super::PlayedGame;
 pub const Z95: f64 = 1.959_963_985;
 
 /// Wins, draws and losses.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Games won.
     pub wins: usize,
@@ -19,7 +19,7 @@ pub struct Record {
 }
 
 /// A record in both seats.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeatRecord {
     /// As player 1.
     pub first: Record,
