@@ -47,6 +47,16 @@ pub(super) enum Form {
     Stacked,
 }
 
+impl Form {
+    /// What it adds to the classes of an element.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Lines => "",
+            Self::Stacked => " stacked",
+        }
+    }
+}
+
 /// A chart.
 #[derive(Clone, Debug)]
 pub(super) struct Chart<'a> {
@@ -74,7 +84,8 @@ impl Chart<'_> {
             write!(legend, r#"<li><i class="c{colour}"></i>{name} <b>{last}</b></li>"#).expect("a string");
         }
         format!(
-            "<figure class=\"card\"><figcaption>{}</figcaption><ul class=\"legend\">{legend}</ul>{}<p class=\"note\">{}</p></figure>\n",
+            "<figure class=\"card{}\"><figcaption>{}</figcaption><ul class=\"legend\">{legend}</ul>{}<p class=\"note\">{}</p></figure>\n",
+            self.form.class(),
             escaped(self.title),
             self.svg(""),
             escaped(note)
@@ -95,9 +106,9 @@ impl Chart<'_> {
             Form::Stacked => shapes += &area.stack(&thinned),
         }
         shapes += &area.tips(self, &thinned);
-        let ([width, height], title) = (SIZE, escaped(self.title));
+        let ([width, height], title, class) = (SIZE, escaped(self.title), self.form.class());
         format!(
-            r#"<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">{shapes}{extra}</svg>"#
+            r#"<svg class="chart{class}" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">{shapes}{extra}</svg>"#
         )
     }
 

@@ -92,19 +92,21 @@ impl SampleGame {
         let (bar, chart, moves, data) = (bar(self.values[plies]), self.chart(), self.move_list(), self.data());
         format!(
             r#"<article class="card game" id="game-{number}">
-<div class="board">{last}</div>
-<div class="side">
 <h3>Game {number}: {ending} after {plies} plies</h3>
 <p class="note">{how}</p>
-<p class="now"><b class="ply">End</b> <span class="numbers">{numbers}</span></p>
-{bar}
-{chart}
+<div class="table">
+<div class="board">{last}</div>
 <div class="controls" hidden>
 <button type="button" class="back" aria-label="previous ply">&#9664;</button>
 <input type="range" min="0" max="{plies}" value="{plies}" aria-label="ply">
 <button type="button" class="on" aria-label="next ply">&#9654;</button>
 <button type="button" class="run">play</button>
 </div>
+</div>
+<div class="side">
+<p class="now"><b class="ply">End</b> <span class="numbers">{numbers}</span></p>
+{bar}
+{chart}
 {moves}
 </div>
 <script type="application/json">{data}</script>

@@ -45,5 +45,5 @@ for (const game of document.querySelectorAll('.game')) {
   moves.forEach((move, i) => { move.onclick = () => go(i + 1); });
   game.querySelectorAll('.tip').forEach((strip, ply) => { strip.onclick = () => go(ply); });
   game.classList.add('live');
-  show(last);
+  show(0);
 }

@@ -52,7 +52,7 @@ impl Scale {
         match greatest {
             1e6.. => with_unit(tick / 1e6, self.step / 1e6, "M"),
             1e4.. => with_unit(tick / 1e3, self.step / 1e3, "k"),
-            1e-2.. => with_unit(tick, self.step, ""),
+            1e-3.. => with_unit(tick, self.step, ""),
             _ if tick == 0.0 => "0".into(),
             _ => short(tick),
         }
@@ -86,15 +86,14 @@ fn round_step(least: f64) -> f64 {
 pub(super) fn short(value: f64) -> String {
     let text = match value.abs() {
         0.0 => "0".into(),
+        f64::INFINITY => if value > 0.0 { "+∞" } else { "-∞" }.into(),
         1e6.. => format!("{:.2}M", value / 1e6),
         1e4.. => format!("{:.1}k", value / 1e3),
         1e2.. => format!("{value:.0}"),
         1e1.. => format!("{value:.1}"),
         1e-2.. => format!("{value:.3}"),
-        _ if value.is_finite() => format!("{value:.1e}"),
-        _ if value > 0.0 => "+∞".into(),
-        _ if value < 0.0 => "-∞".into(),
-        _ => "no value".into(),
+        _ if value.is_nan() => "no value".into(),
+        _ => format!("{value:.1e}"),
     };
     text.replace('-', "\u{2212}")
 }
@@ -115,7 +114,7 @@ mod tests {
         );
         assert_eq!(labels(Scale::of([-300.0, 741.0].into_iter())), ["−400", "−200", "0", "200", "400", "600", "800"]);
         assert_eq!(labels(Scale::of([6000.0, 11000.0].into_iter())), ["6k", "7k", "8k", "9k", "10k", "11k"]);
-        assert_eq!(labels(Scale::of([2e-4, 2e-3].into_iter())), ["0", "5.0e−4", "1.0e−3", "1.5e−3", "2.0e−3"]);
+        assert_eq!(labels(Scale::of([2e-4, 2e-3].into_iter())), ["0", "0.0005", "0.0010", "0.0015", "0.0020"]);
         assert_eq!(labels(Scale::of_counts([1.0, 360.0].into_iter())), ["100", "200", "300"]);
         assert_eq!(labels(Scale::of_counts([1.0, 3.0].into_iter())), ["1", "2", "3"]);
     }

@@ -115,7 +115,7 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
         let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
         let elos = chart("Elo difference", "Elo", None, series(elo));
         format!(
-            "<div class=\"charts\">{}{}</div>\n{}",
+            "<div class=\"charts\">{}{}{}</div>\n",
             scores.figure(
                 "Wins and half the draws; the band is the 95 % interval from the variance between pairs of games."
             ),
@@ -137,23 +137,17 @@ fn match_table(names: &[String], history: &[Iteration]) -> String {
     let mut rows = String::new();
     for name in names {
         let (iteration, result) = matches(history, name).last().expect("an opponent comes from a match");
-        let seats = [result.by_seat.first, result.by_seat.second]
+        let [first, second] = [result.by_seat.first, result.by_seat.second]
             .map(|seat| format!("{} – {} – {}", seat.wins, seat.draws, seat.losses));
-        let [low, high] = result.score_interval.map(|end| 100.0 * end);
+        let (name, number) = (escaped(name), iteration.iteration);
         write!(
             rows,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.1} % [{low:.1}, {high:.1}]</td><td>{}</td></tr>",
-            escaped(name),
-            iteration.iteration,
-            seats[0],
-            seats[1],
-            100.0 * result.score,
-            elo_text(result)
+            "<tr><td>{name}<br><span class=\"sub\">iteration {number}</span></td><td>{first}</td><td>{second}</td></tr>"
         )
         .expect("a string");
     }
     format!(
-        "<div class=\"card scroll\" style=\"margin-top:14px\"><table><tr><th>newest match against</th><th>iteration</th><th>as player 1: won – drawn – lost</th><th>as player 2</th><th>score</th><th>Elo</th></tr>{rows}</table></div>\n"
+        "<div class=\"card scroll\"><table><tr><th>newest match against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
     )
 }
 
