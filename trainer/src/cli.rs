@@ -31,6 +31,8 @@ enum Command {
     Search(commands::search::Search),
     /// Play a game between two agents, people included
     Play(commands::play::Play),
+    /// Examine a config before it is trained: slips, memory, time
+    Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
@@ -70,6 +72,7 @@ impl Cli {
             Command::Perft(command) => command.run(),
             Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
+            Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Arena(command) => command.run(),

@@ -6,6 +6,7 @@ pub(crate) mod legal;
 pub(crate) mod perft;
 pub(crate) mod search;
 pub(crate) mod play;
+pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod report;
 pub(crate) mod arena;

@@ -17,5 +17,6 @@ pub mod progress;
 pub mod run_folder;
 pub mod run;
 pub mod report;
+pub mod doctor;
 pub mod cli;
 mod commands;
