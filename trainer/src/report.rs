@@ -7,7 +7,9 @@ mod chart;
 mod page;
 mod history;
 mod games;
-mod sections;
+mod strength;
+mod overview;
+mod curves;
 
 pub use history::{HistoryError, Iteration, Match, Stages};
 
@@ -50,7 +52,7 @@ pub fn report<G: Classical>(
     let text = fs::read_to_string(folder.config()).with_context(|| folder.config().display().to_string())?;
     let history = history::read(&folder.metrics())?;
     let network = if folder.latest().is_file() { Some(load_network(&folder.latest(), game)?) } else { None };
-    let mut parts = vec![sections::strength(config, &history)];
+    let mut parts = vec![strength::strength(config, &history)];
     if let Some(network) = network {
         let Some(games) = sample_games(game, config, &network, settings, reporter, stop)? else { return Ok(None) };
         parts.push(games);
@@ -58,13 +60,13 @@ pub fn report<G: Classical>(
         parts.extend(truth);
     }
     if !history.is_empty() {
-        parts.push(sections::learning(&history));
-        parts.push(sections::throughput(&history));
+        parts.push(curves::learning(&history));
+        parts.push(curves::throughput(&history));
     }
-    parts.push(sections::config(&text, config));
+    parts.push(curves::config(&text, config));
     let name = title(G::NAME);
     let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let header = sections::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
+    let header = overview::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
     let footer = format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), G::NAME, G::VERSION);
     Ok(Some(page::page(&format!("{name}: a Turnstone run"), &header, &parts, &footer)))
 }
@@ -103,7 +105,7 @@ fn truth<G: Classical>(
 ) -> Result<Option<Option<Part>>> {
     if let Some((iteration, grade)) = history.iter().rev().find_map(|it| Some((it.iteration, it.grade.as_ref()?))) {
         let how = format!("Graded during the run after iteration {iteration}.");
-        return Ok(Some(Some(sections::truth(grade, how, history))));
+        return Ok(Some(Some(strength::truth(grade, how, history))));
     }
     let set = if settings.grade { known(game)? } else { None };
     let Some(set) = set else { return Ok(Some(None)) };
@@ -117,13 +119,17 @@ fn truth<G: Classical>(
     let bar = reporter.bar("grading", set.positions.len() as u64);
     let grade = grade(game, &agent, &set, config.seed, cores(), &|| bar.inc(1), stop)?;
     bar.finish_and_clear();
-    Ok(grade.map(|grade| Some(sections::truth(&grade, how, history))))
+    Ok(grade.map(|grade| Some(strength::truth(&grade, how, history))))
 }
 
 fn network_in_words<G: Classical>(game: &G, network: &NetworkConfig) -> Result<String> {
     let parameters: usize = network.layout(shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
     let NetworkConfig::ResidualMlp { blocks, width } = network;
-    Ok(format!("Residual MLP, {blocks} blocks of {width} units, {} parameters", sections::grouped(parameters as u64)))
+    Ok(format!(
+        "Residual MLP, {blocks} block{} of {width} units, {} parameters",
+        if *blocks == 1 { "" } else { "s" },
+        scale::grouped(parameters as u64)
+    ))
 }
 
 /// `mu_torere` as a heading: `Mu Torere`.

@@ -23,7 +23,7 @@ const SELF_PLAY_SHARE: f64 = 0.5;
 const LEARNING_SHARE: f64 = 0.2;
 /// Games and simulations of the stand-in for an iteration that does not end in time.
 const FEW_GAMES: usize = 32;
-const FEW_SIMULATIONS: u32 = 2;
+const FEW_SIMULATIONS: u32 = 8;
 
 /// The speeds of a run's parts, with the untrained network.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -41,7 +41,8 @@ pub struct Measured {
 /// Speed and yield of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SelfPlay {
-    /// Whole iterations played. If 0, positions per game and legal actions come from games with next to no search.
+    /// Whole iterations played. If 0, positions per game and legal actions, and for very slow searches the speed, come
+    /// from a few games with hardly any search.
     pub iterations: u64,
     /// Seconds measured.
     pub seconds: f64,
@@ -128,15 +129,25 @@ fn play<G: Classical>(
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let positions_per_second = progress.positions.load(Ordering::Relaxed) as f64 / seconds;
+    let searched = progress.positions.load(Ordering::Relaxed);
+    let mut positions_per_second = searched as f64 / seconds;
     let iterations = whole.len() as u64;
     if whole.is_empty() {
-        let games_per_iteration = config.self_play.games_per_iteration.min(FEW_GAMES);
-        let search = SearchConfig { simulations: FEW_SIMULATIONS, ..config.search.clone() };
-        let few = SelfPlayConfig { games_per_iteration, ..config.self_play.clone() };
-        let Some(games) = self_play::play(&task(1, &search, &few), &Progress::default(), stop)? else {
-            return Ok(None);
+        let few = SelfPlayConfig {
+            games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
+            ..config.self_play.clone()
         };
+        let simulations = config.search.simulations.min(FEW_SIMULATIONS);
+        let search = SearchConfig { simulations, ..config.search.clone() };
+        let start = Instant::now();
+        let games = self_play::play(&task(1, &search, &few), &Progress::default(), stop)?;
+        let Some(games) = games else { return Ok(None) };
+        let seats = config.self_play.workers() * config.self_play.concurrent_games;
+        if searched < 2 * seats as u64 {
+            // Most games have not come to their second move: time goes by simulations.
+            let share = f64::from(simulations + 1) / f64::from(config.search.simulations + 1);
+            positions_per_second = share * games.shard.len() as f64 / start.elapsed().as_secs_f64();
+        }
         whole.push(games);
     }
     let sum = |figure: fn(&Games) -> u64| whole.iter().map(figure).sum::<u64>() as f64;

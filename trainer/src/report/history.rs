@@ -155,6 +155,38 @@ fn parse(text: &str) -> Result<Vec<Iteration>, (usize, String)> {
     Ok(history)
 }
 
+/// The first and the last iteration.
+pub(super) fn span(history: &[Iteration]) -> Option<[f64; 2]> {
+    Some([history.first()?.iteration as f64, history.last()?.iteration as f64])
+}
+
+/// The opponents of all matches, in the order in which they came up.
+pub(super) fn opponents(history: &[Iteration]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for result in history.iter().flat_map(|iteration| &iteration.arena) {
+        if !names.contains(&result.opponent) {
+            names.push(result.opponent.clone());
+        }
+    }
+    names
+}
+
+/// The matches against an opponent, with their iterations.
+pub(super) fn matches<'a>(
+    history: &'a [Iteration],
+    opponent: &'a str,
+) -> impl Iterator<Item = (&'a Iteration, &'a Match)> {
+    history.iter().flat_map(move |iteration| {
+        iteration.arena.iter().filter(move |result| result.opponent == opponent).map(move |result| (iteration, result))
+    })
+}
+
+/// The iteration whose checkpoint is `best.safetensors`: the greatest mean score, the later of equals.
+pub(super) fn best(history: &[Iteration]) -> Option<&Iteration> {
+    let scored = history.iter().filter_map(|iteration| Some((iteration, iteration.mean_score()?)));
+    scored.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(iteration, _)| iteration)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

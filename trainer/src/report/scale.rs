@@ -98,6 +98,14 @@ pub(super) fn short(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
+/// A count with its digits in groups of three.
+pub(super) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).expect("digits")).collect();
+    groups.join("\u{202f}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
