@@ -319,14 +319,9 @@ mod tests {
     #[test]
     fn empty_single_constant_and_broken_series() {
         for form in [Form::Lines, Form::Stacked] {
-            for values in [
-                &[][..],
-                &[&[]],
-                &[&[3.0]],
-                &[&[3.0, 3.0, 3.0]],
-                &[&[f64::NAN]],
-                &[&[1.0, f64::NAN, 2.0, f64::INFINITY]],
-            ] {
+            let cases: [&[&[f64]]; 6] =
+                [&[], &[&[]], &[&[3.0]], &[&[3.0; 3]], &[&[f64::NAN]], &[&[1.0, f64::NAN, 2.0, f64::INFINITY]]];
+            for values in cases {
                 check(&chart(form, values));
             }
         }

@@ -106,6 +106,7 @@ impl SampleGame {
 <div class="side">
 <p class="now"><b class="ply">End</b> <span class="numbers">{numbers}</span></p>
 {bar}
+<ul class="legend stacked"><li><i class="c1"></i>player 1 wins</li><li><i class="c2"></i>draw</li><li><i class="c3"></i>player 2 wins</li></ul>
 {chart}
 {moves}
 </div>
