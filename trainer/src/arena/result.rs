@@ -119,6 +119,20 @@ impl MatchResult {
     }
 }
 
+impl MatchResult {
+    /// The first game in Markdown.
+    #[must_use]
+    pub fn sample(&self) -> String {
+        let Some(PlayedGame { opening, moves, a_is_first, result_for_a, .. }) = self.games.first() else {
+            return String::new();
+        };
+        let result = ["lost", "drawn", "won"][(result_for_a + 1) as usize];
+        let (seat, [a, b]) = (if *a_is_first { 1 } else { 2 }, &self.agents);
+        let moves = moves.join(" ");
+        format!("`{a}`, player {seat}, against `{b}`: {result}; {opening} random plies, then theirs\n\n`{moves}`")
+    }
+}
+
 fn points(game: &PlayedGame) -> f64 {
     f64::from(game.result_for_a + 1) / 2.0
 }
@@ -174,5 +188,6 @@ mod tests {
         assert_eq!(result.score, 1.0);
         assert!(result.score_interval[0] < 0.85 && result.elo_interval[0].is_finite());
         assert!(result.summary().contains("Elo +inf"));
+        assert_eq!(result.sample(), "`x`, player 1, against `y`: won; 0 random plies, then theirs\n\n`a`");
     }
 }
