@@ -63,7 +63,7 @@ fn match_table(names: &[String], history: &[Iteration]) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card scroll\"><table><tr><th>newest match against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
+        "<div class=\"card scroll\"><table><tr><th>against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
     )
 }
 
