@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_env::with_game;
 
-use crate::config::Config;
+use crate::config::{Config, Override};
 use crate::doctor::{Check, Diagnosis, examine};
 use crate::progress::stop_on_signals;
 
@@ -16,6 +16,9 @@ use crate::progress::stop_on_signals;
 pub(crate) struct Doctor {
     /// Config file
     config: PathBuf,
+    /// A value in place of the config's, as in learn.batch=512; can be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<Override>,
     /// Measure self-play, learning and matches for about this many seconds
     #[arg(long, value_name = "N", default_value_t = 20.0)]
     seconds: f64,
@@ -40,7 +43,7 @@ impl Doctor {
     }
 
     fn diagnosis(&self, time: Duration) -> Result<Option<Diagnosis>> {
-        let config = match Config::read(&self.config) {
+        let config = match Config::read_with(&self.config, &self.set) {
             Ok(config) => config,
             Err(fault) => return Ok(Some(Diagnosis::unreadable(fault.to_string()))),
         };

@@ -134,10 +134,10 @@ pub(super) fn memory<G: Game>(game: &G, config: &Config, measured: &Measured, pl
     let available = memory::available();
     let of = available.map_or("an unknown amount".into(), bytes);
     let finding = format!(
-        "about {} of {of}: replay window {}, search trees {}, network {}",
+        "about {} of {of}: replay window {}, search {}, network {}",
         bytes(demand.all()),
         bytes(demand.replay),
-        bytes(demand.trees),
+        bytes(demand.search),
         bytes(demand.network)
     );
     let advice = "lower learn.max_window, self_play.concurrent_games or search.simulations";

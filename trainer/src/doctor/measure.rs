@@ -161,7 +161,8 @@ fn play<G: Classical>(
         positions_per_game: positions / sum(|games| games.ends.len() as u64),
         legal_mean: legal().sum::<usize>() as f64 / positions,
         legal_most: legal().max().unwrap_or(0),
-        mean_batch: (iterations > 0).then(|| sum(|games| games.evaluations) / sum(|games| games.batches).max(1.0)),
+        mean_batch: (iterations > 0)
+            .then(|| sum(|games| games.work.traffic.evaluations()) / sum(|games| games.work.traffic.batches).max(1.0)),
     };
     let mut window = Window::default();
     for games in whole {

@@ -17,13 +17,16 @@ const POLICY_ENTRY: f64 = 6.0;
 /// Bytes of a tree's node besides the state, and of an edge.
 const NODE: f64 = 48.0;
 const EDGE: f64 = 20.0;
+/// Bytes of an entry in the cache of evaluations besides the state: where its answer lies, and room for its priors.
+const CACHED: f64 = 40.0 + 16.0 * 4.0;
 /// Copies of the network's parameters that the learner holds: weights, two moments, averages, gradients, the graph's.
 const LEARNER_COPIES: f64 = 8.0;
 
 /// Bytes that a run takes.
 pub(super) struct Demand {
     pub(super) replay: f64,
-    pub(super) trees: f64,
+    /// Trees and caches of evaluations.
+    pub(super) search: f64,
     pub(super) network: f64,
 }
 
@@ -35,18 +38,23 @@ impl Demand {
         // A tree keeps what was searched below the last move, and its memory doubles as it grows; a second one is the
         // place that it is copied to.
         let nodes = 2.0 * 2.0 * f64::from(config.search.simulations);
-        let node = size_of::<G::State>() as f64 + NODE + EDGE * measured.self_play.legal_mean;
+        let state = size_of::<G::State>() as f64;
+        let cached = match config.self_play.cached_positions {
+            0 => 0.0,
+            positions => positions.next_power_of_two() as f64 * (state + CACHED),
+        };
+        let node = state + NODE + EDGE * measured.self_play.legal_mean;
         let NetworkConfig::ResidualMlp { blocks, width } = config.net;
         let activations = 4.0 * 4.0 * (config.learn.batch * (2 * blocks + 2) * width) as f64;
         Ok(Self {
             replay: position(game, measured) * plan.largest_window as f64,
-            trees: seats as f64 * nodes * node,
+            search: seats as f64 * nodes * node + workers as f64 * cached,
             network: parameters * (LEARNER_COPIES + workers as f64) + activations,
         })
     }
 
     pub(super) fn all(&self) -> f64 {
-        self.replay + self.trees + self.network
+        self.replay + self.search + self.network
     }
 }
 
