@@ -9,7 +9,7 @@ use super::scale::{Scale, short};
 
 /// Size of the drawing, and room for the axes: left, top, right, bottom.
 const SIZE: [f64; 2] = [380.0, 210.0];
-const ROOM: [f64; 4] = [44.0, 20.0, 10.0, 32.0];
+const ROOM: [f64; 4] = [50.0, 20.0, 10.0, 32.0];
 /// Points that a line has at most; more are drawn as means of neighbours.
 const MOST_POINTS: usize = 300;
 /// Lines of at most so many points show them as dots.
@@ -77,6 +77,8 @@ impl Chart<'_> {
     /// The chart in a figure with title and legend, and a note of what it means.
     pub(super) fn figure(&self, note: &str) -> String {
         let mut legend = String::new();
+        let group = self.series.iter().map(|series| group_of(&series.points)).max().unwrap_or(1);
+        let means = if group > 1 { format!(" Each point is the mean of {group}.") } else { String::new() };
         for (series, colour) in self.series.iter().zip(1..) {
             let last = series.points.iter().rev().find(|point| !point.y.is_nan());
             let last = last.map(|point| self.value(point.y)).unwrap_or_default();
@@ -88,7 +90,7 @@ impl Chart<'_> {
             self.form.class(),
             escaped(self.title),
             self.svg(""),
-            escaped(note)
+            escaped(note) + &means
         )
     }
 
@@ -280,9 +282,14 @@ fn path(points: &[[f64; 2]]) -> String {
     text
 }
 
+/// Points that are drawn as one.
+fn group_of(points: &[Point]) -> usize {
+    points.len().div_ceil(MOST_POINTS).max(1)
+}
+
 /// At most [`MOST_POINTS`] points: means over neighbours if there are more.
 fn thinned(points: &[Point]) -> Vec<Point> {
-    let group = points.len().div_ceil(MOST_POINTS).max(1);
+    let group = group_of(points);
     let mean = |points: &[Point], field: &dyn Fn(&Point) -> f64| {
         let finite: Vec<f64> = points.iter().map(field).filter(|value| value.is_finite()).collect();
         finite.iter().sum::<f64>() / finite.len() as f64
