@@ -31,8 +31,12 @@ enum Command {
     Search(commands::search::Search),
     /// Play a game between two agents, people included
     Play(commands::play::Play),
+    /// Examine a config before it is trained: slips, memory, time
+    Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
+    /// Write a run's report: one HTML page
+    Report(commands::report::Report),
     /// Play a match between two agents
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
@@ -68,7 +72,9 @@ impl Cli {
             Command::Perft(command) => command.run(),
             Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
+            Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
+            Command::Report(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),

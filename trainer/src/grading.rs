@@ -5,7 +5,7 @@ mod shipped;
 mod report;
 
 pub use report::{Calibration, Grade, Share};
-pub use shipped::shipped;
+pub use shipped::{MOST_POSITIONS, known, shipped};
 pub use truth_set::{TruthPosition, TruthSet, TruthSetError};
 
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ fn summarise(answers: &[Answer]) -> Grade {
     for phase in ["opening", "midgame", "endgame"] {
         let grade = [share(&|a| a.phase == phase), share(&|a| a.phase == phase && a.critical)];
         if grade[0].positions > 0 {
-            phases.insert(phase, grade);
+            phases.insert(phase.to_owned(), grade);
         }
     }
     let predictions: Vec<([f32; 3], i8)> = answers.iter().filter_map(|a| Some((a.prediction?, a.value))).collect();

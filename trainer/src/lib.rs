@@ -16,5 +16,7 @@ pub mod tensorboard;
 pub mod progress;
 pub mod run_folder;
 pub mod run;
+pub mod report;
+pub mod doctor;
 pub mod cli;
 mod commands;

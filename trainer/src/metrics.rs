@@ -150,11 +150,14 @@ impl Metrics {
         scalar("self_play/evaluations_per_second", self.timing.evaluations_per_second);
         scalar("replay/window", self.window as f64);
         for result in &self.arena {
-            // TensorBoard's tags keep letters, digits and `_ - . /`.
-            let opponent = result.opponent.replace([':', ',', '='], "_");
-            scalar(&format!("arena/score_vs_{opponent}"), result.score);
-            scalar(&format!("arena/elo_vs_{opponent}"), result.elo);
+            scalar(&opponent_tag("score", &result.opponent), result.score);
+            scalar(&opponent_tag("elo", &result.opponent), result.elo);
         }
-        events.flush();
     }
+}
+
+/// TensorBoard's tag of what concerns one opponent. Tags keep letters, digits and `_ - . /`.
+#[must_use]
+pub fn opponent_tag(what: &str, opponent: &str) -> String {
+    format!("arena/{what}_vs_{}", opponent.replace([':', ',', '='], "_"))
 }

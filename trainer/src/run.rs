@@ -14,7 +14,7 @@ use crate::agents::{Agent, LoadedNetwork};
 use crate::arena::{MatchResult, MatchSettings, play_match};
 use crate::config::{Config, cores};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
-use crate::metrics::{ArenaMetrics, Metrics, Timing};
+use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::network::{checkpoint_info, shape};
 use crate::progress::Reporter;
 use crate::replay::{GameId, Window, window_size};
@@ -22,6 +22,9 @@ use crate::run_folder::{RunFolder, Standing};
 use crate::self_play::{self, Games, Progress, Task, outcome_shares};
 use crate::streams::{Purpose, stream};
 use crate::tensorboard::EventLog;
+
+/// Iterations between histograms of the weights in TensorBoard.
+const HISTOGRAMS_EVERY: u64 = 10;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,11 +142,11 @@ impl<'a, G: Classical> Run<'a, G> {
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
-            arena: matches,
+            arena: matches.iter().map(ArenaMetrics::new).collect(),
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
-        metrics.report(&mut self.events);
+        self.log(&metrics, &matches);
         Ok(Some(metrics))
     }
 
@@ -216,7 +219,7 @@ impl<'a, G: Classical> Run<'a, G> {
     }
 
     /// Plays the matches that are due; `None` if interrupted.
-    fn matches(&self, iteration: u64) -> Result<Option<Vec<ArenaMetrics>>> {
+    fn matches(&self, iteration: u64) -> Result<Option<Vec<MatchResult>>> {
         let arena = &self.setup.config.arena;
         let last = iteration == self.setup.config.run.iterations;
         let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
@@ -240,13 +243,28 @@ impl<'a, G: Classical> Run<'a, G> {
             bar.finish_and_clear();
             let Some(result) = result else { return Ok(None) };
             self.report_match(&result);
-            results.push(ArenaMetrics::new(&result));
+            results.push(result);
         }
         Ok(Some(results))
     }
 
     fn report_match(&self, result: &MatchResult) {
         self.setup.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
+    }
+
+    /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
+    fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
+        metrics.report(&mut self.events);
+        for result in matches {
+            self.events.text(&opponent_tag("game", &result.agents[1]), &result.sample(), metrics.step);
+        }
+        let last = metrics.iteration == self.setup.config.run.iterations;
+        if last || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
+            for tensor in self.learner.averaged().tensors() {
+                self.events.histogram(&format!("weights/{}", tensor.name), &tensor.data, metrics.step);
+            }
+        }
+        self.events.flush();
     }
 
     /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.

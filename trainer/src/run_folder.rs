@@ -73,7 +73,7 @@ impl RunFolder {
     pub fn open(path: &Path) -> Result<Self> {
         let folder = Self { path: path.to_owned() };
         if !folder.config().is_file() {
-            bail!("{} holds no run to resume", path.display());
+            bail!("{} holds no run", path.display());
         }
         Ok(folder)
     }

@@ -22,6 +22,8 @@ pub enum Purpose {
     Match = 5,
     /// A game at the terminal.
     Play = 6,
+    /// A sample game of a report: number of the game.
+    Sample = 7,
 }
 
 /// The stream for `purpose` at `place` in the run with this seed. It depends on nothing else, so that neither

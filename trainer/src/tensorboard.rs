@@ -6,23 +6,28 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use tensorboard_rs::summary_writer::SummaryWriter;
+use tensorboard_proto::types::DataType;
+use tensorboard_rs::summary;
+use tensorboard_rs::summary_writer::FileWriter;
 
-/// Scalars over the steps of a run, as event files that `tensorboard --logdir runs` reads.
+/// Bins of a histogram.
+const BINS: usize = 40;
+
+/// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
 ///
 /// On the first failure it says so once on stderr and drops everything from then on.
 pub struct EventLog {
     /// Never dropped by the compiler: its destructor panics if its file failed, and while unwinding that would abort.
-    writer: Option<ManuallyDrop<SummaryWriter>>,
+    writer: Option<ManuallyDrop<FileWriter>>,
 }
 
 impl EventLog {
     /// Opens a new event file in the folder, which is made if need be.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
-        let opened = fs::create_dir_all(folder).map_err(|e| e.to_string()).and_then(|()| {
-            catch_unwind(|| SummaryWriter::new(folder)).map_err(|_| "cannot create an event file".into())
-        });
+        let opened = fs::create_dir_all(folder)
+            .map_err(|e| e.to_string())
+            .and_then(|()| catch_unwind(|| FileWriter::new(folder)).map_err(|_| "cannot create an event file".into()));
         match opened {
             Ok(writer) => Self { writer: Some(ManuallyDrop::new(writer)) },
             Err(fault) => {
@@ -35,16 +40,37 @@ impl EventLog {
     /// Writes a scalar; values that are not finite are left out.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
-            self.attempt(|writer| writer.add_scalar(tag, value as f32, step as usize));
+            self.attempt(|writer| writer.add_summary(summary::scalar(tag, value as f32), step as usize));
         }
+    }
+
+    /// Writes how numbers are distributed; nothing if there are none or one is not finite.
+    pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
+        let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
+        let squares = values.iter().map(|&value| f64::from(value).powi(2)).sum();
+        let sum = values.iter().map(|&value| f64::from(value)).sum();
+        let histogram = summary::histogram_raw(tag, least, most, values.len() as f64, sum, squares, &limits, &counts);
+        self.attempt(|writer| writer.add_summary(histogram, step as usize));
+    }
+
+    /// Writes a text in Markdown.
+    pub fn text(&mut self, tag: &str, text: &str, step: u64) {
+        // The writer has no function for texts: a scalar's summary is given a text's value.
+        let mut summary = summary::scalar(&format!("{tag}/text_summary"), 0.0);
+        let value = &mut summary.mut_value()[0];
+        value.mut_metadata().mut_plugin_data().set_plugin_name("text".into());
+        let tensor = value.mut_tensor();
+        tensor.set_dtype(DataType::DT_STRING);
+        tensor.mut_string_val().push(text.as_bytes().to_vec());
+        self.attempt(|writer| writer.add_summary(summary, step as usize));
     }
 
     /// Hands everything written so far to the operating system.
     pub fn flush(&mut self) {
-        self.attempt(SummaryWriter::flush);
+        self.attempt(FileWriter::flush);
     }
 
-    fn attempt(&mut self, write: impl FnOnce(&mut SummaryWriter)) {
+    fn attempt(&mut self, write: impl FnOnce(&mut FileWriter)) {
         let Some(writer) = &mut self.writer else { return };
         if catch_unwind(AssertUnwindSafe(|| write(writer))).is_err() {
             eprintln!("warning: TensorBoard events are off from here on: the event file cannot be written");
@@ -67,6 +93,33 @@ impl Drop for EventLog {
     }
 }
 
+/// Bins of equal width from the least to the greatest of some numbers.
+struct Bins {
+    least: f64,
+    most: f64,
+    /// The upper end of each bin.
+    limits: Vec<f64>,
+    counts: Vec<f64>,
+}
+
+impl Bins {
+    fn of(values: &[f32]) -> Option<Self> {
+        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let least = f64::from(values.iter().copied().fold(f32::INFINITY, f32::min));
+        let most = f64::from(values.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let width = ((most - least) / BINS as f64).max(f64::MIN_POSITIVE);
+        let mut counts = vec![0.0; BINS];
+        for &value in values {
+            let bin = ((f64::from(value) - least) / width) as usize;
+            counts[bin.min(BINS - 1)] += 1.0;
+        }
+        let limits = (1..=BINS).map(|bin| least + bin as f64 * width).collect();
+        Some(Self { least, most, limits, counts })
+    }
+}
+
 /// Keeps panics inside the event writer, which [`EventLog`] reports in one line, from being printed by its thread.
 pub fn quiet_event_writer() {
     let print = std::panic::take_hook();
@@ -86,14 +139,29 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut log = EventLog::open(folder.path());
         (0..10).for_each(|step| log.scalar("loss/policy", 1.0 / f64::from(step), step as u64));
+        log.histogram("weights/stem", &[0.5, -1.0, 2.0], 10);
+        log.histogram("weights/none", &[f32::NAN], 10);
+        log.text("arena/game", "B5 A3", 10);
         drop(log);
         let file = fs::read_dir(folder.path()).expect("readable").next().expect("one file").expect("readable");
-        assert!(file.metadata().expect("readable").len() > 9 * 40);
+        let events = fs::read(file.path()).expect("readable");
+        let contains = |text: &str| events.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(events.len() > 9 * 40 && contains("weights/stem") && !contains("weights/none"));
+        assert!(contains("arena/game/text_summary") && contains("B5 A3"));
 
         let blocked = folder.path().join("file");
         fs::write(&blocked, "").expect("writable");
         let mut log = EventLog::open(&blocked.join("below"));
         log.scalar("x", 1.0, 1);
         log.flush();
+    }
+    #[test]
+    fn bins_hold_every_number_once() {
+        let bins = Bins::of(&[0.0, 1.0, 0.0, 0.26]).expect("finite numbers");
+        assert_eq!((bins.counts[0], bins.counts[10], bins.counts[BINS - 1]), (2.0, 1.0, 1.0));
+        assert_eq!((bins.least, bins.most, bins.limits[BINS - 1]), (0.0, 1.0, 1.0));
+        let constant = Bins::of(&[3.0; 5]).expect("finite numbers");
+        assert_eq!(constant.counts.iter().sum::<f64>(), 5.0);
+        assert!(Bins::of(&[]).is_none());
     }
 }

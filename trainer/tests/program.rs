@@ -302,6 +302,46 @@ fn faults_of_configs_and_run_folders() {
     fs::write(path("run/precious.txt"), "data").expect("writable");
     assert!(train(&smoke_config()).contains("--overwrite"));
     assert!(fault(&["train", &smoke_config(), "--run", &run, "--overwrite"]).contains("holds no run"));
-    assert!(fault(&["train", "--resume", &run]).contains("holds no run to resume"));
+    assert!(fault(&["train", "--resume", &run]).contains("holds no run"));
     assert_eq!(fs::read_to_string(path("run/precious.txt")).expect("still there"), "data");
+}
+
+#[test]
+fn doctor_examines_configs_and_writes_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let doctor = |config: &str, extra: &[&str]| {
+        let args = [&["doctor", config, "--seconds", "1"], extra].concat();
+        Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .current_dir(&folder)
+            .output()
+            .expect("the program runs")
+    };
+    for name in ["smoke", "mu_torere", "mancala"] {
+        let output = doctor(&smoke_config().replace("smoke", name), &["--json"]);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
+        let diagnosis: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let checks = diagnosis["checks"].as_array().expect("a list");
+        assert!(checks.iter().all(|check| check["level"] != "FAIL") && checks.len() == 9, "{name}: {diagnosis}");
+        let positive = |value: &Value| value.as_f64() > Some(0.0);
+        assert!(positive(&diagnosis["plan"]["self_play_seconds"]), "{diagnosis}");
+        assert!(positive(&diagnosis["measured"]["seconds_per_step"]), "{diagnosis}");
+    }
+    let text = String::from_utf8(doctor(&smoke_config(), &[]).stdout).expect("UTF-8");
+    assert_eq!(text.lines().filter(|line| line.starts_with("ok   ") || line.starts_with("warn ")).count(), 9, "{text}");
+    assert_eq!(fs::read_dir(&folder).expect("readable").count(), 0, "doctor wrote something");
+
+    let smoke = fs::read_to_string(smoke_config()).expect("readable");
+    let config = folder.path().join("bad.toml").display().to_string();
+    for (from, to, line) in [
+        ("batch = 128", "bach = 128", "did you mean `learn.batch`?"),
+        ("\"random\"", "\"az:/nowhere.safetensors\"", "FAIL opponents  /nowhere.safetensors"),
+        ("batch = 128", "batch = 8192\nsamples_per_position = 0.2", "FAIL learn"),
+    ] {
+        fs::write(&config, smoke.replace(from, to)).expect("writable");
+        let output = doctor(&config, &[]);
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(output.status.code() == Some(1) && text.contains(line), "{text}");
+    }
+    assert!(!doctor("missing.toml", &[]).status.success());
 }

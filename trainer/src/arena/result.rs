@@ -1,6 +1,6 @@
 //! The result of a match: wins, draws and losses by seat, score and Elo difference with intervals.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::PlayedGame;
 
@@ -8,7 +8,7 @@ use super::PlayedGame;
 pub const Z95: f64 = 1.959_963_985;
 
 /// Wins, draws and losses.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Games won.
     pub wins: usize,
@@ -19,7 +19,7 @@ pub struct Record {
 }
 
 /// A record in both seats.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeatRecord {
     /// As player 1.
     pub first: Record,
@@ -119,6 +119,20 @@ impl MatchResult {
     }
 }
 
+impl MatchResult {
+    /// The first game in Markdown.
+    #[must_use]
+    pub fn sample(&self) -> String {
+        let Some(PlayedGame { opening, moves, a_is_first, result_for_a, .. }) = self.games.first() else {
+            return String::new();
+        };
+        let result = ["lost", "drawn", "won"][(result_for_a + 1) as usize];
+        let (seat, [a, b]) = (if *a_is_first { 1 } else { 2 }, &self.agents);
+        let moves = moves.join(" ");
+        format!("`{a}`, player {seat}, against `{b}`: {result}; {opening} random plies, then theirs\n\n`{moves}`")
+    }
+}
+
 fn points(game: &PlayedGame) -> f64 {
     f64::from(game.result_for_a + 1) / 2.0
 }
@@ -174,5 +188,6 @@ mod tests {
         assert_eq!(result.score, 1.0);
         assert!(result.score_interval[0] < 0.85 && result.elo_interval[0].is_finite());
         assert!(result.summary().contains("Elo +inf"));
+        assert_eq!(result.sample(), "`x`, player 1, against `y`: won; 0 random plies, then theirs\n\n`a`");
     }
 }

@@ -10,16 +10,13 @@ use serde_json::json;
 use turnstone_env::with_game;
 use turnstone_models::atomic_write;
 use turnstone_search::classic::Classical;
-use turnstone_search::exact::{Endless, Solvable};
+use turnstone_search::exact::Solvable;
 
 use crate::agents::{Agent, AgentSpec};
 use crate::cli::GameArgs;
 use crate::config::cores;
-use crate::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, sample, shipped, valued};
+use crate::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use crate::progress::{Reporter, stop_on_signals};
-
-/// Games with at most so many positions are graded in all of them.
-pub(crate) const MOST_POSITIONS: usize = 100_000;
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
@@ -107,19 +104,9 @@ impl Grade {
             bar.finish_and_clear();
             return Ok(set);
         }
-        if let Some(set) = shipped(game)? {
-            return Ok(set);
-        }
-        let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
+        let Some(set) = known(game)? else {
             bail!("no truth set comes with {} with these parameters: give --positions or --sample", G::NAME);
         };
-        let mut set = TruthSet::new(game);
-        for state in truth.solution().states() {
-            let seen = game.parse_position(&truth.game().position_text(state))?;
-            if game.outcome(&seen).is_none() {
-                set.positions.extend(valued(game, &truth, &seen));
-            }
-        }
         Ok(set)
     }
 }

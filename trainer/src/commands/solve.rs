@@ -13,8 +13,8 @@ use turnstone_env::games::{AnyGame, Morris};
 use turnstone_env::{Game, Side, with_game};
 use turnstone_search::exact::{Endless, MorrisTable, Truth, morris};
 
-use super::grade::MOST_POSITIONS;
 use crate::cli::{GameArgs, PositionArgs};
+use crate::grading::MOST_POSITIONS;
 use crate::progress::{Layers, Reporter, duration, stop_on_signals};
 
 #[derive(Args, Debug)]

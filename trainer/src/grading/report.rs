@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::arena::Z95;
 
@@ -10,14 +10,14 @@ use crate::arena::Z95;
 const BINS: usize = 10;
 
 /// The grade of an agent on a truth set. Intervals are 95 %.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grade {
     /// Moves that keep the value, of all positions.
     pub all: Share,
     /// The same where at least one move loses value.
     pub critical: Share,
     /// By phase: all positions, and the critical ones.
-    pub phases: BTreeMap<&'static str, [Share; 2]>,
+    pub phases: BTreeMap<String, [Share; 2]>,
     /// Mean loss of value per move, where a win is worth 1, a draw 0, a loss -1: mean, and ends of the interval.
     pub regret: [f64; 3],
     /// How well the network's value head knows the value, without search.
@@ -25,7 +25,7 @@ pub struct Grade {
 }
 
 /// A share of positions, with its Wilson interval.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Share {
     /// Positions looked at.
     pub positions: usize,
@@ -36,7 +36,7 @@ pub struct Share {
 }
 
 /// Accuracy and calibration of win, draw and loss probabilities.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Calibration {
     /// Positions in which the likeliest outcome is the true one.
     pub accuracy: Share,

@@ -1,8 +1,13 @@
-//! The truth sets that come with the program, one per game that is too large to be graded in every position.
+//! The truth that needs no file: sets that come with the program, one per game that is too large to be graded in every
+//! position, and all positions of small games.
 
 use turnstone_env::Game;
+use turnstone_search::exact::Endless;
 
-use super::TruthSet;
+use super::{TruthSet, valued};
+
+/// Games with at most so many positions are graded in all of them.
+pub const MOST_POSITIONS: usize = 100_000;
 
 const SETS: [(&str, &str); 3] = [
     ("mancala", include_str!("../../truth/mancala.txt")),
@@ -21,6 +26,25 @@ pub fn shipped<G: Game>(game: &G) -> anyhow::Result<Option<TruthSet>> {
         return Ok(None);
     }
     TruthSet::parse(text, game).map(Some).map_err(anyhow::Error::msg)
+}
+
+/// The truth set that comes with this game, or every position of a small game; `None` if it is neither.
+///
+/// # Errors
+/// Those of [`shipped`].
+pub fn known<G: Game>(game: &G) -> anyhow::Result<Option<TruthSet>> {
+    if let Some(set) = shipped(game)? {
+        return Ok(Some(set));
+    }
+    let Some(truth) = Endless::of(game, MOST_POSITIONS)? else { return Ok(None) };
+    let mut set = TruthSet::new(game);
+    for state in truth.solution().states() {
+        let seen = game.parse_position(&truth.game().position_text(state))?;
+        if game.outcome(&seen).is_none() {
+            set.positions.extend(valued(game, &truth, &seen));
+        }
+    }
+    Ok(Some(set))
 }
 
 #[cfg(test)]

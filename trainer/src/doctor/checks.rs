@@ -1,0 +1,249 @@
+//! The checks, one function each.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use turnstone_env::Game;
+
+use super::Check;
+use super::measure::Measured;
+use super::memory::{self, Demand, bytes};
+use super::plan::Plan;
+use crate::config::{Config, SearchKind, cores};
+use crate::progress::duration;
+
+/// Shares of the memory that a run may take before there is a warning.
+const MEMORY_SHARE: f64 = 0.6;
+/// Share of the time that matches may take.
+const ARENA_SHARE: f64 = 0.25;
+/// Share of the steps that the warm-up may take.
+const WARMUP_SHARE: f64 = 0.2;
+/// How often a position may be drawn.
+const SAMPLES: std::ops::RangeInclusive<f64> = 1.0..=16.0;
+/// Space on disk that goes without a warning, in bytes.
+const DISK: f64 = 20e9;
+
+/// The config itself: it has passed the reader.
+pub(super) fn config<G: Game>(game: &G, config: &Config) -> Result<Check> {
+    let (parameters, iterations) = (memory::parameters(game, &config.net)?, config.run.iterations);
+    let games = config.self_play.games_per_iteration;
+    let params = game.params();
+    let finding = format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", G::NAME);
+    Ok(Check::ok("config", finding))
+}
+
+/// Whether the search can look at every action.
+pub(super) fn search(config: &Config, measured: &Measured) -> Check {
+    let (simulations, most, mean) =
+        (config.search.simulations, measured.self_play.legal_most, measured.self_play.legal_mean);
+    let finding = format!("{simulations} simulations for up to {most} legal actions ({mean:.1} on average)");
+    match config.search.method {
+        SearchKind::Puct if f64::from(simulations) < 2.0 * mean => {
+            let advice = "PUCT can hardly tell good from bad: raise search.simulations or take method = \"gumbel\"";
+            Check::warn("search", finding, advice)
+        }
+        SearchKind::Gumbel if simulations < 2 => {
+            Check::warn("search", finding, "Gumbel search compares actions from two simulations up")
+        }
+        _ => Check::ok("search", finding),
+    }
+}
+
+/// Whether the batches of self-play can be filled.
+pub(super) fn self_play(config: &Config, measured: &Measured) -> Check {
+    let play = &config.self_play;
+    let (workers, seats) = (play.workers(), play.workers() * play.concurrent_games);
+    let (rate, yielded) = (measured.self_play.positions_per_second, measured.self_play.positions_per_game);
+    let batch = measured.self_play.mean_batch.map(|batch| format!(", mean batch {batch:.0}")).unwrap_or_default();
+    let finding = format!(
+        "{rate:.0} positions/s, {yielded:.0} positions a game, {workers} workers of {} games each{batch}",
+        play.concurrent_games
+    );
+    if play.games_per_iteration < seats {
+        let advice = format!(
+            "an iteration has {} games for {seats} seats: raise games_per_iteration or lower concurrent_games",
+            play.games_per_iteration
+        );
+        return Check::warn("self_play", finding, advice);
+    }
+    if workers > cores() {
+        let advice = format!("this machine has {} cores: self_play.threads = 0 takes one worker per core", cores());
+        return Check::warn("self_play", finding, advice);
+    }
+    if f64::from(play.opening_plies) > measured.self_play.positions_per_game {
+        let advice = "random openings are longer than what is left to learn from: lower opening_plies";
+        return Check::warn("self_play", finding, advice);
+    }
+    Check::ok("self_play", finding)
+}
+
+/// Whether the data suffices for the learner's batches.
+pub(super) fn data(config: &Config, measured: &Measured, plan: &Plan) -> Check {
+    let (learn, first) = (&config.learn, plan.positions_per_iteration);
+    let milliseconds = 1e3 * measured.seconds_per_step;
+    let finding = format!(
+        "{first:.0} positions an iteration make {} steps of {} ({milliseconds:.1} ms each), {} steps in all",
+        plan.first_steps, learn.batch, plan.steps
+    );
+    if plan.steps == 0 {
+        return Check::fail("learn", finding, "the run ends before its first step: lower batch or play more games");
+    }
+    if plan.first_steps == 0 || first < learn.batch as f64 {
+        return Check::warn("learn", finding, "an iteration does not fill a batch: lower batch or play more games");
+    }
+    if !SAMPLES.contains(&learn.samples_per_position) {
+        let samples = learn.samples_per_position;
+        let advice =
+            if samples < 1.0 { "most positions are never learned from" } else { "the network may learn them by heart" };
+        return Check::warn("learn", finding, format!("samples_per_position is {samples}: {advice}"));
+    }
+    if (learn.window as f64) < first {
+        let advice =
+            format!("learn.window = {} holds less than one iteration, so nothing older is learned", learn.window);
+        return Check::warn("learn", finding, advice);
+    }
+    Check::ok("learn", finding)
+}
+
+/// Whether the warm-up leaves room for learning.
+pub(super) fn schedule(config: &Config, plan: &Plan) -> Check {
+    let (warmup, steps) = (config.learn.warmup_steps, plan.steps);
+    let finding = format!("{warmup} steps of warm-up of {steps}, window up to {} positions", plan.largest_window);
+    if warmup as f64 > WARMUP_SHARE * steps as f64 {
+        return Check::warn("schedule", finding, "most learning happens below the peak rate: lower learn.warmup_steps");
+    }
+    Check::ok("schedule", finding)
+}
+
+/// What the matches cost.
+pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
+    let share = plan.shares()[2];
+    let finding = format!("{} games of matches, {:.0} % of the time", plan.match_games, 100.0 * share);
+    if config.arena.opponents.is_empty() {
+        return Check::warn("arena", finding, "without arena.opponents nothing measures strength");
+    }
+    if share > ARENA_SHARE {
+        return Check::warn("arena", finding, "raise arena.every or take fewer games or weaker opponents");
+    }
+    Check::ok("arena", finding)
+}
+
+/// Whether the run fits into memory.
+pub(super) fn memory<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
+    let demand = Demand::of(game, config, measured, plan)?;
+    let available = memory::available();
+    let of = available.map_or("an unknown amount".into(), bytes);
+    let finding = format!(
+        "about {} of {of}: replay window {}, search {}, network {}",
+        bytes(demand.all()),
+        bytes(demand.replay),
+        bytes(demand.search),
+        bytes(demand.network)
+    );
+    let advice = "lower learn.max_window, self_play.concurrent_games or search.simulations";
+    Ok(match available {
+        Some(available) if demand.all() > available => Check::fail("memory", finding, advice),
+        Some(available) if demand.all() > MEMORY_SHARE * available => Check::warn("memory", finding, advice),
+        _ => Check::ok("memory", finding),
+    })
+}
+
+/// What the run's folder comes to.
+pub(super) fn disk<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
+    let checkpoint = 4.0 * memory::parameters(game, &config.net)? as f64;
+    let numbered = (plan.steps / config.run.checkpoint_steps).min(config.run.iterations) + 1;
+    let replay = memory::position(game, measured) * plan.largest_window as f64;
+    // `latest`, `best`, and the learner's state: weights, averages and two moments.
+    let all = checkpoint * (numbered as f64 + 2.0 + 4.0) + replay;
+    let each = bytes(checkpoint);
+    let finding = format!("about {}: {numbered} numbered checkpoints of {each}, replay {}", bytes(all), bytes(replay));
+    Ok(if all > DISK {
+        Check::warn("disk", finding, "raise run.checkpoint_steps or lower learn.max_window")
+    } else {
+        Check::ok("disk", finding)
+    })
+}
+
+/// How long the run will take.
+pub(super) fn time(measured: &Measured, plan: &Plan) -> Check {
+    let whole = duration(Duration::try_from_secs_f64(plan.seconds()).unwrap_or(Duration::MAX));
+    let [play, learn, arena] = plan.shares().map(|share| 100.0 * share);
+    let finding = format!(
+        "about {whole}: self-play {play:.0} %, learning {learn:.0} %, matches {arena:.0} %, from {}",
+        basis(measured)
+    );
+    Check::ok("time", finding)
+}
+
+fn basis(measured: &Measured) -> String {
+    let play = &measured.self_play;
+    let games: usize = measured.matches.iter().map(|result| result.games).sum();
+    let iterations = match play.iterations {
+        0 => format!("{:.1} s of an iteration and a few games with little search", play.seconds),
+        1 => "1 iteration".into(),
+        many => format!("{many} iterations"),
+    };
+    format!("{iterations}, {} steps and {games} match games of the untrained network", measured.steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{Level, SelfPlay};
+
+    fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
+        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}")).expect("valid");
+        let game = turnstone_env::games::Mancala::with_params(&turnstone_env::Params::new()).expect("valid");
+        let self_play = SelfPlay {
+            iterations: 1,
+            seconds: 1.0,
+            positions_per_second: 1000.0,
+            positions_per_game: 30.0,
+            legal_mean: 4.0,
+            legal_most: 6,
+            mean_batch: None,
+        };
+        let mut measured = Measured { self_play, steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        change(&mut measured);
+        let plan = Plan::of(&config, &measured);
+        let checks = [
+            search(&config, &measured),
+            self_play_check(&config, &measured),
+            data(&config, &measured, &plan),
+            schedule(&config, &plan),
+            arena(&config, &plan),
+            memory(&game, &config, &measured, &plan).expect("a network"),
+            disk(&game, &config, &measured, &plan).expect("a network"),
+        ];
+        checks.into_iter().filter(|check| check.level != Level::Ok).map(|check| (check.what, check.level)).collect()
+    }
+
+    use super::self_play as self_play_check;
+
+    #[test]
+    fn each_slip_is_named() {
+        let found = |text: &str| examined(text, |_| ());
+        // 256 games of the default config on up to a few workers of 64 games.
+        let threads = "[self_play]\nthreads = 1\n";
+        assert_eq!(found(threads), []);
+        let play = "[self_play]\nthreads = 1\ngames_per_iteration = 2\nconcurrent_games = 2\n";
+        assert_eq!(found(&format!("{threads}[search]\nsimulations = 6")), [("search", Level::Warn)]);
+        assert_eq!(found(&format!("{threads}[search]\nsimulations = 6\nmethod = \"gumbel\"")), []);
+        assert_eq!(found("[self_play]\nthreads = 1\nconcurrent_games = 257"), [("self_play", Level::Warn)]);
+        assert_eq!(found(&format!("{play}[learn]\nwarmup_steps = 1")), [("learn", Level::Warn)]);
+        let short = format!("{play}[learn]\nwarmup_steps = 0\n[run]\niterations = 1");
+        assert_eq!(found(&short), [("learn", Level::Fail)]);
+        assert_eq!(found(&format!("{threads}[learn]\nsamples_per_position = 40")), [("learn", Level::Warn)]);
+        assert_eq!(found(&format!("{threads}[learn]\nwindow = 100")), [("learn", Level::Warn)]);
+        assert_eq!(found(&format!("{threads}[learn]\nwarmup_steps = 100000")), [("schedule", Level::Warn)]);
+        assert_eq!(found(&format!("{threads}[arena]\nopponents = []")), [("arena", Level::Warn)]);
+        let slow = |measured: &mut Measured| {
+            let opponent = "random".into();
+            measured.matches = vec![crate::doctor::Match { opponent, games: 1, seconds_per_game: 100.0 }];
+        };
+        assert_eq!(examined(threads, slow), [("arena", Level::Warn)]);
+        let huge = "[self_play]\nthreads = 1\n[learn]\nmax_window = 100000000\n[run]\niterations = 1000000000";
+        let huge = found(huge);
+        assert!(huge.contains(&("disk", Level::Warn)), "{huge:?}");
+    }
+}

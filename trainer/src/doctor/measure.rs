@@ -1,0 +1,236 @@
+//! How fast a run's parts are on this machine: real self-play, real learner steps, real matches, each for a while.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+use turnstone_models::Learner;
+use turnstone_search::classic::Classical;
+
+use crate::agents::{Agent, LoadedNetwork};
+use crate::arena::{MatchSettings, play_match};
+use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
+use crate::learn::{BatchMaker, learning_rate};
+use crate::network::{checkpoint_info, shape};
+use crate::replay::Window;
+use crate::self_play::{self, Games, Progress, Task};
+use crate::streams::{Purpose, stream};
+
+/// Shares of the time that self-play and learning are measured for; matches get the rest.
+const SELF_PLAY_SHARE: f64 = 0.5;
+const LEARNING_SHARE: f64 = 0.2;
+/// Games and simulations of the stand-in for an iteration that does not end in time.
+const FEW_GAMES: usize = 32;
+const FEW_SIMULATIONS: u32 = 8;
+
+/// The speeds of a run's parts, with the untrained network.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Measured {
+    /// Self-play.
+    pub self_play: SelfPlay,
+    /// Steps of the learner that were measured.
+    pub steps: u64,
+    /// Seconds of a step.
+    pub seconds_per_step: f64,
+    /// Matches, by opponent.
+    pub matches: Vec<Match>,
+}
+
+/// Speed and yield of self-play.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SelfPlay {
+    /// Whole iterations played. If 0, positions per game and legal actions, and for very slow searches the speed, come
+    /// from a few games with hardly any search.
+    pub iterations: u64,
+    /// Seconds measured.
+    pub seconds: f64,
+    /// Positions searched per second.
+    pub positions_per_second: f64,
+    /// Positions of a game, a mean.
+    pub positions_per_game: f64,
+    /// Legal actions of a position, a mean.
+    pub legal_mean: f64,
+    /// The most legal actions of a position.
+    pub legal_most: usize,
+    /// Positions per batch of the evaluator, a mean, if it was measured.
+    pub mean_batch: Option<f64>,
+}
+
+/// Speed of matches against one opponent.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Match {
+    /// The opponent's spec.
+    pub opponent: String,
+    /// Games finished.
+    pub games: usize,
+    /// Seconds per game, all threads together.
+    pub seconds_per_game: f64,
+}
+
+/// Measures for about `time`. `None` if `stop` was set before the end.
+///
+/// # Errors
+/// The network cannot be built or trained, or an opponent cannot play.
+pub(super) fn measure<G: Classical>(
+    game: &G,
+    config: &Config,
+    opponents: &[Agent],
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<Measured>> {
+    let spec = game.spec();
+    let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+    let Some((self_play, window)) = play(game, config, &learner, time.mul_f64(SELF_PLAY_SHARE), stop)? else {
+        return Ok(None);
+    };
+    let info = checkpoint_info(game, &config.net, 0);
+    let network = LoadedNetwork { info, weights: learner.averaged().clone() };
+    let (steps, seconds_per_step) = learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
+    let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
+    let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
+    let mut matches = Vec::new();
+    for opponent in opponents {
+        matches.push(play_some(game, config, [&agent, opponent], time.mul_f64(share), stop)?);
+    }
+    let interrupted = stop.load(Ordering::Relaxed);
+    Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
+}
+
+/// Plays iterations of self-play as the run would begin with.
+fn play<G: Classical>(
+    game: &G,
+    config: &Config,
+    learner: &Learner,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<(SelfPlay, Window)>> {
+    let task = |iteration, search, self_play| Task {
+        game,
+        network: &config.net,
+        weights: learner.averaged(),
+        search,
+        self_play,
+        seed: config.seed,
+        iteration,
+    };
+    let (start, progress) = (Instant::now(), Progress::default());
+    let mut whole: Vec<Games> = Vec::new();
+    while let Some(left) = time.checked_sub(start.elapsed()) {
+        let iteration = whole.len() as u64 + 1;
+        let task = task(iteration, &config.search, &config.self_play);
+        match within(left, stop, |over| self_play::play(&task, &progress, over))? {
+            Some(games) => whole.push(games),
+            None => break,
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let searched = progress.positions.load(Ordering::Relaxed);
+    let mut positions_per_second = searched as f64 / seconds;
+    let iterations = whole.len() as u64;
+    if whole.is_empty() {
+        let few = SelfPlayConfig {
+            games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
+            ..config.self_play.clone()
+        };
+        let simulations = config.search.simulations.min(FEW_SIMULATIONS);
+        let search = SearchConfig { simulations, ..config.search.clone() };
+        let start = Instant::now();
+        let games = self_play::play(&task(1, &search, &few), &Progress::default(), stop)?;
+        let Some(games) = games else { return Ok(None) };
+        let seats = config.self_play.workers() * config.self_play.concurrent_games;
+        if searched < 2 * seats as u64 {
+            // Most games have not come to their second move: time goes by simulations.
+            let share = f64::from(simulations + 1) / f64::from(config.search.simulations + 1);
+            positions_per_second = share * games.shard.len() as f64 / start.elapsed().as_secs_f64();
+        }
+        whole.push(games);
+    }
+    let sum = |figure: fn(&Games) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
+    let shards = || whole.iter().map(|games| &games.shard);
+    let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
+    let positions = sum(|games| games.shard.len() as u64);
+    let self_play = SelfPlay {
+        iterations,
+        seconds,
+        positions_per_second,
+        positions_per_game: positions / sum(|games| games.ends.len() as u64),
+        legal_mean: legal().sum::<usize>() as f64 / positions,
+        legal_most: legal().max().unwrap_or(0),
+        mean_batch: (iterations > 0)
+            .then(|| sum(|games| games.work.traffic.evaluations()) / sum(|games| games.work.traffic.batches).max(1.0)),
+    };
+    let mut window = Window::default();
+    for games in whole {
+        window.push(games.shard.into(), usize::MAX);
+    }
+    Ok(Some((self_play, window)))
+}
+
+/// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
+fn learn<G: Classical>(
+    game: &G,
+    config: &Config,
+    learner: &mut Learner,
+    window: &Window,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<(u64, f64)> {
+    let spec = game.spec();
+    let mut maker = BatchMaker::new(&spec, &config.learn);
+    let mut start = Instant::now();
+    let mut steps = 0;
+    while steps < 2 || (start.elapsed() < time && !stop.load(Ordering::Relaxed)) {
+        let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]));
+        learner.step(batch, learning_rate(&config.learn, steps, 0.0))?;
+        steps += 1;
+        if steps == 1 {
+            start = Instant::now();
+        }
+    }
+    Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
+}
+
+/// Plays games of the match that the run would play. Games in progress when the time is up are finished.
+fn play_some<G: Classical>(
+    game: &G,
+    config: &Config,
+    agents: [&Agent; 2],
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Match> {
+    let settings = MatchSettings {
+        games: config.arena.final_games,
+        opening_plies: config.arena.opening_plies,
+        seed: config.seed,
+        threads: cores(),
+    };
+    let (games, start) = (AtomicUsize::new(0), Instant::now());
+    let count = || {
+        games.fetch_add(1, Ordering::Relaxed);
+    };
+    within(time, stop, |over| play_match(game, agents, &settings, &count, over))?;
+    let games = games.into_inner();
+    let seconds_per_game = start.elapsed().as_secs_f64() / games.max(1) as f64;
+    Ok(Match { opponent: agents[1].spec.to_string(), games, seconds_per_game })
+}
+
+/// Does work that ends early when the flag it is given is set: when the time is up, or `stop` is set.
+fn within<T>(time: Duration, stop: &AtomicBool, work: impl FnOnce(&AtomicBool) -> T) -> T {
+    let (start, over, done) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) && start.elapsed() < time && !stop.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(5));
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let result = work(&over);
+        done.store(true, Ordering::Relaxed);
+        result
+    })
+}

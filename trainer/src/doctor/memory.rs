@@ -1,0 +1,89 @@
+//! How much memory is there, and how much a run takes. The latter are estimates from the sizes of what is kept.
+
+use std::fs;
+
+use turnstone_env::Game;
+use turnstone_models::{NetworkConfig, TensorSpec};
+
+use super::measure::Measured;
+use super::plan::Plan;
+use crate::config::Config;
+use crate::network::shape;
+
+/// Bytes of a position in the replay window besides features and policy: its record and the end of its policy.
+const RECORD: f64 = 20.0;
+/// Bytes of a policy entry: index and share.
+const POLICY_ENTRY: f64 = 6.0;
+/// Bytes of a tree's node besides the state, and of an edge.
+const NODE: f64 = 48.0;
+const EDGE: f64 = 20.0;
+/// Bytes of an entry in the cache of evaluations besides the state: where its answer lies, and room for its priors.
+const CACHED: f64 = 40.0 + 16.0 * 4.0;
+/// Copies of the network's parameters that the learner holds: weights, two moments, averages, gradients, the graph's.
+const LEARNER_COPIES: f64 = 8.0;
+
+/// Bytes that a run takes.
+pub(super) struct Demand {
+    pub(super) replay: f64,
+    /// Trees and caches of evaluations.
+    pub(super) search: f64,
+    pub(super) network: f64,
+}
+
+impl Demand {
+    pub(super) fn of<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> anyhow::Result<Self> {
+        let parameters = 4.0 * parameters(game, &config.net)? as f64;
+        let workers = config.self_play.workers();
+        let seats = workers * config.self_play.concurrent_games.min(config.self_play.games_per_iteration);
+        // A tree keeps what was searched below the last move, and its memory doubles as it grows; a second one is the
+        // place that it is copied to.
+        let nodes = 2.0 * 2.0 * f64::from(config.search.simulations);
+        let state = size_of::<G::State>() as f64;
+        let cached = match config.self_play.cached_positions {
+            0 => 0.0,
+            positions => positions.next_power_of_two() as f64 * (state + CACHED),
+        };
+        let node = state + NODE + EDGE * measured.self_play.legal_mean;
+        let NetworkConfig::ResidualMlp { blocks, width } = config.net;
+        let activations = 4.0 * 4.0 * (config.learn.batch * (2 * blocks + 2) * width) as f64;
+        Ok(Self {
+            replay: position(game, measured) * plan.largest_window as f64,
+            search: seats as f64 * nodes * node + workers as f64 * cached,
+            network: parameters * (LEARNER_COPIES + workers as f64) + activations,
+        })
+    }
+
+    pub(super) fn all(&self) -> f64 {
+        self.replay + self.search + self.network
+    }
+}
+
+/// Bytes of a position in the replay window, in memory and on disk.
+pub(super) fn position<G: Game>(game: &G, measured: &Measured) -> f64 {
+    4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.self_play.legal_mean
+}
+
+/// Parameters of the network.
+pub(super) fn parameters<G: Game>(game: &G, network: &NetworkConfig) -> anyhow::Result<usize> {
+    Ok(network.layout(shape(&game.spec()))?.iter().map(TensorSpec::count).sum())
+}
+
+/// Bytes that may still be taken: of the machine, or of the container if that has less. `None` where the system does
+/// not say (it is asked as Linux is).
+pub(super) fn available() -> Option<f64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let machine = 1024.0 * line.split_whitespace().next()?.parse::<f64>().ok()?;
+    let number = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<f64>().ok();
+    let container = number("memory.max").zip(number("memory.current")).map(|(most, now)| (most - now).max(0.0));
+    Some(container.map_or(machine, |container| container.min(machine)))
+}
+
+/// Bytes as people read them.
+pub(super) fn bytes(count: f64) -> String {
+    match count {
+        1e9.. => format!("{:.1} GB", count / 1e9),
+        1e6.. => format!("{:.0} MB", count / 1e6),
+        _ => format!("{:.0} KB", count / 1e3),
+    }
+}

@@ -1,0 +1,105 @@
+//! What a whole run comes to at measured speeds.
+
+use serde::Serialize;
+
+use super::measure::Measured;
+use crate::config::Config;
+use crate::learn::steps_due;
+use crate::replay::window_size;
+
+/// Counts and seconds of the whole run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Plan {
+    /// Positions of one iteration.
+    pub positions_per_iteration: f64,
+    /// Steps after the first iteration.
+    pub first_steps: u64,
+    /// Positions of the run.
+    pub positions: u64,
+    /// Steps of the run.
+    pub steps: u64,
+    /// Positions in the replay window at its largest.
+    pub largest_window: u64,
+    /// Games of all matches.
+    pub match_games: u64,
+    /// Seconds of self-play.
+    pub self_play_seconds: f64,
+    /// Seconds of learning.
+    pub learn_seconds: f64,
+    /// Seconds of matches.
+    pub arena_seconds: f64,
+}
+
+impl Plan {
+    pub(super) fn of(config: &Config, measured: &Measured) -> Self {
+        let (learn, iterations) = (&config.learn, config.run.iterations);
+        let positions_per_iteration =
+            config.self_play.games_per_iteration as f64 * measured.self_play.positions_per_game;
+        let positions = (iterations as f64 * positions_per_iteration) as u64;
+        let steps = steps_due(learn, positions);
+        // The window holds whole iterations, so it goes beyond its size by up to one.
+        let window = window_size(positions, learn.window, learn.max_window) as f64 + positions_per_iteration;
+        let games = match_games(config);
+        Self {
+            positions_per_iteration,
+            first_steps: steps_due(learn, positions_per_iteration as u64),
+            positions,
+            steps,
+            largest_window: (window as u64).min(positions),
+            match_games: games * config.arena.opponents.len() as u64,
+            self_play_seconds: positions as f64 / measured.self_play.positions_per_second,
+            learn_seconds: steps as f64 * measured.seconds_per_step,
+            arena_seconds: measured.matches.iter().map(|result| games as f64 * result.seconds_per_game).sum(),
+        }
+    }
+
+    /// Seconds of the run.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.self_play_seconds + self.learn_seconds + self.arena_seconds
+    }
+
+    /// Shares of self-play, learning and matches, 0..=1.
+    #[must_use]
+    pub fn shares(&self) -> [f64; 3] {
+        [self.self_play_seconds, self.learn_seconds, self.arena_seconds].map(|part| part / self.seconds())
+    }
+}
+
+/// Games of all matches against one opponent; matches are played in pairs.
+fn match_games(config: &Config) -> u64 {
+    let arena = &config.arena;
+    let before_the_last = (config.run.iterations - 1).checked_div(arena.every).unwrap_or(0);
+    let paired = |games: usize| games.next_multiple_of(2) as u64;
+    before_the_last * paired(arena.games) + paired(arena.final_games)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::{Match, SelfPlay};
+
+    #[test]
+    fn a_plan_adds_up() {
+        let text = "[game]\nname = \"mancala\"\n[self_play]\ngames_per_iteration = 100\n[learn]\nbatch = 200\n\
+                    samples_per_position = 2\n[arena]\nevery = 4\ngames = 9\nfinal_games = 20\n[run]\niterations = 8";
+        let config = Config::parse(text).expect("valid");
+        let self_play = SelfPlay {
+            iterations: 1,
+            seconds: 1.0,
+            positions_per_second: 1000.0,
+            positions_per_game: 30.0,
+            legal_mean: 4.0,
+            legal_most: 6,
+            mean_batch: None,
+        };
+        let matches = vec![Match { opponent: "random".into(), games: 10, seconds_per_game: 0.1 }];
+        let plan = Plan::of(&config, &Measured { self_play, steps: 1, seconds_per_step: 0.01, matches });
+        assert_eq!((plan.positions, plan.steps, plan.first_steps), (24_000, 240, 30));
+        // One match of 10 after iteration 4; the one after iteration 8 is the last.
+        assert_eq!((plan.match_games, plan.largest_window), (30, 24_000));
+        assert!((plan.seconds() - (24.0 + 2.4 + 3.0)).abs() < 1e-9);
+        let never = Config::parse(&text.replace("every = 4", "every = 0")).expect("valid");
+        assert_eq!(match_games(&never), 20);
+    }
+}

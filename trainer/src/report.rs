@@ -1,0 +1,142 @@
+//! A run as one HTML page that stands alone: strength, sample games on the board, curves, throughput, config.
+//!
+//! The page is a function of the run's files and of [`Settings`]: the same run gives the same page.
+
+mod scale;
+mod chart;
+mod page;
+mod history;
+mod games;
+mod strength;
+mod overview;
+mod curves;
+
+pub use history::{HistoryError, Iteration, Match, Stages};
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use turnstone_models::{NetworkConfig, TensorSpec};
+use turnstone_search::classic::Classical;
+
+use self::page::Part;
+use crate::agents::{Agent, LoadedNetwork, load_network};
+use crate::config::{Config, cores};
+use crate::grading::{grade, known};
+use crate::network::shape;
+use crate::progress::Reporter;
+use crate::run_folder::RunFolder;
+
+/// What the report plays and grades itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Simulations per move of the sample games and of grading.
+    pub simulations: u32,
+    /// Whether the newest checkpoint is graded against the exact truth if the metrics hold no grade.
+    pub grade: bool,
+}
+
+/// The page of a run. `None` if `stop` was set before it was done.
+///
+/// # Errors
+/// A file of the run is damaged.
+pub fn report<G: Classical>(
+    game: &G,
+    config: &Config,
+    folder: &RunFolder,
+    settings: Settings,
+    reporter: &Reporter,
+    stop: &AtomicBool,
+) -> Result<Option<String>> {
+    let text = fs::read_to_string(folder.config()).with_context(|| folder.config().display().to_string())?;
+    let history = history::read(&folder.metrics())?;
+    let network = if folder.latest().is_file() { Some(load_network(&folder.latest(), game)?) } else { None };
+    let mut parts = vec![strength::strength(config, &history)];
+    if let Some(network) = network {
+        let Some(games) = sample_games(game, config, &network, settings, reporter, stop)? else { return Ok(None) };
+        parts.push(games);
+        let Some(truth) = truth(game, config, network, &history, settings, reporter, stop)? else { return Ok(None) };
+        parts.extend(truth);
+    }
+    if !history.is_empty() {
+        parts.push(curves::learning(&history));
+        parts.push(curves::throughput(&history));
+    }
+    parts.push(curves::config(&text, config));
+    let name = title(G::NAME);
+    let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let header = overview::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
+    let footer = format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), G::NAME, G::VERSION);
+    Ok(Some(page::page(&format!("{name}: a Turnstone run"), &header, &parts, &footer)))
+}
+
+fn sample_games<G: Classical>(
+    game: &G,
+    config: &Config,
+    network: &LoadedNetwork,
+    settings: Settings,
+    reporter: &Reporter,
+    stop: &AtomicBool,
+) -> Result<Option<Part>> {
+    let bar = reporter.bar("games", games::GAMES);
+    let mut html = String::new();
+    for number in 0..games::GAMES {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        html += &games::play(game, network, config, settings.simulations, number)?.card(number + 1);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
+    Ok(Some(Part { id: "games", heading: "Sample games", lead, html }))
+}
+
+/// The grade that the metrics hold or that is found now; nothing if no exact truth is at hand. `None` if interrupted.
+fn truth<G: Classical>(
+    game: &G,
+    config: &Config,
+    network: LoadedNetwork,
+    history: &[Iteration],
+    settings: Settings,
+    reporter: &Reporter,
+    stop: &AtomicBool,
+) -> Result<Option<Option<Part>>> {
+    if let Some((iteration, grade)) = history.iter().rev().find_map(|it| Some((it.iteration, it.grade.as_ref()?))) {
+        let how = format!("Graded during the run after iteration {iteration}.");
+        return Ok(Some(Some(strength::truth(grade, how, history))));
+    }
+    let set = if settings.grade { known(game)? } else { None };
+    let Some(set) = set else { return Ok(Some(None)) };
+    let how = format!(
+        "The newest checkpoint (step {}) at {} simulations in {} positions whose exact value is known.",
+        network.info.step,
+        settings.simulations,
+        set.positions.len()
+    );
+    let agent = Agent::from_network(network, "latest", settings.simulations, config.arena.search);
+    let bar = reporter.bar("grading", set.positions.len() as u64);
+    let grade = grade(game, &agent, &set, config.seed, cores(), &|| bar.inc(1), stop)?;
+    bar.finish_and_clear();
+    Ok(grade.map(|grade| Some(strength::truth(&grade, how, history))))
+}
+
+fn network_in_words<G: Classical>(game: &G, network: &NetworkConfig) -> Result<String> {
+    let parameters: usize = network.layout(shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
+    let NetworkConfig::ResidualMlp { blocks, width } = network;
+    Ok(format!(
+        "Residual MLP, {blocks} block{} of {width} units, {} parameters",
+        if *blocks == 1 { "" } else { "s" },
+        scale::grouped(parameters as u64)
+    ))
+}
+
+/// `mu_torere` as a heading: `Mu Torere`.
+fn title(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    name.split('_').map(capital).collect::<Vec<_>>().join(" ")
+}

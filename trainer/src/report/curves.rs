@@ -1,0 +1,156 @@
+//! Curves over the iterations: learning and throughput; and the config that they belong to.
+
+use super::chart::{Chart, Form, Series};
+use super::history::{Iteration, span};
+use super::overview::STAGES;
+use super::page::{Part, escaped};
+use crate::config::Config;
+
+/// Losses, schedules and what self-play looks like.
+pub(super) fn learning(history: &[Iteration]) -> Part {
+    let loss = |name: &'static str| over(history, move |iteration| iteration.loss(name));
+    let outcome = |i: usize| over(history, move |it| it.outcome_shares.map(|shares| 100.0 * shares[i]));
+    let lines = |title, unit, series, note| curves(history, Form::Lines, title, unit, series, note);
+    let html = [
+        lines(
+            "Losses",
+            "nats",
+            vec![("policy", loss("policy_loss")), ("value", loss("value_loss"))],
+            "Cross-entropies of policy and win/draw/loss, means over an iteration's steps.",
+        ),
+        lines(
+            "Policy divergence",
+            "nats",
+            vec![("from the search's policy", loss("policy_divergence"))],
+            "Policy loss less the targets' own entropy: what the network could still learn from the search.",
+        ),
+        lines(
+            "Policy entropy",
+            "nats",
+            vec![("of the network", loss("policy_entropy"))],
+            "How undecided the network is among the legal actions.",
+        ),
+        curves(
+            history,
+            Form::Stacked,
+            "Outcomes of self-play",
+            "%",
+            vec![("player 1 wins", outcome(0)), ("draws", outcome(1)), ("player 2 wins", outcome(2))],
+            "Shares of each iteration's games.",
+        ),
+        lines(
+            "Length of games",
+            "plies",
+            vec![("mean", over(history, |it| it.game_length))],
+            "Random opening plies included.",
+        ),
+        lines(
+            "Learning rate",
+            "",
+            vec![("AdamW", over(history, |it| it.learning_rate))],
+            "At the end of each iteration.",
+        ),
+        lines(
+            "Gradient norm",
+            "",
+            vec![("before clipping", loss("gradient_norm"))],
+            "Over all parameters together, means over an iteration's steps.",
+        ),
+        lines(
+            "Replay window",
+            "positions",
+            vec![("positions", over(history, |it| it.window.map(|n| n as f64)))],
+            "Positions that batches are drawn from.",
+        ),
+    ];
+    Part { id: "learning", heading: "Learning", lead: String::new(), html: charts(&html) }
+}
+
+/// Rates, and where each iteration's time went.
+pub(super) fn throughput(history: &[Iteration]) -> Part {
+    let stage = |i: usize| {
+        over(history, move |it| {
+            let seconds = it.stage_seconds();
+            Some(100.0 * seconds[i] / seconds.iter().sum::<f64>().max(1e-9))
+        })
+    };
+    let lines = |title, unit, name, values, note| curves(history, Form::Lines, title, unit, vec![(name, values)], note);
+    let html = [
+        lines(
+            "Positions",
+            "per second",
+            "positions/s",
+            over(history, |it| it.timing.positions_per_second),
+            "Positions searched per second of self-play.",
+        ),
+        lines(
+            "Evaluations",
+            "per second",
+            "evaluations/s",
+            over(history, |it| it.timing.evaluations_per_second),
+            "Positions evaluated by the network per second of self-play.",
+        ),
+        lines(
+            "Batches",
+            "positions",
+            "mean batch",
+            over(history, |it| it.timing.mean_batch),
+            "Positions that the network evaluates together, a mean.",
+        ),
+        curves(
+            history,
+            Form::Stacked,
+            "Share of time",
+            "%",
+            STAGES.iter().copied().zip((0..3).map(stage)).collect(),
+            "Of each iteration's wall time.",
+        ),
+        lines(
+            "Time of an iteration",
+            "seconds",
+            "seconds",
+            over(history, |it| Some(it.timing.seconds)),
+            "Matches make some iterations longer.",
+        ),
+    ];
+    Part { id: "throughput", heading: "Throughput", lead: String::new(), html: charts(&html) }
+}
+
+/// The config as it was given, and with its defaults.
+pub(super) fn config(text: &str, config: &Config) -> Part {
+    let whole = toml::to_string(config).unwrap_or_default();
+    let html = format!(
+        "<div class=\"card\"><pre>{}</pre></div>\n<details><summary>with all defaults</summary><div class=\"card\" style=\"margin-top:10px\"><pre>{}</pre></div></details>\n",
+        escaped(text),
+        escaped(&whole)
+    );
+    Part { id: "config", heading: "Config", lead: String::new(), html }
+}
+
+fn charts(figures: &[String]) -> String {
+    format!("<div class=\"charts\">\n{}</div>\n", figures.concat())
+}
+
+type Values = Vec<(f64, f64)>;
+
+/// A figure over the iterations; where it is unknown there is a gap.
+fn over(history: &[Iteration], value: impl Fn(&Iteration) -> Option<f64>) -> Values {
+    history.iter().map(|iteration| (iteration.iteration as f64, value(iteration).unwrap_or(f64::NAN))).collect()
+}
+
+/// A chart over the iterations; nothing if the metrics do not tell any of its values.
+fn curves(
+    history: &[Iteration],
+    form: Form,
+    title: &str,
+    unit: &str,
+    values: Vec<(&str, Values)>,
+    note: &str,
+) -> String {
+    if !values.iter().flat_map(|(_, values)| values).any(|(_, y)| y.is_finite()) {
+        return String::new();
+    }
+    let series = values.into_iter().map(|(name, values)| Series::new(name, values.into_iter())).collect();
+    let x_range = span(history);
+    Chart { title, unit, x_unit: "iteration", form, x_range, y: None, series }.figure(note)
+}

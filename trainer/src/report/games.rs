@@ -1,0 +1,210 @@
+//! Sample games: the newest checkpoint plays itself, and the page replays it.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::json;
+use turnstone_env::svg::status;
+use turnstone_env::{Game, Side};
+use turnstone_models::NetworkError;
+use turnstone_search::{Estimate, Mcts};
+
+use super::chart::{Chart, Form, Series};
+use super::page::escaped;
+use crate::agents::LoadedNetwork;
+use crate::config::{Config, SearchKind};
+use crate::network::NetworkEvaluator;
+use crate::streams::{Purpose, stream};
+
+/// Sample games in a report.
+pub(super) const GAMES: u64 = 3;
+/// A game is shown up to so many plies.
+const MOST_PLIES: usize = 300;
+/// Plies that the games after the first begin with, drawn from the search's visits instead of played best.
+const VARIED_PLIES: usize = 8;
+
+/// A game that a network played against itself.
+pub(super) struct SampleGame {
+    how: String,
+    moves: Vec<(Side, String)>,
+    /// The boards before and after every move, as SVG documents.
+    boards: Vec<String>,
+    /// Probabilities that player 1 wins, draws and loses in each of these positions, as the search found them; at the
+    /// end of the game, what came of it.
+    values: Vec<[f32; 3]>,
+    ending: String,
+}
+
+/// Plays game `number` (from 0). It depends on the network, the seed and the number of simulations alone.
+///
+/// # Errors
+/// The network cannot be built.
+pub(super) fn play<G: Game>(
+    game: &G,
+    network: &LoadedNetwork,
+    config: &Config,
+    simulations: u32,
+    number: u64,
+) -> Result<SampleGame, NetworkError> {
+    let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+    let mut rng = stream(config.seed, Purpose::Sample, [number, 0]);
+    let mut search = Mcts::new(game, game.start());
+    let method = config.arena.search.strongest();
+    let varied = if number == 0 { 0 } else { VARIED_PLIES };
+    let (mut moves, mut values) = (Vec::new(), Vec::new());
+    let mut boards = vec![game.draw_svg(search.state(), None)];
+    while game.outcome(search.state()).is_none() && moves.len() < MOST_PLIES {
+        search.begin(&method, simulations, &mut rng);
+        search.run(game, &mut evaluator);
+        values.push(search.estimate().win_draw_loss(Side::First));
+        let temperature = if moves.len() < varied { 1.0 } else { 0.0 };
+        let action = search.choose(temperature, &mut rng);
+        moves.push((game.mover(search.state()), game.action_text(action)));
+        search.advance(game, action);
+        boards.push(game.draw_svg(search.state(), Some(action)));
+    }
+    let outcome = game.outcome(search.state());
+    values.push(match &outcome {
+        Some(outcome) => Estimate::exact(outcome.value()).win_draw_loss(Side::First),
+        None => values.last().copied().unwrap_or([0.0, 1.0, 0.0]),
+    });
+    let margin = outcome.map_or(0, |outcome| outcome.margin.unsigned_abs());
+    let by = if margin == 0 { String::new() } else { format!(" by {margin}") };
+    let ending = match outcome {
+        Some(_) => status(outcome, Side::First, ["player 1", "player 2"]) + &by,
+        None => "goes on".into(),
+    };
+    let how = match varied {
+        0 => format!("the move with the most of {simulations} simulations throughout"),
+        _ => format!("{simulations} simulations; the first {varied} plies drawn in proportion to the visits"),
+    };
+    let how = if config.arena.search == SearchKind::Gumbel { format!("{how}, Gumbel search") } else { how };
+    Ok(SampleGame { how, moves, boards, values, ending })
+}
+
+impl SampleGame {
+    /// The game as a card of the page; `number` counts from 1.
+    pub(super) fn card(&self, number: u64) -> String {
+        let plies = self.moves.len();
+        let (how, ending) = (escaped(&self.how), escaped(&self.ending));
+        let last = &self.boards[plies];
+        let numbers = in_words(self.values[plies]);
+        let (bar, chart, moves, data) = (bar(self.values[plies]), self.chart(), self.move_list(), self.data());
+        format!(
+            r#"<article class="card game" id="game-{number}">
+<h3>Game {number}: {ending} after {plies} plies</h3>
+<p class="note">{how}</p>
+<div class="table">
+<div class="board">{last}</div>
+<div class="controls" hidden>
+<button type="button" class="back" aria-label="previous ply">&#9664;</button>
+<input type="range" min="0" max="{plies}" value="{plies}" aria-label="ply">
+<button type="button" class="on" aria-label="next ply">&#9654;</button>
+<button type="button" class="run">play</button>
+</div>
+</div>
+<div class="side">
+<p class="now"><b class="ply">End</b> <span class="numbers">{numbers}</span></p>
+{bar}
+<ul class="legend stacked"><li><i class="c1"></i>player 1 wins</li><li><i class="c2"></i>draw</li><li><i class="c3"></i>player 2 wins</li></ul>
+{chart}
+{moves}
+</div>
+<script type="application/json">{data}</script>
+</article>
+"#
+        )
+    }
+
+    /// The value over the plies.
+    fn chart(&self) -> String {
+        let names = ["player 1 wins", "draw", "player 2 wins"];
+        let layer =
+            |i: usize| self.values.iter().enumerate().map(move |(ply, p)| (ply as f64, 100.0 * f64::from(p[i])));
+        let series = names.into_iter().enumerate().map(|(i, name)| Series::new(name, layer(i))).collect();
+        let chart = Chart {
+            title: "value after every move",
+            unit: "%",
+            x_unit: "ply",
+            form: Form::Stacked,
+            x_range: None,
+            y: None,
+            series,
+        };
+        let ([_, right], [top, bottom]) = (Chart::x_ends(), Chart::y_ends());
+        let cursor = format!(r#"<path class="cursor" d="M{right} {top}V{bottom}"/>"#);
+        chart.svg(&cursor)
+    }
+
+    fn move_list(&self) -> String {
+        let mut items = String::new();
+        for ((side, text), value) in self.moves.iter().zip(&self.values[1..]) {
+            let (player, text, title) = (side.index() + 1, escaped(text), in_words(*value));
+            write!(items, r#"<li class="p{player}" title="{title}">{text}</li>"#).expect("a string");
+        }
+        format!(r#"<ol class="moves">{items}</ol>"#)
+    }
+
+    /// What the replay needs. Boards share most of their lines, so each line is told once.
+    fn data(&self) -> String {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut lines: Vec<&str> = Vec::new();
+        let mut number_of = |line| {
+            *numbers.entry(line).or_insert_with(|| {
+                lines.push(line);
+                lines.len() - 1
+            })
+        };
+        let boards: Vec<Vec<usize>> =
+            self.boards.iter().map(|board| board.lines().map(&mut number_of).collect()).collect();
+        let moves: Vec<&str> = self.moves.iter().map(|(_, text)| text.as_str()).collect();
+        let values: Vec<[i64; 3]> = self.values.iter().map(|value| per_mille(*value)).collect();
+        let data = json!({
+            "lines": lines, "boards": boards, "moves": moves, "values": values, "x": Chart::x_ends(), "y": Chart::y_ends(),
+        });
+        // `</script>` would end the element early.
+        data.to_string().replace('<', "\\u003c")
+    }
+}
+
+fn per_mille(value: [f32; 3]) -> [i64; 3] {
+    value.map(|p| (1000.0 * p).round() as i64)
+}
+
+/// The probabilities as the page's script words them, too.
+fn in_words(value: [f32; 3]) -> String {
+    let [win, draw, loss] = value.map(|p| 100.0 * p);
+    format!("player 1 wins {win:.0} %, draw {draw:.0} %, player 2 wins {loss:.0} %")
+}
+
+/// A bar of the three probabilities.
+fn bar(value: [f32; 3]) -> String {
+    let [win, draw, loss] = value.map(|p| 100.0 * p);
+    format!(
+        r#"<div class="wdl stacked" aria-hidden="true"><i class="c1" style="width:{win:.1}%"></i><i class="c2" style="width:{draw:.1}%"></i><i class="c3" style="width:{loss:.1}%"></i></div>"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_stands_without_its_script_and_nothing_in_it_ends_it_early() {
+        let game = SampleGame {
+            how: "<how>".into(),
+            moves: vec![(Side::First, "a<b".into())],
+            boards: vec!["<svg>\n<a/>\n</svg>".into(), "<svg>\n<b/>\n</svg>".into()],
+            values: vec![[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]],
+            ending: "player 1 has won".into(),
+        };
+        let card = game.card(1);
+        assert!(card.contains("<div class=\"board\"><svg>\n<b/>\n</svg></div>"), "{card}");
+        assert!(card.contains("a&lt;b</li>") && card.contains("&lt;how&gt;"), "{card}");
+        let data = game.data();
+        assert!(!data.contains('<'), "{data}");
+        let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+        assert_eq!(data["lines"], json!(["<svg>", "<a/>", "</svg>", "<b/>"]));
+        assert_eq!((&data["boards"][1], &data["values"][0]), (&json!([0, 3, 2]), &json!([500, 250, 250])));
+    }
+}

@@ -1,0 +1,225 @@
+//! What a run's `metrics.jsonl` says, iteration by iteration, read back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::arena::SeatRecord;
+use crate::grading::Grade;
+
+/// The figures of one iteration. Fields that a run of another version may lack are optional, and fields that this
+/// version does not know are passed over.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Iteration {
+    /// The iteration, from 1.
+    pub iteration: u64,
+    /// Steps of the learner so far.
+    pub step: u64,
+    /// Games of self-play so far.
+    pub games: u64,
+    /// Positions of self-play so far.
+    pub positions: u64,
+    /// Positions in the replay window.
+    pub window: Option<u64>,
+    /// Mean length of the iteration's games in plies.
+    pub game_length: Option<f64>,
+    /// Shares of the iteration's games won by player 1, drawn, won by player 2.
+    pub outcome_shares: Option<[f64; 3]>,
+    /// Learning rate at the end of the iteration.
+    pub learning_rate: Option<f64>,
+    /// Means over the iteration's steps by name; absent if there was none.
+    pub losses: Option<BTreeMap<String, Option<f64>>>,
+    /// Matches played after the iteration.
+    #[serde(default)]
+    pub arena: Vec<Match>,
+    /// The grade against the exact truth after the iteration.
+    pub grade: Option<Grade>,
+    /// How long things took.
+    pub timing: Stages,
+}
+
+/// The result of a match against one opponent.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Match {
+    /// The opponent's spec.
+    pub opponent: String,
+    /// The network's record in both seats.
+    pub by_seat: SeatRecord,
+    /// Its score, 0..=1.
+    pub score: f64,
+    /// 95 % interval of the score.
+    pub score_interval: [f64; 2],
+    /// Elo difference; absent if it is infinite.
+    elo: Option<f64>,
+    /// 95 % interval of the Elo difference, its ends absent where they are infinite.
+    elo_interval: [Option<f64>; 2],
+}
+
+/// Seconds and rates of an iteration.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+pub struct Stages {
+    /// Seconds of self-play.
+    pub self_play_seconds: f64,
+    /// Seconds of learning.
+    pub learn_seconds: f64,
+    /// Seconds of the whole iteration.
+    pub seconds: f64,
+    /// Positions of self-play per second of self-play.
+    pub positions_per_second: Option<f64>,
+    /// Positions evaluated by the network per second of self-play.
+    pub evaluations_per_second: Option<f64>,
+    /// Positions per batch of the evaluator.
+    pub mean_batch: Option<f64>,
+}
+
+/// A line of the metrics that cannot be read.
+#[derive(Debug, Error)]
+#[error("{}: line {line}: {fault}", path.display())]
+pub struct HistoryError {
+    path: PathBuf,
+    line: usize,
+    fault: String,
+}
+
+impl Match {
+    /// Elo difference; infinite if every game was won or lost.
+    #[must_use]
+    pub fn elo(&self) -> f64 {
+        self.elo.unwrap_or(if self.score < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY })
+    }
+
+    /// 95 % interval of the Elo difference.
+    #[must_use]
+    pub fn elo_interval(&self) -> [f64; 2] {
+        [self.elo_interval[0].unwrap_or(f64::NEG_INFINITY), self.elo_interval[1].unwrap_or(f64::INFINITY)]
+    }
+
+    /// Games played.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.by_seat.total().games()
+    }
+}
+
+impl Iteration {
+    /// A mean over the iteration's steps, if there were any.
+    #[must_use]
+    pub fn loss(&self, name: &str) -> Option<f64> {
+        self.losses.as_ref()?.get(name).copied().flatten()
+    }
+
+    /// Mean score over the opponents of this iteration's matches, if there were any.
+    #[must_use]
+    pub fn mean_score(&self) -> Option<f64> {
+        let scores = self.arena.iter().map(|result| result.score);
+        (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
+    }
+
+    /// Seconds of self-play, learning, and the rest: matches and files.
+    #[must_use]
+    pub fn stage_seconds(&self) -> [f64; 3] {
+        let Stages { self_play_seconds, learn_seconds, seconds, .. } = self.timing;
+        [self_play_seconds, learn_seconds, (seconds - self_play_seconds - learn_seconds).max(0.0)]
+    }
+}
+
+/// Reads the metrics of a run; there are none before its first iteration ends. A last line without its line break is
+/// one that is being written, or was when the run was interrupted: it does not count.
+///
+/// # Errors
+/// The first line that is damaged, or that goes back in time.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(anyhow::Error::new(e).context(path.display().to_string())),
+    };
+    Ok(parse(&text).map_err(|(line, fault)| HistoryError { path: path.to_owned(), line, fault })?)
+}
+
+fn parse(text: &str) -> Result<Vec<Iteration>, (usize, String)> {
+    let mut history: Vec<Iteration> = Vec::new();
+    for (number, line) in (1..).zip(text.split_inclusive('\n').filter(|line| line.ends_with('\n'))) {
+        let iteration: Iteration = serde_json::from_str(line).map_err(|e| (number, e.to_string()))?;
+        if let Some(last) = history.last().filter(|last| last.iteration >= iteration.iteration) {
+            return Err((
+                number,
+                format!("iteration {} comes after iteration {}", iteration.iteration, last.iteration),
+            ));
+        }
+        history.push(iteration);
+    }
+    Ok(history)
+}
+
+/// The first and the last iteration.
+pub(super) fn span(history: &[Iteration]) -> Option<[f64; 2]> {
+    Some([history.first()?.iteration as f64, history.last()?.iteration as f64])
+}
+
+/// The opponents of all matches, in the order in which they came up.
+pub(super) fn opponents(history: &[Iteration]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for result in history.iter().flat_map(|iteration| &iteration.arena) {
+        if !names.contains(&result.opponent) {
+            names.push(result.opponent.clone());
+        }
+    }
+    names
+}
+
+/// The matches against an opponent, with their iterations.
+pub(super) fn matches<'a>(
+    history: &'a [Iteration],
+    opponent: &'a str,
+) -> impl Iterator<Item = (&'a Iteration, &'a Match)> {
+    history.iter().flat_map(move |iteration| {
+        iteration.arena.iter().filter(move |result| result.opponent == opponent).map(move |result| (iteration, result))
+    })
+}
+
+/// The iteration whose checkpoint is `best.safetensors`: the greatest mean score, the later of equals.
+pub(super) fn best(history: &[Iteration]) -> Option<&Iteration> {
+    let scored = history.iter().filter_map(|iteration| Some((iteration, iteration.mean_score()?)));
+    scored.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(iteration, _)| iteration)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A line of metrics with as little in it as may be.
+    pub(in crate::report) fn line(iteration: u64, extra: &str) -> String {
+        format!(
+            r#"{{"iteration":{iteration},"step":1,"games":2,"positions":3,{extra}"timing":{{"self_play_seconds":1.0,"learn_seconds":0.5,"seconds":2.0}}}}"#
+        ) + "\n"
+    }
+
+    #[test]
+    fn half_a_last_line_does_not_count_and_damage_is_named() {
+        let two = line(1, "") + &line(2, "");
+        assert_eq!(parse(&two).expect("sound").len(), 2);
+        assert_eq!(parse(&(two.clone() + "{\"iteration\":3,")).expect("sound").len(), 2);
+        assert_eq!(parse("").expect("empty"), []);
+        let (number, _) = parse(&(line(1, "") + "{\"iter\n" + &line(3, ""))).expect_err("damaged");
+        assert_eq!(number, 2);
+        let (number, fault) = parse(&(two.clone() + &line(2, ""))).expect_err("back in time");
+        assert_eq!((number, fault.as_str()), (3, "iteration 2 comes after iteration 2"));
+    }
+
+    #[test]
+    fn infinite_elo_comes_back_from_null() {
+        let seat = r#"{"wins":1,"draws":0,"losses":0}"#;
+        let arena = format!(
+            r#""arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"#
+        );
+        let history = parse(&line(1, &arena)).expect("sound");
+        let result = &history[0].arena[0];
+        assert_eq!((result.elo(), result.elo_interval()), (f64::INFINITY, [240.8, f64::INFINITY]));
+        assert_eq!((result.games(), history[0].mean_score()), (2, Some(1.0)));
+        assert_eq!(history[0].stage_seconds(), [1.0, 0.5, 0.5]);
+    }
+}

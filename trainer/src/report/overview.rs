@@ -1,0 +1,97 @@
+//! The head of the page: what was trained, how far it is, what it can do, and where the time went.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::history::{Iteration, best, matches, opponents};
+use super::page::escaped;
+use super::scale::{grouped, short};
+use super::strength::elo_text;
+use crate::config::Config;
+use crate::progress::duration;
+
+/// The stages of an iteration.
+pub(super) const STAGES: [&str; 3] = ["self-play", "learning", "matches and files"];
+
+/// The heading: what was trained, how far it is, and what it can do.
+pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Iteration]) -> String {
+    let (done, planned) = (history.last().map_or(0, |last| last.iteration), config.run.iterations);
+    let pill = if done >= planned {
+        r#"<span class="pill">finished</span>"#.to_owned()
+    } else {
+        format!(r#"<span class="pill open">iteration {done} of {planned}: running or interrupted</span>"#)
+    };
+    let (game, params, network) = (escaped(game), escaped(params), escaped(network));
+    let (results, state) = (headline(history), standing(config, history));
+    format!(
+        r#"<p class="brand">Turnstone · training run</p>
+<h1>{game} {pill}</h1>
+<p class="sub">{network}, seed {}<br>{params}</p>
+{results}{state}"#,
+        config.seed
+    )
+}
+
+/// The newest match against each opponent in large figures, beside the checkpoint that scored best.
+fn headline(history: &[Iteration]) -> String {
+    let best = best(history);
+    let mut tiles = String::new();
+    for opponent in opponents(history) {
+        let (iteration, result) = matches(history, &opponent).last().expect("an opponent comes from a match");
+        let [low, high] = result.score_interval.map(|end| 100.0 * end);
+        let mut compared = String::new();
+        if let Some(best) = best.filter(|best| best.iteration != iteration.iteration)
+            && let Some(then) = best.arena.iter().find(|result| result.opponent == opponent)
+        {
+            let (score, games) = (100.0 * then.score, then.games());
+            compared =
+                format!("<span>best.safetensors (iteration {}): {score:.1} % of {games} games</span>", best.iteration);
+        }
+        write!(
+            tiles,
+            r#"<div class="tile"><span class="against">against {}</span><b>{:.1} %</b><span>95 % interval {low:.1} to {high:.1} %, Elo {}</span><span>latest.safetensors (iteration {}), {} games</span>{compared}</div>"#,
+            escaped(&opponent),
+            100.0 * result.score,
+            elo_text(result),
+            iteration.iteration,
+            result.games()
+        )
+        .expect("a string");
+    }
+    if tiles.is_empty() { tiles } else { format!("<div class=\"tiles headline\">{tiles}</div>\n") }
+}
+
+/// Counts of the whole run and where its time went.
+fn standing(config: &Config, history: &[Iteration]) -> String {
+    let Some(last) = history.last() else {
+        return "<p class=\"lead\">No iteration has been finished yet.</p>\n".into();
+    };
+    let stages =
+        history.iter().map(Iteration::stage_seconds).fold([0.0; 3], |sum, s| std::array::from_fn(|i| sum[i] + s[i]));
+    let whole: f64 = stages.iter().sum();
+    let rate = last.positions as f64 / stages[0].max(1e-9);
+    let tile = |figure: String, what: &str| format!("<div class=\"tile\"><b>{figure}</b><span>{what}</span></div>");
+    let tiles = [
+        tile(format!("{} / {}", last.iteration, config.run.iterations), "iterations"),
+        tile(grouped(last.games), "games of self-play"),
+        tile(grouped(last.positions), "positions"),
+        tile(grouped(last.step), "learner steps"),
+        tile(seconds(whole), "wall time of the finished iterations"),
+        tile(short(rate), "positions per second of self-play"),
+    ];
+    let (mut bar, mut legend) = (String::new(), String::new());
+    for ((name, time), colour) in STAGES.iter().zip(stages).zip(1..) {
+        let share = 100.0 * time / whole.max(1e-9);
+        write!(bar, r#"<i class="c{colour}" style="width:{share:.2}%"></i>"#).expect("a string");
+        write!(legend, r#"<li><i class="c{colour}"></i>{name} <b>{}</b> ({share:.0} %)</li>"#, seconds(time))
+            .expect("a string");
+    }
+    format!(
+        "<div class=\"tiles\">{}</div>\n<div class=\"stacked\"><div class=\"bar\" style=\"margin-top:1rem\">{bar}</div><ul class=\"legend\">{legend}</ul></div>\n",
+        tiles.concat()
+    )
+}
+
+fn seconds(time: f64) -> String {
+    duration(Duration::try_from_secs_f64(time).unwrap_or_default())
+}

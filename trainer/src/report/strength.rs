@@ -1,0 +1,147 @@
+//! How strong the run is: matches over its iterations, and the grade against the exact truth.
+
+use std::fmt::Write;
+
+use super::chart::{Chart, Form, Point, Series};
+use super::history::{Iteration, Match, matches, opponents, span};
+use super::page::{Part, escaped};
+use super::scale::{Scale, short};
+use crate::config::Config;
+use crate::grading::{Grade, Share};
+
+/// Score and Elo against every opponent over the run.
+pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
+    let (names, x_range) = (opponents(history), span(history));
+    let series = |point: fn(u64, &Match) -> Point| {
+        let of = |name| matches(history, name).map(|(iteration, result)| point(iteration.iteration, result)).collect();
+        names.iter().map(|name| Series { name, points: of(name) }).collect::<Vec<_>>()
+    };
+    let score = |x: u64, result: &Match| {
+        let interval = Some(result.score_interval.map(|end| 100.0 * end));
+        Point { x: x as f64, y: 100.0 * result.score, interval }
+    };
+    let elo = |x: u64, result: &Match| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
+    let chart =
+        |title, unit, y, series| Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range, y, series };
+    let html = if names.is_empty() {
+        let first =
+            if config.arena.every == 0 { config.run.iterations } else { config.arena.every.min(config.run.iterations) };
+        format!("<p>No match has been played yet; the first one comes after iteration {first}.</p>\n")
+    } else {
+        let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
+        let elos = chart("Elo difference", "Elo", None, series(elo));
+        format!(
+            "<div class=\"charts\">{}{}{}</div>\n",
+            scores.figure(
+                "Wins and half the draws; the band is the 95 % interval from the variance between pairs of games."
+            ),
+            elos.figure(
+                "400 log10(s / (1 − s)). A triangle marks a match won throughout: Elo is at least there, at 95 %."
+            ),
+            match_table(&names, history)
+        )
+    };
+    let lead = format!(
+        "Matches of the averaged weights at {} simulations per move, from random openings of {} to {} plies, each played from both seats.",
+        config.arena.simulations, config.arena.opening_plies[0], config.arena.opening_plies[1]
+    );
+    Part { id: "strength", heading: "Strength", lead, html }
+}
+
+/// The newest match against each opponent, seat by seat.
+fn match_table(names: &[String], history: &[Iteration]) -> String {
+    let mut rows = String::new();
+    for name in names {
+        let (iteration, result) = matches(history, name).last().expect("an opponent comes from a match");
+        let [first, second] = [result.by_seat.first, result.by_seat.second]
+            .map(|seat| format!("{} – {} – {}", seat.wins, seat.draws, seat.losses));
+        let (name, number) = (escaped(name), iteration.iteration);
+        write!(
+            rows,
+            "<tr><td>{name}<br><span class=\"sub\">iteration {number}</span></td><td>{first}</td><td>{second}</td></tr>"
+        )
+        .expect("a string");
+    }
+    format!(
+        "<div class=\"card scroll\"><table><tr><th>against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
+    )
+}
+
+/// The grade against the exact truth, and how it developed if the metrics tell. `how` says what was graded.
+pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
+    let mut rows = String::new();
+    let mut row = |name: &str, share: &Share| {
+        let (value, [low, high]) = (100.0 * share.value(), share.interval.map(|end| 100.0 * end));
+        write!(
+            rows,
+            r#"<tr><td>{}</td><td><span class="range"><i style="left:{low:.1}%;width:{:.1}%"></i><u style="left:{value:.1}%"></u></span></td><td>{value:.1} % [{low:.1}, {high:.1}]</td><td>{}</td><td>{}</td></tr>"#,
+            escaped(name),
+            high - low,
+            share.kept,
+            share.positions
+        )
+        .expect("a string");
+    };
+    row("all positions", &grade.all);
+    row("critical", &grade.critical);
+    for phase in ["opening", "midgame", "endgame"].iter().filter(|_| grade.phases.len() > 1) {
+        if let Some([all, critical]) = grade.phases.get(*phase) {
+            row(phase, all);
+            row(&format!("{phase}, critical"), critical);
+        }
+    }
+    if let Some(head) = &grade.value_head {
+        row("value head alone is right", &head.accuracy);
+    }
+    let [regret, low, high] = grade.regret;
+    let mut notes =
+        format!("Mean regret {regret:.4} [{low:.4}, {high:.4}], where a win is worth 1, a draw 0, a loss −1.");
+    if let Some(head) = &grade.value_head {
+        let (brier, error) = (head.brier, head.calibration_error);
+        write!(notes, " Value head without search: Brier score {brier:.3}, calibration error {error:.3}.")
+            .expect("a string");
+    }
+    let mut html = format!(
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>moves that keep the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
+    );
+    let graded = history.iter().filter(|iteration| iteration.grade.is_some()).count();
+    if graded > 1 {
+        let over_time = grade_chart(history);
+        html += &format!("<div class=\"charts\" style=\"margin-top:14px\">{over_time}</div>\n");
+    }
+    Part { id: "truth", heading: "Against the exact truth", lead: how, html }
+}
+
+fn grade_chart(history: &[Iteration]) -> String {
+    let series = |name, share: fn(&Grade) -> Share| {
+        let point = |iteration: &Iteration| {
+            let share = share(iteration.grade.as_ref()?);
+            let interval = Some(share.interval.map(|end| 100.0 * end));
+            Some(Point { x: iteration.iteration as f64, y: 100.0 * share.value(), interval })
+        };
+        Series { name, points: history.iter().filter_map(point).collect() }
+    };
+    let series = vec![series("all positions", |grade| grade.all), series("critical", |grade| grade.critical)];
+    let x_range = span(history);
+    let chart = Chart {
+        title: "Moves that keep the value",
+        unit: "%",
+        x_unit: "iteration",
+        form: Form::Lines,
+        x_range,
+        y: None,
+        series,
+    };
+    chart.figure("Measured during the run; the band is the 95 % interval.")
+}
+
+/// The Elo difference with its interval; of an infinite one its known end.
+pub(super) fn elo_text(result: &Match) -> String {
+    let text = |elo: f64| if elo.is_finite() { format!("{elo:+.0}").replace('-', "−") } else { short(elo) };
+    let [low, high] = result.elo_interval();
+    match result.elo() {
+        f64::INFINITY => format!("above {}", text(low)),
+        f64::NEG_INFINITY => format!("below {}", text(high)),
+        elo => format!("{} [{}, {}]", text(elo), text(low), text(high)),
+    }
+}
