@@ -8,7 +8,7 @@ use std::time::Instant;
 use burn::tensor::{Device, Tensor, TensorData};
 use turnstone_models::{Batch, Example, Inference, Learner, NetworkConfig, OptimiserConfig, PolicyValueNet, Shape};
 
-const SHAPE: Shape = Shape { inputs: 128, actions: 64 };
+const SHAPE: Shape = Shape::flat(128, 64);
 const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 3, width: 128 };
 
 /// Calls of `f` per second, the best of five runs of a quarter of a second.
@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1)?;
     println!("residual MLP, {} parameters", learner.weights().count());
     let inputs: Vec<f32> = (0..128 * SHAPE.inputs).map(|i| (i % 7) as f32 - 3.0).collect();
-    let mut inference = Inference::new(learner.weights(), &NETWORK, SHAPE, 128)?;
-    let net = PolicyValueNet::new(&NETWORK, SHAPE, learner.weights(), &Device::flex())?;
+    let mut inference = Inference::new(learner.weights(), &NETWORK, &SHAPE, 128)?;
+    let net = PolicyValueNet::new(&NETWORK, &SHAPE, learner.weights(), &Device::flex())?;
     for batch in [1, 6, 8, 12, 32, 36, 128] {
         let calls = rate(|| {
             black_box(inference.evaluate(batch, &inputs[..batch * SHAPE.inputs]));

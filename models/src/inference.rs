@@ -1,8 +1,15 @@
 //! The network frozen for one CPU thread: matrix products from the `gemm` crate, everything between them fused.
 
+mod points;
+mod graph;
+mod mixer;
+
 use gemm::{Parallelism, gemm};
 
-use crate::network::{NetworkConfig, NetworkError, OUTCOMES, Shape};
+use self::graph::Graph;
+use self::mixer::Mixer;
+use crate::network::{NetworkConfig, NetworkError, OUTCOMES};
+use crate::shape::Shape;
 use crate::weights::{NamedTensor, Weights};
 
 /// A network with its buffers, for one thread at a time; all buffers are made with it.
@@ -16,6 +23,24 @@ use crate::weights::{NamedTensor, Weights};
 pub struct Inference {
     shape: Shape,
     max_batch: usize,
+    body: Body,
+    /// `[max_batch, actions]`.
+    policy_out: Vec<f32>,
+    /// `[max_batch, 3]`.
+    value_out: Vec<f32>,
+}
+
+/// The network by its kind.
+#[derive(Debug, Clone)]
+enum Body {
+    Mlp(Mlp),
+    Graph(Graph),
+    Mixer(Mixer),
+}
+
+/// A residual MLP.
+#[derive(Debug, Clone)]
+struct Mlp {
     stem: Dense,
     blocks: Vec<[Dense; 2]>,
     policy: Dense,
@@ -25,10 +50,6 @@ pub struct Inference {
     stream: Vec<f32>,
     /// What a block or the value head computes on the side, `[max_batch, width or more]`.
     inner: Vec<f32>,
-    /// `[max_batch, actions]`.
-    policy_out: Vec<f32>,
-    /// `[max_batch, 3]`.
-    value_out: Vec<f32>,
 }
 
 /// What the network says about each row: logits, not probabilities; see [`softmax`].
@@ -63,28 +84,25 @@ impl Inference {
     pub fn new(
         weights: &Weights,
         config: &NetworkConfig,
-        shape: Shape,
+        shape: &Shape,
         max_batch: usize,
     ) -> Result<Inference, NetworkError> {
         assert!(max_batch > 0, "an inference engine needs room for at least one row");
         weights.check(&config.layout(shape)?)?;
-        let NetworkConfig::ResidualMlp { blocks, width } = *config;
-        let mut layers = weights.tensors().chunks_exact(2).map(Dense::new);
-        let mut next = || layers.next().expect("the layout has been checked");
-        let stem = next();
-        let blocks = (0..blocks).map(|_| [next(), next()]).collect();
-        let (policy, value_hidden, value) = (next(), next(), next());
-        let inner_width = width.max(value_hidden.bias.len());
+        let mut layers = weights.tensors().chunks_exact(2);
+        let mut next = || Dense::new(layers.next().expect("the layout has been checked"));
+        let body = match (config, config.taps(shape)) {
+            (&NetworkConfig::ResidualMlp { blocks, .. }, _) => Body::Mlp(Mlp::new(&mut next, blocks, max_batch)),
+            (&NetworkConfig::Mixer { blocks, .. }, _) => Body::Mixer(Mixer::new(&mut next, blocks, shape, max_batch)),
+            (&NetworkConfig::ResidualGraph { blocks, .. }, taps) => {
+                let taps = taps.expect("a graph network has taps");
+                Body::Graph(Graph::new(&mut next, blocks, taps, shape, max_batch))
+            }
+        };
         Ok(Inference {
-            shape,
+            shape: shape.clone(),
             max_batch,
-            stem,
-            blocks,
-            policy,
-            value_hidden,
-            value,
-            stream: vec![0.0; max_batch * width],
-            inner: vec![0.0; max_batch * inner_width],
+            body,
             policy_out: vec![0.0; max_batch * shape.actions],
             value_out: vec![0.0; max_batch * OUTCOMES],
         })
@@ -97,29 +115,49 @@ impl Inference {
     pub fn evaluate(&mut self, batch: usize, inputs: &[f32]) -> Predictions<'_> {
         assert!(batch <= self.max_batch, "a batch of {batch} rows, but the engine has room for {}", self.max_batch);
         assert_eq!(inputs.len(), batch * self.shape.inputs, "{batch} rows of {} inputs", self.shape.inputs);
+        let policy = &mut self.policy_out[..batch * self.shape.actions];
+        let value = &mut self.value_out[..batch * OUTCOMES];
+        match &mut self.body {
+            Body::Mlp(mlp) => mlp.evaluate(batch, inputs, policy, value),
+            Body::Graph(graph) => graph.evaluate(batch, inputs, policy, value),
+            Body::Mixer(mixer) => mixer.evaluate(batch, inputs, policy, value),
+        }
+        Predictions { policy, value }
+    }
+
+    /// Shape of the game.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The most rows that a call may have.
+    pub fn max_batch(&self) -> usize {
+        self.max_batch
+    }
+}
+
+impl Mlp {
+    /// Takes its layers in the order of the layout.
+    fn new(next: &mut impl FnMut() -> Dense, blocks: usize, max_batch: usize) -> Mlp {
+        let stem = next();
+        let blocks = (0..blocks).map(|_| [next(), next()]).collect();
+        let (policy, value_hidden, value) = (next(), next(), next());
+        let width = stem.outputs();
+        let (stream, inner) = (max_batch * width, max_batch * width.max(value_hidden.outputs()));
+        let (stream, inner) = (vec![0.0; stream], vec![0.0; inner]);
+        Mlp { stem, blocks, policy, value_hidden, value, stream, inner }
+    }
+
+    fn evaluate(&mut self, batch: usize, inputs: &[f32], policy: &mut [f32], value: &mut [f32]) {
         let (stream, inner) = (&mut self.stream[..], &mut self.inner[..]);
         self.stem.rectified(batch, inputs, stream);
         for [first, second] in &self.blocks {
             first.rectified(batch, stream, inner);
             second.added_and_rectified(batch, inner, stream);
         }
-        self.policy.plain(batch, stream, &mut self.policy_out);
+        self.policy.plain(batch, stream, policy);
         self.value_hidden.rectified(batch, stream, inner);
-        self.value.plain(batch, inner, &mut self.value_out);
-        Predictions {
-            policy: &self.policy_out[..batch * self.shape.actions],
-            value: &self.value_out[..batch * OUTCOMES],
-        }
-    }
-
-    /// Shape of the game.
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    /// The most rows that a call may have.
-    pub fn max_batch(&self) -> usize {
-        self.max_batch
+        self.value.plain(batch, inner, value);
     }
 }
 
@@ -154,6 +192,17 @@ impl Dense {
     fn added_and_rectified(&self, rows: usize, x: &[f32], y: &mut [f32]) {
         self.multiply(rows, x, y, Destination::Add);
         self.for_each(rows, y, |sum, bias| (sum + bias).max(0.0));
+    }
+
+    /// `y = y + x W + b`
+    fn added(&self, rows: usize, x: &[f32], y: &mut [f32]) {
+        self.multiply(rows, x, y, Destination::Add);
+        self.for_each(rows, y, |sum, bias| sum + bias);
+    }
+
+    /// Numbers in a row of what it computes.
+    fn outputs(&self) -> usize {
+        self.bias.len()
     }
 
     /// The one pass over the rows after a product.
@@ -229,7 +278,7 @@ mod tests {
     use burn::tensor::Device;
 
     /// Weights large enough that no part of the network is silent.
-    fn network(blocks: usize, width: usize, shape: Shape) -> (NetworkConfig, Weights, Vec<TensorSpec>) {
+    fn network(blocks: usize, width: usize, shape: &Shape) -> (NetworkConfig, Weights, Vec<TensorSpec>) {
         let config = NetworkConfig::ResidualMlp { blocks, width };
         let mut layout = config.layout(shape).unwrap();
         layout.iter_mut().for_each(|spec| spec.deviation = spec.deviation.max(0.1));
@@ -245,10 +294,10 @@ mod tests {
     #[test]
     fn agrees_with_burn() {
         for (blocks, width, inputs_, actions) in [(0, 1, 1, 1), (1, 16, 7, 9), (3, 128, 128, 64), (2, 50, 33, 200)] {
-            let shape = Shape { inputs: inputs_, actions };
-            let (config, weights, _) = network(blocks, width, shape);
-            let net = PolicyValueNet::new(&config, shape, &weights, &Device::flex()).unwrap();
-            let mut inference = Inference::new(&weights, &config, shape, 33).unwrap();
+            let shape = Shape::flat(inputs_, actions);
+            let (config, weights, _) = network(blocks, width, &shape);
+            let net = PolicyValueNet::new(&config, &shape, &weights, &Device::flex()).unwrap();
+            let mut inference = Inference::new(&weights, &config, &shape, 33).unwrap();
             for batch in [1, 3, 8, 33, 2] {
                 let x = inputs(batch * inputs_);
                 let expected = net.forward(matrix(&x, inputs_, &Device::flex()));
@@ -265,9 +314,9 @@ mod tests {
 
     #[test]
     fn a_row_does_not_depend_on_the_others() {
-        let shape = Shape { inputs: 20, actions: 11 };
-        let (config, weights, _) = network(2, 48, shape);
-        let mut inference = Inference::new(&weights, &config, shape, 8).unwrap();
+        let shape = Shape::flat(20, 11);
+        let (config, weights, _) = network(2, 48, &shape);
+        let mut inference = Inference::new(&weights, &config, &shape, 8).unwrap();
         for batch in [2, 5, 8] {
             let mut x = inputs(batch * 20);
             let first = inference.evaluate(batch, &x).policy[..11].to_vec();
@@ -280,9 +329,9 @@ mod tests {
     #[test]
     #[should_panic(expected = "a batch of 9 rows, but the engine has room for 8")]
     fn too_large_a_batch_is_refused() {
-        let shape = Shape { inputs: 1, actions: 1 };
-        let (config, weights, _) = network(0, 1, shape);
-        Inference::new(&weights, &config, shape, 8).unwrap().evaluate(9, &[0.0; 9]);
+        let shape = Shape::flat(1, 1);
+        let (config, weights, _) = network(0, 1, &shape);
+        Inference::new(&weights, &config, &shape, 8).unwrap().evaluate(9, &[0.0; 9]);
     }
 
     #[test]

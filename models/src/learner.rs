@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::adamw::{self, Rule};
 use crate::batch::Batch;
 use crate::loss::{masked_loss, matrix};
-use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, Shape, read};
+use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, read};
+use crate::shape::Shape;
 use crate::weights::{TensorSpec, Weights};
 
 /// Constants of training that stay the same over a run; the learning rate is given with each step.
@@ -64,12 +65,12 @@ pub enum LearnError {
     EmptyBatch,
     /// The batch was made for another game.
     #[error("the batch has {} inputs and {} actions, the network {} and {}",
-        found.inputs, found.actions, expected.inputs, expected.actions)]
+        found[0], found[1], expected[0], expected[1])]
     Shape {
-        /// The batch's shape.
-        found: Shape,
-        /// The network's shape.
-        expected: Shape,
+        /// The batch's inputs and actions.
+        found: [usize; 2],
+        /// The network's inputs and actions.
+        expected: [usize; 2],
     },
     /// The loss or the gradient is infinite or not a number; nothing was changed.
     #[error("the {what} at step {step} is {value}")]
@@ -105,7 +106,7 @@ impl OptimiserConfig {
 }
 
 /// What one step saw, before it changed the weights. Losses and entropies are in nats, means over the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Cross-entropy of the masked policy against its target.
     pub policy_loss: f64,
@@ -119,6 +120,17 @@ pub struct StepReport {
     pub policy_entropy: f64,
     /// Norm of the gradient over all parameters together, before clipping.
     pub gradient_norm: f64,
+}
+
+impl StepReport {
+    /// Adds the means over a part of the batch, which is this share of it; norms do not add up.
+    fn add(&mut self, part: &StepReport, share: f64) {
+        self.policy_loss += share * part.policy_loss;
+        self.value_loss += share * part.value_loss;
+        self.total_loss += share * part.total_loss;
+        self.policy_divergence += share * part.policy_divergence;
+        self.policy_entropy += share * part.policy_entropy;
+    }
 }
 
 /// All that the next step depends on besides batch, learning rate and [`OptimiserConfig`].
@@ -160,7 +172,7 @@ impl Learner {
         optimiser: &OptimiserConfig,
         seed: u64,
     ) -> Result<Learner, LearnError> {
-        let weights = Weights::random(&network.layout(shape)?, seed);
+        let weights = Weights::random(&network.layout(&shape)?, seed);
         let state = LearnerState {
             shape,
             network: network.clone(),
@@ -179,7 +191,7 @@ impl Learner {
     /// A size or a constant out of range, or tensors that are not those of the network.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
-        let layout = state.network.layout(state.shape)?;
+        let layout = state.network.layout(&state.shape)?;
         for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
@@ -222,8 +234,9 @@ impl Learner {
         if batch.is_empty() {
             return Err(LearnError::EmptyBatch);
         }
-        if batch.shape() != self.state.shape {
-            return Err(LearnError::Shape { found: batch.shape(), expected: self.state.shape });
+        let (found, expected) = (batch.shape().sizes(), self.state.shape.sizes());
+        if found != expected {
+            return Err(LearnError::Shape { found, expected });
         }
         if !(0.0..=1.0).contains(&learning_rate) {
             return Err(LearnError::OutOfRange { what: "learning_rate", value: learning_rate, range: "from 0 to 1" });
@@ -231,10 +244,29 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs the network forwards and backwards.
+    /// Runs the network forwards and backwards, as many rows at once as it likes best.
     fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
         let LearnerState { shape, network, weights, .. } = &self.state;
-        let net = PolicyValueNet::new(network, *shape, weights, &self.device)?;
+        let rows = network.rows_at_once(shape);
+        if batch.len() <= rows {
+            return self.differentiate_part(batch);
+        }
+        let mut report = StepReport::default();
+        let mut gradients = weights.zeros_like();
+        for first in (0..batch.len()).step_by(rows) {
+            let part = batch.rows(first, rows.min(batch.len() - first));
+            let share = part.len() as f64 / batch.len() as f64;
+            let (of_part, gradients_of_part) = self.differentiate_part(&part)?;
+            report.add(&of_part, share);
+            gradients.add(&gradients_of_part, share as f32);
+        }
+        report.gradient_norm = adamw::global_norm(&gradients);
+        Ok((report, gradients))
+    }
+
+    fn differentiate_part(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
+        let LearnerState { shape, network, weights, .. } = &self.state;
+        let net = PolicyValueNet::new(network, shape, weights, &self.device)?;
         let output = net.forward(matrix(batch.inputs(), shape.inputs, &self.device));
         let loss = masked_loss(output, batch, self.optimiser.value_weight, &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
