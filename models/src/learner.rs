@@ -247,27 +247,27 @@ impl Learner {
     /// Runs the network forwards and backwards, as many rows at once as it likes best.
     fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
         let LearnerState { shape, network, weights, .. } = &self.state;
+        let net = PolicyValueNet::new(network, shape, weights, &self.device)?;
         let rows = network.rows_at_once(shape);
+        let (mut report, mut gradients) = (StepReport::default(), weights.zeros_like());
         if batch.len() <= rows {
-            return self.differentiate_part(batch);
-        }
-        let mut report = StepReport::default();
-        let mut gradients = weights.zeros_like();
-        for first in (0..batch.len()).step_by(rows) {
-            let part = batch.rows(first, rows.min(batch.len() - first));
-            let share = part.len() as f64 / batch.len() as f64;
-            let (of_part, gradients_of_part) = self.differentiate_part(&part)?;
-            report.add(&of_part, share);
-            gradients.add(&gradients_of_part, share as f32);
+            (report, gradients) = self.differentiate_part(&net, batch);
+        } else {
+            for first in (0..batch.len()).step_by(rows) {
+                let part = batch.rows(first, rows.min(batch.len() - first));
+                let share = part.len() as f64 / batch.len() as f64;
+                let (of_part, gradients_of_part) = self.differentiate_part(&net, &part);
+                report.add(&of_part, share);
+                gradients.add(&gradients_of_part, share as f32);
+            }
         }
         report.gradient_norm = adamw::global_norm(&gradients);
         Ok((report, gradients))
     }
 
-    fn differentiate_part(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
-        let LearnerState { shape, network, weights, .. } = &self.state;
-        let net = PolicyValueNet::new(network, shape, weights, &self.device)?;
-        let output = net.forward(matrix(batch.inputs(), shape.inputs, &self.device));
+    /// Losses and gradients, all but the norm.
+    fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch) -> (StepReport, Weights) {
+        let output = net.forward(matrix(batch.inputs(), self.state.shape.inputs, &self.device));
         let loss = masked_loss(output, batch, self.optimiser.value_weight, &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
         let policy_loss = f64::from(read(loss.policy)[0]);
@@ -277,9 +277,9 @@ impl Learner {
             total_loss: f64::from(read(loss.total)[0]),
             policy_divergence: policy_loss - batch.policy_entropy(),
             policy_entropy: entropy(&read(loss.log_policy), batch),
-            gradient_norm: adamw::global_norm(&gradients),
+            gradient_norm: 0.0,
         };
-        Ok((report, gradients))
+        (report, gradients)
     }
 
     /// The weights after the last step.

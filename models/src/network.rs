@@ -195,8 +195,9 @@ impl NetworkConfig {
         Ok(layout)
     }
 
-    /// How many positions a learner takes through the network at once, for a shape that has been checked. Over points, buffers that stay in the cache make
-    /// training about 1.5 times as fast as those of a whole batch of 256.
+    /// How many positions a learner takes through the network at once, for a shape that has been checked. Over points,
+    /// parts of a batch whose buffers stay in the cache are faster than all of it: 256 positions of 64 points through
+    /// one layer of 48 channels and 5 taps, forwards and backwards, took 35 ms at once and 23 ms by sixteens.
     pub(crate) fn rows_at_once(&self, shape: &Shape) -> usize {
         match self {
             NetworkConfig::ResidualMlp { .. } => usize::MAX,

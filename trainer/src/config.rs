@@ -11,6 +11,7 @@ use turnstone_models::{NetworkConfig, OptimiserConfig};
 use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use crate::agents::AgentSpec;
+use crate::network::shape;
 
 /// What is wrong with a configuration, in one line that names the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -30,7 +31,7 @@ pub struct Config {
     /// `name` and the game's parameters.
     pub game: toml::Table,
     /// The network.
-    #[serde(default = "default_net")]
+    #[serde(default)]
     pub net: NetworkConfig,
     /// The tree search of self-play.
     #[serde(default)]
@@ -47,10 +48,6 @@ pub struct Config {
     /// Length of the run and its files.
     #[serde(default)]
     pub run: RunConfig,
-}
-
-fn default_net() -> NetworkConfig {
-    NetworkConfig::ResidualMlp { blocks: 3, width: 128 }
 }
 
 /// Which tree search.
@@ -370,8 +367,8 @@ impl Config {
     /// # Errors
     /// One line that names the first key whose value is out of range.
     pub fn validate(&self) -> Result<(), String> {
-        self.any_game()?;
-        self.net.validate().map_err(|e| format!("net: {e}"))?;
+        let game = self.any_game()?;
+        self.net.layout(&shape(&game.spec())).map_err(|e| format!("net: {e}"))?;
         let search = &self.search;
         within("search.simulations", search.simulations, 1, 1_000_000)?;
         within("search.c_puct", search.c_puct, 0.0, 100.0)?;
@@ -425,7 +422,7 @@ fn check_keys(table: &toml::Table) -> Result<(), String> {
     let example = Config {
         seed: 0,
         game: toml::Table::new(),
-        net: default_net(),
+        net: net_of_kind(table),
         search: SearchConfig::default(),
         self_play: SelfPlayConfig::default(),
         learn: LearnConfig::default(),
@@ -444,6 +441,13 @@ fn check_keys(table: &toml::Table) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The default network of the kind that is asked for.
+fn net_of_kind(table: &toml::Table) -> NetworkConfig {
+    let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
+    let only_kind = kind.map(|kind| toml::Table::from_iter([("kind".to_owned(), kind)]));
+    only_kind.and_then(|table| table.try_into().ok()).unwrap_or_default()
 }
 
 fn unknown(prefix: &str, key: &str, known: &toml::Table) -> String {
@@ -474,6 +478,18 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_network_has_defaults() {
+        for kind in ["residual_mlp", "residual_graph", "mixer"] {
+            let config = Config::parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
+            let again =
+                Config::parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+            assert_eq!(again, config);
+        }
+        let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";
+        assert!(fault(square).starts_with("net: a residual_graph over a square needs a lattice"));
+    }
+
+    #[test]
     fn faults_name_the_key() {
         let game = "[game]\nname = \"mancala\"\n";
         let with = |section: &str| fault(&format!("{game}{section}"));
@@ -487,6 +503,13 @@ mod tests {
         assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
         assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
+        assert_eq!(
+            with("[net]\nkind = \"mixer\"\nchanels = 8"),
+            "unknown key `net.chanels` (did you mean `net.channels`?)"
+        );
+        assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
+        assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
+        assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
         assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
         assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
         assert_eq!(

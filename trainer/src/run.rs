@@ -84,7 +84,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let spec = game.spec();
         let (state, standing) = folder.load_state()?;
         anyhow::ensure!(
-            state.network == config.net && state.shape == shape(&spec),
+            state.network == config.net && config.net.fits(&state.shape, &shape(&spec)),
             "{}: it is of another network or game than the run's config",
             folder.state().display()
         );
