@@ -94,7 +94,7 @@ fn batch<G: Game>(game: &G, shape: &Shape) -> Result<Batch, turnstone_models::Ba
         game.legal(&state, &mut actions);
         let mut legal = vec![false; shape.actions];
         let mut policy = vec![0.0; shape.actions];
-        for &action in actions.iter() {
+        for &action in &actions {
             let index = game.spec().policy_index(game.mover(&state), action);
             (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
         }

@@ -152,6 +152,14 @@ pub struct LearnerState {
     pub average: Weights,
 }
 
+/// What a part of a batch says by itself; its report lacks the norm.
+struct Part {
+    /// Its share of the batch's rows.
+    share: f64,
+    report: StepReport,
+    gradients: Weights,
+}
+
 /// A network in training.
 #[derive(Debug)]
 pub struct Learner {
@@ -159,6 +167,7 @@ pub struct Learner {
     optimiser: OptimiserConfig,
     layout: Vec<TensorSpec>,
     device: Device,
+    threads: usize,
 }
 
 impl Learner {
@@ -196,7 +205,13 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         // The device is named, not the default one, which an environment variable could redirect.
-        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff() })
+        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff(), threads: 1 })
+    }
+
+    /// Lets a step use so many threads, at least one; a new learner uses one. It changes nothing but the time that a step takes, and
+    /// that only for networks over points: a residual MLP is too small to be divided.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
     }
 
     /// Takes one step of AdamW on `batch`. The learning rate is from 0 to 1.
@@ -244,42 +259,61 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs the network forwards and backwards, as many rows at once as it likes best.
+    /// Runs the network forwards and backwards, on parts of the batch if that is faster. The parts do not depend on the
+    /// number of threads and are added in their order, so neither does the result.
     fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
-        let LearnerState { shape, network, weights, .. } = &self.state;
-        let net = PolicyValueNet::new(network, shape, weights, &self.device)?;
-        let rows = network.rows_at_once(shape);
-        let (mut report, mut gradients) = (StepReport::default(), weights.zeros_like());
-        if batch.len() <= rows {
-            (report, gradients) = self.differentiate_part(&net, batch);
-        } else {
-            for first in (0..batch.len()).step_by(rows) {
-                let part = batch.rows(first, rows.min(batch.len() - first));
-                let share = part.len() as f64 / batch.len() as f64;
-                let (of_part, gradients_of_part) = self.differentiate_part(&net, &part);
-                report.add(&of_part, share);
-                gradients.add(&gradients_of_part, share as f32);
-            }
+        let rows = self.state.network.rows_at_once(&self.state.shape).min(batch.len());
+        let starts: Vec<usize> = (0..batch.len()).step_by(rows).collect();
+        let (mut report, mut gradients) = (StepReport::default(), self.state.weights.zeros_like());
+        for part in self.differentiate_parts(batch, rows, &starts)? {
+            report.add(&part.report, part.share);
+            gradients.add(&part.gradients, part.share as f32);
         }
         report.gradient_norm = adamw::global_norm(&gradients);
         Ok((report, gradients))
     }
 
-    /// Losses and gradients, all but the norm.
-    fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch) -> (StepReport, Weights) {
-        let output = net.forward(matrix(batch.inputs(), self.state.shape.inputs, &self.device));
-        let loss = masked_loss(output, batch, self.optimiser.value_weight, &self.device);
+    /// Works on each part of the batch by itself: up to `rows` rows from each of `starts` on.
+    fn differentiate_parts(&self, batch: &Batch, rows: usize, starts: &[usize]) -> Result<Vec<Part>, LearnError> {
+        let work = |starts: &[usize]| -> Result<Vec<Part>, LearnError> {
+            let net = self.network()?; // one per thread: burn's graphs that share parameters would wait for each other
+            let part = |&start: &usize| self.differentiate_part(&net, batch, start, rows.min(batch.len() - start));
+            Ok(starts.iter().map(part).collect())
+        };
+        let per_thread = starts.len().div_ceil(self.threads);
+        if per_thread == starts.len() {
+            return work(starts);
+        }
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = starts.chunks(per_thread).map(|starts| scope.spawn(move || work(starts))).collect();
+            let mut parts = Vec::with_capacity(starts.len());
+            for worker in workers {
+                parts.extend(worker.join().expect("training does not panic")?);
+            }
+            Ok(parts)
+        })
+    }
+
+    fn network(&self) -> Result<PolicyValueNet, NetworkError> {
+        let LearnerState { shape, network, weights, .. } = &self.state;
+        PolicyValueNet::new(network, shape, weights, &self.device)
+    }
+
+    fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch, start: usize, rows: usize) -> Part {
+        let part = batch.rows(start, rows);
+        let output = net.forward(matrix(part.inputs(), self.state.shape.inputs, &self.device));
+        let loss = masked_loss(output, &part, self.optimiser.value_weight, &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
         let policy_loss = f64::from(read(loss.policy)[0]);
         let report = StepReport {
             policy_loss,
             value_loss: f64::from(read(loss.value)[0]),
             total_loss: f64::from(read(loss.total)[0]),
-            policy_divergence: policy_loss - batch.policy_entropy(),
-            policy_entropy: entropy(&read(loss.log_policy), batch),
+            policy_divergence: policy_loss - part.policy_entropy(),
+            policy_entropy: entropy(&read(loss.log_policy), &part),
             gradient_norm: 0.0,
         };
-        (report, gradients)
+        Part { share: rows as f64 / batch.len() as f64, report, gradients }
     }
 
     /// The weights after the last step.

@@ -148,6 +148,20 @@ fn the_parts_of_a_batch_add_up() {
 }
 
 #[test]
+fn threads_change_nothing() {
+    let batch = random_batch(900, &mut Xoshiro256PlusPlus::seed_from_u64(9));
+    for network in networks() {
+        let states = [1, 2, 3, 7].map(|threads| {
+            let mut learner = Learner::new(ring(), &network, &OptimiserConfig::default(), 2).unwrap();
+            learner.use_threads(threads);
+            let reports = [1e-3, 1e-3].map(|rate| learner.step(&batch, rate).unwrap());
+            (reports, learner.state().clone())
+        });
+        assert!(states.iter().all(|state| *state == states[0]));
+    }
+}
+
+#[test]
 fn learners_move_between_threads() {
     fn is_send<T: Send + 'static>() {}
     is_send::<Learner>();
