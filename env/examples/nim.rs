@@ -53,6 +53,7 @@ impl Game for Nim {
             points: HEAPS,
             lattice: [1, HEAPS],
             cells: vec![0, 1, 2],
+            directions: vec![], // heaps have no neighbours
             point_planes: vec!["stones / 5".into()],
             scalars: vec![],
             actions: HEAPS * STONES,

@@ -1,6 +1,6 @@
 //! The checks that every game must pass, to be called from a test: `conformance::check(&game, games, seed)`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,7 +16,8 @@ const MAX_PLIES: usize = 100_000;
 ///
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
-/// a change; symmetries that form permutations and commute with play; a final outcome that is zero-sum.
+/// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
+/// commute with play; a final outcome that is zero-sum.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -53,6 +54,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert!(is_permutation(symmetry.actions.iter().map(|&a| usize::from(a)), spec.actions), "actions permuted");
             assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
         }
+        self.check_lines();
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
         assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
@@ -69,6 +71,32 @@ impl<'a, G: Game> Suite<'a, G> {
         let params = self.game.params();
         let again = G::with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
+    }
+
+    fn check_lines(&self) {
+        let Spec { points, directions, symmetries, .. } = &self.spec;
+        for next in directions {
+            assert_eq!(next.len(), *points, "a direction leads on from every point or ends there");
+            let targets: Vec<usize> = next.iter().flatten().map(|&to| usize::from(to)).collect();
+            let distinct: HashSet<usize> = targets.iter().copied().collect();
+            assert!(targets.iter().all(|to| to < points), "a direction leads to points");
+            assert_eq!(distinct.len(), targets.len(), "no two points have the same next point in a direction");
+            let own = next.iter().enumerate().any(|(from, &to)| to.is_some_and(|to| usize::from(to) == from));
+            assert!(!own, "no point is its own neighbour");
+        }
+        // Three points in a row, or two where the line ends there.
+        let lines: HashSet<(usize, usize, Option<usize>)> = directions
+            .iter()
+            .flat_map(|next| {
+                let step = |from: usize| next[from].map(usize::from);
+                (0..*points).filter_map(move |from| step(from).map(|to| (from, to, step(to))))
+            })
+            .collect();
+        for symmetry in symmetries {
+            let image = |point: usize| usize::from(symmetry.points[point]);
+            let mapped = |&(a, b, c): &(usize, usize, Option<usize>)| (image(a), image(b), c.map(image));
+            assert!(lines.iter().all(|line| lines.contains(&mapped(line))), "a symmetry maps lines to lines");
+        }
     }
 
     fn play_game(&mut self, rng: &mut Xoshiro256PlusPlus) {

@@ -82,6 +82,11 @@ pub struct Spec {
     pub lattice: [usize; 2],
     /// Lattice cell (`row * width + column`) of each point; cells that are no point stay zero.
     pub cells: Vec<u16>,
+    /// The lines of the board: for each direction, the next point in it from every point, `None` where the line ends.
+    /// Going on in one direction follows one line of the board, a ring round and round; no two points have the same
+    /// next point in a direction, and none is its own. Symmetries keep the lines, though they may turn their
+    /// directions. Empty where the points lie on no lines.
+    pub directions: Vec<Vec<Option<u16>>>,
     /// Names of the planes that hold a number per point.
     pub point_planes: Vec<String>,
     /// Names of the planes that are constant over the board.

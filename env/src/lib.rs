@@ -24,6 +24,7 @@ mod error;
 mod params;
 mod symmetry;
 mod game;
+mod lines;
 mod mill_board;
 mod mill_material;
 pub mod svg;

@@ -4,8 +4,11 @@
 //! PLACE `p`; MOVE `P + from * (P - 1) + to`, less one where `to` stands behind `from` (all ordered pairs of different
 //! points, for pieces that hop or fly reach anywhere); REMOVE `P * P + p`.
 
+use std::collections::BTreeMap;
+
 use crate::action::{Action, ActionList};
 use crate::error::Error;
+use crate::lines::direction;
 use crate::side::Side;
 use crate::svg::PointBoard;
 use crate::symmetry::{Symmetry, automorphisms};
@@ -230,6 +233,22 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
             Symmetry { actions: actions.collect(), points: image, planes }
         };
         automorphisms(POINTS, &lines).into_iter().map(symmetry).collect()
+    }
+
+    /// The lines as directions, from the steps on the drawing: along a letter, along a digit and along both, ahead and
+    /// back. No point has two neighbours the same way.
+    pub(crate) fn directions(&self) -> Vec<Vec<Option<u16>>> {
+        let way = |from: usize, to: usize| {
+            let [from, to] = [from, to].map(|point| self.names[point].as_bytes());
+            [to[0].cmp(&from[0]), to[1].cmp(&from[1])]
+        };
+        let mut steps = BTreeMap::new();
+        for from in 0..POINTS {
+            for to in points(self.near[from]).map(usize::from) {
+                steps.entry(way(from, to)).or_insert_with(Vec::new).push((from, to));
+            }
+        }
+        steps.into_values().map(|steps| direction(POINTS, steps)).collect()
     }
 
     /// One letter per point: `letters` of the first side, the second side and an empty point.

@@ -149,6 +149,7 @@ impl Game for Toy {
             points: 1,
             lattice: [1, 1],
             cells: vec![0],
+            directions: Vec::new(),
             point_planes: Vec::new(),
             scalars: vec!["node".into()],
             actions: MAX_CHILDREN,

@@ -17,7 +17,7 @@ use turnstone_models::{
     PolicyValueNet, Shape, TensorSpec, Weights,
 };
 
-const SHAPE: Shape = Shape { inputs: 128, actions: 64 };
+const SHAPE: Shape = Shape::flat(128, 64);
 const MLP: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 3, width: 128 };
 const BATCHES: [usize; 4] = [1, 8, 32, 128];
 
@@ -41,11 +41,11 @@ fn main() -> Result<(), Failure> {
     let mut learner = Learner::new(SHAPE, &MLP, &OptimiserConfig::default(), 1)?;
     let numbers = random(256 * 512, 1.0);
     let device = Device::flex();
-    let net = PolicyValueNet::new(&MLP, SHAPE, learner.weights(), &device)?;
+    let net = PolicyValueNet::new(&MLP, &SHAPE, learner.weights(), &device)?;
     let (tower, burn_tower) = (Tower::new(), BurnTower::new(&device));
     for batch in batches {
         for instructions in Instructions::available() {
-            let mut inference = Inference::new(learner.weights(), &MLP, SHAPE, batch)?.with_instructions(instructions);
+            let mut inference = Inference::with_instructions(learner.weights(), &MLP, &SHAPE, batch, instructions)?;
             let mut evaluate = || {
                 black_box(inference.evaluate(batch, &numbers[..batch * SHAPE.inputs]));
             };

@@ -1,6 +1,7 @@
 //! A batch of training examples on the host, checked row by row as it is filled.
 
-use crate::network::{OUTCOMES, Shape};
+use crate::network::OUTCOMES;
+use crate::shape::Shape;
 
 /// How far the sum of a row's target probabilities may be from one.
 const SUM_TOLERANCE: f64 = 1e-3;
@@ -116,8 +117,21 @@ impl Batch {
     }
 
     /// The shape of every example.
-    pub fn shape(&self) -> Shape {
-        self.shape
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Some of the examples, from the row `first` on.
+    pub(crate) fn rows(&self, first: usize, count: usize) -> Batch {
+        let [inputs, actions] = self.shape.sizes();
+        let part = |data: &[f32], width: usize| data[first * width..][..count * width].to_vec();
+        Batch {
+            shape: self.shape.clone(),
+            inputs: part(&self.inputs, inputs),
+            legal: self.legal[first * actions..][..count * actions].to_vec(),
+            policy: part(&self.policy, actions),
+            value: part(&self.value, OUTCOMES),
+        }
     }
 
     /// Observations, `[len, inputs]`.
@@ -187,7 +201,7 @@ mod tests {
 
     #[test]
     fn rows_lie_side_by_side() {
-        let mut batch = Batch::new(Shape { inputs: 2, actions: 3 });
+        let mut batch = Batch::new(Shape::flat(2, 3));
         batch.push(GOOD).unwrap();
         batch.push(Example { inputs: &[3.0, 4.0], ..GOOD }).unwrap();
         assert_eq!(batch.len(), 2);
@@ -201,7 +215,7 @@ mod tests {
 
     #[test]
     fn faults_are_named_and_leave_the_batch_alone() {
-        let mut batch = Batch::new(Shape { inputs: 2, actions: 3 });
+        let mut batch = Batch::new(Shape::flat(2, 3));
         let mut error = |example: Example<'_>| batch.push(example).unwrap_err().to_string();
         assert_eq!(error(Example { inputs: &[1.0], ..GOOD }), "an example has 1 inputs, not 2");
         assert_eq!(error(Example { inputs: &[1.0, f32::NAN], ..GOOD }), "input 1 of an example is not finite");

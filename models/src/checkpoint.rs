@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::network::{NetworkConfig, Shape};
+use crate::network::NetworkConfig;
+use crate::shape::{Board, Shape};
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, take, take_json};
 use crate::weights::Weights;
 
@@ -14,6 +15,7 @@ const PARAMS: &str = "turnstone.params";
 const NETWORK: &str = "turnstone.network";
 const INPUTS: &str = "turnstone.inputs";
 const ACTIONS: &str = "turnstone.actions";
+const BOARD: &str = "turnstone.board";
 const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
 
@@ -31,7 +33,7 @@ pub struct CheckpointInfo {
     pub params: Params,
     /// The network.
     pub network: NetworkConfig,
-    /// Inputs and actions of the game.
+    /// Inputs, actions and board of the game.
     pub shape: Shape,
     /// Training steps behind the weights.
     pub step: u64,
@@ -72,16 +74,19 @@ pub enum MismatchError {
         /// The parameters at hand, as JSON.
         expected: String,
     },
+    /// The network looks at the board, and it is another one.
+    #[error("the checkpoint's network was made for another board than that of the game `{0}`")]
+    Board(String),
     /// Observations or actions have other sizes.
     #[error("the checkpoint has {} inputs and {} actions, the game `{game}` {} and {}",
-        found.inputs, found.actions, expected.inputs, expected.actions)]
+        found[0], found[1], expected[0], expected[1])]
     Shape {
         /// The game.
         game: String,
-        /// The checkpoint's shape.
-        found: Shape,
-        /// The shape at hand.
-        expected: Shape,
+        /// The checkpoint's inputs and actions.
+        found: [usize; 2],
+        /// The inputs and actions at hand.
+        expected: [usize; 2],
     },
 }
 
@@ -104,7 +109,7 @@ impl CheckpointInfo {
     ///
     /// # Errors
     /// The first of name, version, parameters and shape that differs.
-    pub fn expect(&self, game: &str, version: u32, params: &Params, shape: Shape) -> Result<(), MismatchError> {
+    pub fn expect(&self, game: &str, version: u32, params: &Params, shape: &Shape) -> Result<(), MismatchError> {
         if self.game != game {
             return Err(MismatchError::Game { found: self.game.clone(), expected: game.into() });
         }
@@ -115,8 +120,12 @@ impl CheckpointInfo {
         if self.params != *params {
             return Err(MismatchError::Params { game, found: json(&self.params), expected: json(params) });
         }
-        if self.shape != shape {
-            return Err(MismatchError::Shape { game, found: self.shape, expected: shape });
+        let (found, expected) = (self.shape.sizes(), shape.sizes());
+        if found != expected {
+            return Err(MismatchError::Shape { game, found, expected });
+        }
+        if !self.network.fits(&self.shape, shape) {
+            return Err(MismatchError::Board(game));
         }
         Ok(())
     }
@@ -133,6 +142,7 @@ impl CheckpointInfo {
             (NETWORK, json(&self.network)),
             (INPUTS, self.shape.inputs.to_string()),
             (ACTIONS, self.shape.actions.to_string()),
+            (BOARD, json(&self.shape.board)),
             (STEP, self.step.to_string()),
             (CREATED_BY, self.created_by.clone()),
         ];
@@ -147,7 +157,11 @@ impl CheckpointInfo {
             game_version: take_json(&mut metadata, GAME_VERSION)?,
             params: take_json(&mut metadata, PARAMS)?,
             network: take_json(&mut metadata, NETWORK)?,
-            shape: Shape { inputs: take_json(&mut metadata, INPUTS)?, actions: take_json(&mut metadata, ACTIONS)? },
+            shape: Shape {
+                inputs: take_json(&mut metadata, INPUTS)?,
+                actions: take_json(&mut metadata, ACTIONS)?,
+                board: take_board(&mut metadata)?,
+            },
             step: take_json(&mut metadata, STEP)?,
             created_by: take(&mut metadata, CREATED_BY)?,
             extra: BTreeMap::new(),
@@ -155,6 +169,11 @@ impl CheckpointInfo {
         metadata.retain(|key, _| !key.starts_with(PREFIX));
         Ok(CheckpointInfo { extra: metadata, ..info })
     }
+}
+
+/// The board; files that were written before networks knew it have none, and their networks need none.
+fn take_board(metadata: &mut BTreeMap<String, String>) -> Result<Board, Fault> {
+    if metadata.contains_key(BOARD) { take_json(metadata, BOARD) } else { Ok(Board::default()) }
 }
 
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
@@ -167,7 +186,7 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
 /// Weights that are not those of `info`'s network, a reserved key in `extra`, or a file that cannot be written.
 pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(), CheckpointError> {
     let metadata = || -> Result<_, Fault> {
-        weights.check(&info.network.layout(info.shape)?)?;
+        weights.check(&info.network.layout(&info.shape)?)?;
         info.to_metadata()
     };
     let metadata = metadata().map_err(|fault| CheckpointError { path: path.into(), fault })?;
@@ -181,7 +200,7 @@ pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(),
 pub fn load(path: &Path) -> Result<(CheckpointInfo, Weights), CheckpointError> {
     tensor_file::read(path, KIND, |(metadata, tensors): Contents| {
         let info = CheckpointInfo::from_metadata(metadata)?;
-        let weights = Weights::new(&info.network.layout(info.shape)?, tensors)?;
+        let weights = Weights::new(&info.network.layout(&info.shape)?, tensors)?;
         Ok((info, weights))
     })
 }

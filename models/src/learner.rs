@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::adamw::{self, Rule};
 use crate::batch::Batch;
 use crate::loss::{masked_loss, matrix};
-use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, Shape, read};
+use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, read};
+use crate::shape::Shape;
 use crate::weights::{TensorSpec, Weights};
 
 /// Constants of training that stay the same over a run; the learning rate is given with each step.
@@ -64,12 +65,12 @@ pub enum LearnError {
     EmptyBatch,
     /// The batch was made for another game.
     #[error("the batch has {} inputs and {} actions, the network {} and {}",
-        found.inputs, found.actions, expected.inputs, expected.actions)]
+        found[0], found[1], expected[0], expected[1])]
     Shape {
-        /// The batch's shape.
-        found: Shape,
-        /// The network's shape.
-        expected: Shape,
+        /// The batch's inputs and actions.
+        found: [usize; 2],
+        /// The network's inputs and actions.
+        expected: [usize; 2],
     },
     /// The loss or the gradient is infinite or not a number; nothing was changed.
     #[error("the {what} at step {step} is {value}")]
@@ -105,7 +106,7 @@ impl OptimiserConfig {
 }
 
 /// What one step saw, before it changed the weights. Losses and entropies are in nats, means over the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Cross-entropy of the masked policy against its target.
     pub policy_loss: f64,
@@ -119,6 +120,17 @@ pub struct StepReport {
     pub policy_entropy: f64,
     /// Norm of the gradient over all parameters together, before clipping.
     pub gradient_norm: f64,
+}
+
+impl StepReport {
+    /// Adds the means over a part of the batch, which is this share of it; norms do not add up.
+    fn add(&mut self, part: &StepReport, share: f64) {
+        self.policy_loss += share * part.policy_loss;
+        self.value_loss += share * part.value_loss;
+        self.total_loss += share * part.total_loss;
+        self.policy_divergence += share * part.policy_divergence;
+        self.policy_entropy += share * part.policy_entropy;
+    }
 }
 
 /// All that the next step depends on besides batch, learning rate and [`OptimiserConfig`].
@@ -140,6 +152,14 @@ pub struct LearnerState {
     pub average: Weights,
 }
 
+/// What a part of a batch says by itself; its report lacks the norm.
+struct Part {
+    /// Its share of the batch's rows.
+    share: f64,
+    report: StepReport,
+    gradients: Weights,
+}
+
 /// A network in training.
 #[derive(Debug)]
 pub struct Learner {
@@ -147,6 +167,7 @@ pub struct Learner {
     optimiser: OptimiserConfig,
     layout: Vec<TensorSpec>,
     device: Device,
+    threads: usize,
 }
 
 impl Learner {
@@ -160,7 +181,7 @@ impl Learner {
         optimiser: &OptimiserConfig,
         seed: u64,
     ) -> Result<Learner, LearnError> {
-        let weights = Weights::random(&network.layout(shape)?, seed);
+        let weights = Weights::random(&network.layout(&shape)?, seed);
         let state = LearnerState {
             shape,
             network: network.clone(),
@@ -179,12 +200,18 @@ impl Learner {
     /// A size or a constant out of range, or tensors that are not those of the network.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
-        let layout = state.network.layout(state.shape)?;
+        let layout = state.network.layout(&state.shape)?;
         for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         // The device is named, not the default one, which an environment variable could redirect.
-        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff() })
+        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff(), threads: 1 })
+    }
+
+    /// Lets a step use so many threads, at least one; a new learner uses one. It changes nothing but the time that a step takes, and
+    /// that only for networks over points: a residual MLP is too small to be divided.
+    pub fn use_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
     }
 
     /// Takes one step of AdamW on `batch`. The learning rate is from 0 to 1.
@@ -222,8 +249,9 @@ impl Learner {
         if batch.is_empty() {
             return Err(LearnError::EmptyBatch);
         }
-        if batch.shape() != self.state.shape {
-            return Err(LearnError::Shape { found: batch.shape(), expected: self.state.shape });
+        let (found, expected) = (batch.shape().sizes(), self.state.shape.sizes());
+        if found != expected {
+            return Err(LearnError::Shape { found, expected });
         }
         if !(0.0..=1.0).contains(&learning_rate) {
             return Err(LearnError::OutOfRange { what: "learning_rate", value: learning_rate, range: "from 0 to 1" });
@@ -231,23 +259,61 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs the network forwards and backwards.
+    /// Runs the network forwards and backwards, on parts of the batch if that is faster. The parts do not depend on the
+    /// number of threads and are added in their order, so neither does the result.
     fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
+        let rows = self.state.network.rows_at_once(&self.state.shape).min(batch.len());
+        let starts: Vec<usize> = (0..batch.len()).step_by(rows).collect();
+        let (mut report, mut gradients) = (StepReport::default(), self.state.weights.zeros_like());
+        for part in self.differentiate_parts(batch, rows, &starts)? {
+            report.add(&part.report, part.share);
+            gradients.add(&part.gradients, part.share as f32);
+        }
+        report.gradient_norm = adamw::global_norm(&gradients);
+        Ok((report, gradients))
+    }
+
+    /// Works on each part of the batch by itself: up to `rows` rows from each of `starts` on.
+    fn differentiate_parts(&self, batch: &Batch, rows: usize, starts: &[usize]) -> Result<Vec<Part>, LearnError> {
+        let work = |starts: &[usize]| -> Result<Vec<Part>, LearnError> {
+            let net = self.network()?; // one per thread: burn's graphs that share parameters would wait for each other
+            let part = |&start: &usize| self.differentiate_part(&net, batch, start, rows.min(batch.len() - start));
+            Ok(starts.iter().map(part).collect())
+        };
+        let per_thread = starts.len().div_ceil(self.threads);
+        if per_thread == starts.len() {
+            return work(starts);
+        }
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = starts.chunks(per_thread).map(|starts| scope.spawn(move || work(starts))).collect();
+            let mut parts = Vec::with_capacity(starts.len());
+            for worker in workers {
+                parts.extend(worker.join().expect("training does not panic")?);
+            }
+            Ok(parts)
+        })
+    }
+
+    fn network(&self) -> Result<PolicyValueNet, NetworkError> {
         let LearnerState { shape, network, weights, .. } = &self.state;
-        let net = PolicyValueNet::new(network, *shape, weights, &self.device)?;
-        let output = net.forward(matrix(batch.inputs(), shape.inputs, &self.device));
-        let loss = masked_loss(output, batch, self.optimiser.value_weight, &self.device);
+        PolicyValueNet::new(network, shape, weights, &self.device)
+    }
+
+    fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch, start: usize, rows: usize) -> Part {
+        let part = batch.rows(start, rows);
+        let output = net.forward(matrix(part.inputs(), self.state.shape.inputs, &self.device));
+        let loss = masked_loss(output, &part, self.optimiser.value_weight, &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
         let policy_loss = f64::from(read(loss.policy)[0]);
         let report = StepReport {
             policy_loss,
             value_loss: f64::from(read(loss.value)[0]),
             total_loss: f64::from(read(loss.total)[0]),
-            policy_divergence: policy_loss - batch.policy_entropy(),
-            policy_entropy: entropy(&read(loss.log_policy), batch),
-            gradient_norm: adamw::global_norm(&gradients),
+            policy_divergence: policy_loss - part.policy_entropy(),
+            policy_entropy: entropy(&read(loss.log_policy), &part),
+            gradient_norm: 0.0,
         };
-        Ok((report, gradients))
+        Part { share: rows as f64 / batch.len() as f64, report, gradients }
     }
 
     /// The weights after the last step.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::checkpoint::json;
 use crate::learner::LearnerState;
-use crate::network::{NetworkConfig, Shape};
+use crate::network::NetworkConfig;
+use crate::shape::Shape;
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
@@ -22,7 +23,7 @@ const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
 /// Tensors that are not those of the network or not finite, or a file that cannot be written.
 pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
     let checked = || -> Result<_, Fault> {
-        let layout = state.network.layout(state.shape)?;
+        let layout = state.network.layout(&state.shape)?;
         let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
         let mut tensors = Vec::with_capacity(4 * layout.len());
         for (prefix, group) in GROUPS.iter().zip(groups) {
@@ -57,7 +58,7 @@ fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fa
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
     let steps = take_json(&mut metadata, STEPS)?;
     let extra = take(&mut metadata, EXTRA)?;
-    let layout = network.layout(shape)?;
+    let layout = network.layout(&shape)?;
     let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
     let full_layout: Vec<TensorSpec> =
         GROUPS.iter().flat_map(|prefix| layout.iter().map(|spec| all(prefix, spec))).collect();

@@ -1,6 +1,6 @@
 //! Policy/value networks for board games: training, checkpoints and CPU inference.
 //!
-//! The crate knows a game only by two numbers, the [`Shape`] of its observations and actions. [`Weights`] are
+//! The crate knows a game only by its [`Shape`]: the sizes of its observations and actions, and the lines of its board. [`Weights`] are
 //! the one form in which the network, the [`Learner`], the files and the [`Inference`] engine exchange
 //! parameters: named tensors of `f32` on the host, bit for bit the same wherever they go.
 //!
@@ -14,10 +14,10 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("latest.safetensors");
 //! // One training step on one position of a game with four inputs and three actions.
-//! let shape = Shape { inputs: 4, actions: 3 };
+//! let shape = Shape::flat(4, 3);
 //! let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
-//! let mut learner = Learner::new(shape, &network, &OptimiserConfig::default(), 7)?;
-//! let mut batch = Batch::new(shape);
+//! let mut learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 7)?;
+//! let mut batch = Batch::new(shape.clone());
 //! batch.push(Example {
 //!     inputs: &[1.0, 0.0, 0.0, 1.0],
 //!     legal: &[true, false, true],
@@ -28,11 +28,11 @@
 //! assert!(report.total_loss.is_finite());
 //!
 //! // The averaged weights go to a file that describes itself, and from there to the inference engine.
-//! let info = CheckpointInfo::new("toy", 1, Default::default(), network, shape, learner.steps());
+//! let info = CheckpointInfo::new("toy", 1, Default::default(), network, shape.clone(), learner.steps());
 //! turnstone_models::save(&path, &info, &learner.averaged())?;
 //! let (info, weights) = turnstone_models::load(&path)?;
-//! info.expect("toy", 1, &Default::default(), shape)?;
-//! let mut inference = Inference::new(&weights, &info.network, info.shape, 64)?;
+//! info.expect("toy", 1, &Default::default(), &shape)?;
+//! let mut inference = Inference::new(&weights, &info.network, &info.shape, 64)?;
 //! let predictions = inference.evaluate(1, &[1.0, 0.0, 0.0, 1.0]);
 //! assert_eq!(predictions.policy.len(), 3);
 //! assert_eq!(predictions.value.len(), 3);
@@ -41,6 +41,8 @@
 //! ```
 
 mod weights;
+
+mod shape;
 
 mod network;
 
@@ -66,6 +68,7 @@ pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predicti
 pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};
 pub use learner_file::{load_state, save_state};
 pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
-pub use network::{NetworkConfig, NetworkError, OUTCOMES, Output, PolicyValueNet, Shape};
+pub use network::{NetworkConfig, NetworkError, OUTCOMES, Output, PolicyValueNet};
+pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

@@ -63,10 +63,11 @@ pub(crate) fn matrix(data: &[f32], columns: usize, device: &Device) -> Tensor<2>
 mod tests {
     use super::*;
     use crate::batch::Example;
-    use crate::network::{NetworkConfig, PolicyValueNet, Shape, read};
+    use crate::network::{NetworkConfig, PolicyValueNet, read};
+    use crate::shape::Shape;
     use crate::weights::Weights;
 
-    const SHAPE: Shape = Shape { inputs: 3, actions: 4 };
+    const SHAPE: Shape = Shape::flat(3, 4);
     const VALUE_WEIGHT: f64 = 0.7;
 
     fn batch() -> Batch {
@@ -128,11 +129,11 @@ mod tests {
     #[test]
     fn gradients_agree_with_finite_differences() {
         let (batch, config) = (batch(), NetworkConfig::ResidualMlp { blocks: 2, width: 6 });
-        let mut layout = config.layout(SHAPE).unwrap();
+        let mut layout = config.layout(&SHAPE).unwrap();
         layout.iter_mut().for_each(|spec| spec.deviation = 0.5); // biases and heads too, so that nothing vanishes
         let weights = Weights::random(&layout, 11);
         let device = Device::flex().autodiff();
-        let net = PolicyValueNet::new(&config, SHAPE, &weights, &device).unwrap();
+        let net = PolicyValueNet::new(&config, &SHAPE, &weights, &device).unwrap();
         let loss = masked_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, VALUE_WEIGHT, &device);
         let gradients = net.gradients(&layout, &loss.total.backward());
 

@@ -135,6 +135,13 @@ impl Weights {
         zeros
     }
 
+    /// Adds a multiple of other tensors of the same names and shapes.
+    pub(crate) fn add(&mut self, other: &Weights, factor: f32) {
+        for (tensor, other) in self.tensors.iter_mut().zip(&other.tensors) {
+            tensor.data.iter_mut().zip(&other.data).for_each(|(x, y)| *x += factor * y);
+        }
+    }
+
     /// The tensors in the order of the network's layout.
     pub fn tensors(&self) -> &[NamedTensor] {
         &self.tensors

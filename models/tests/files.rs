@@ -8,11 +8,11 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
 use turnstone_models::{
-    CheckpointError, CheckpointInfo, Learner, NetworkConfig, OptimiserConfig, Params, Shape, Weights, load, load_state,
-    save, save_state,
+    Board, CheckpointError, CheckpointInfo, Learner, NetworkConfig, OptimiserConfig, Params, Shape, Weights, load,
+    load_state, save, save_state,
 };
 
-const SHAPE: Shape = Shape { inputs: 3, actions: 2 };
+const SHAPE: Shape = Shape::flat(3, 2);
 const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
 
 fn params() -> Params {
@@ -23,7 +23,7 @@ fn sample() -> (CheckpointInfo, Weights) {
     let mut info = CheckpointInfo::new("mancala", 2, params(), NETWORK, SHAPE, 12_345_678_901);
     info.extra.insert("elo".into(), "1510 \"quoted\" ü".into());
     info.extra.insert("commit".into(), "abc".into());
-    (info, Weights::random(&NETWORK.layout(SHAPE).unwrap(), 1))
+    (info, Weights::random(&NETWORK.layout(&SHAPE).unwrap(), 1))
 }
 
 /// A folder, and in it a checkpoint as bytes after `change` was made to its metadata.
@@ -89,24 +89,80 @@ fn any_safetensors_library_reads_it() {
 #[test]
 fn another_game_is_refused() {
     let info = sample().0;
-    assert_eq!(info.expect("mancala", 2, &params(), SHAPE), Ok(()));
+    assert_eq!(info.expect("mancala", 2, &params(), &SHAPE), Ok(()));
     let mut reordered = Params::new();
     reordered.insert("infinite".into(), json!(false));
     reordered.insert("pits".into(), json!(6));
-    assert_eq!(info.expect("mancala", 2, &reordered, SHAPE), Ok(()));
+    assert_eq!(info.expect("mancala", 2, &reordered, &SHAPE), Ok(()));
 
-    let error =
-        |game, version, params: &Params, shape| info.expect(game, version, params, shape).unwrap_err().to_string();
-    assert_eq!(error("morris", 2, &params(), SHAPE), "the checkpoint is for the game `mancala`, not `morris`");
-    assert_eq!(error("mancala", 3, &params(), SHAPE), "the checkpoint is for version 2 of `mancala`, not version 3");
+    let error = |game, version, params: &Params, shape: &Shape| {
+        info.expect(game, version, params, shape).unwrap_err().to_string()
+    };
+    assert_eq!(error("morris", 2, &params(), &SHAPE), "the checkpoint is for the game `mancala`, not `morris`");
+    assert_eq!(error("mancala", 3, &params(), &SHAPE), "the checkpoint is for version 2 of `mancala`, not version 3");
     assert_eq!(
-        error("mancala", 2, &Params::new(), SHAPE),
+        error("mancala", 2, &Params::new(), &SHAPE),
         r#"the checkpoint is for `mancala` with parameters {"pits":6,"infinite":false}, not {}"#
     );
     assert_eq!(
-        error("mancala", 2, &params(), Shape { inputs: 4, actions: 2 }),
+        error("mancala", 2, &params(), &Shape::flat(4, 2)),
         "the checkpoint has 3 inputs and 2 actions, the game `mancala` 4 and 2"
     );
+}
+
+/// Two by three points; the lines are the rows.
+fn board() -> Board {
+    Board {
+        point_planes: 2,
+        points: 6,
+        directions: vec![vec![Some(1), Some(2), None, Some(4), Some(5), None]],
+        lattice: [2, 3],
+        cells: (0..6).collect(),
+    }
+}
+
+#[test]
+fn networks_that_know_the_board_come_back_with_it() {
+    let shape = Shape { inputs: 13, actions: 5, board: board() };
+    let kinds = [
+        r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
+        r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
+        r#"{"kind":"mixer","blocks":2,"channels":3,"hidden":5}"#,
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    for network in kinds.map(|text| serde_json::from_str::<NetworkConfig>(text).unwrap()) {
+        let weights = Weights::random(&network.layout(&shape).unwrap(), 3);
+        let info = CheckpointInfo::new("ring", 1, Params::new(), network.clone(), shape.clone(), 7);
+        save(&path, &info, &weights).unwrap();
+        assert_eq!(load(&path).unwrap(), (info.clone(), weights));
+        assert_eq!(info.expect("ring", 1, &Params::new(), &shape), Ok(()));
+        let mut turned = shape.clone();
+        turned.board.directions[0].reverse();
+        let error = info.expect("ring", 1, &Params::new(), &turned).unwrap_err().to_string();
+        assert_eq!(error, "the checkpoint's network was made for another board than that of the game `ring`");
+
+        let learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 1).unwrap();
+        save_state(&path, learner.state(), "").unwrap();
+        assert_eq!(load_state(&path).unwrap().0, *learner.state());
+    }
+}
+
+/// Files of the time before networks knew the board.
+#[test]
+fn files_without_a_board_are_read() {
+    let metadata = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+        changed(&|header| {
+            let metadata = header["__metadata__"].as_object_mut().unwrap();
+            metadata.remove("turnstone.board");
+            change(metadata);
+        })
+    };
+    let (info, _) = load_bytes(&metadata(&|_| ())).unwrap();
+    let shape = Shape { board: board(), ..SHAPE };
+    assert_eq!(info.expect("mancala", 2, &params(), &shape), Ok(()), "a residual MLP does not look at the board");
+    let graph = metadata(&|m| drop(m.insert("turnstone.network".into(), json!(r#"{"kind":"residual_graph"}"#))));
+    assert_eq!(fault(&graph), "this kind of network needs a board of points, and the game has none");
 }
 
 #[test]
@@ -131,6 +187,7 @@ fn every_fault_has_its_line() {
         "tensor `blocks.0.first.bias` does not belong to this network"
     );
     assert_eq!(fault(&metadata("turnstone.inputs", "5")), "tensor `stem.weight` has shape [3, 4], not [5, 4]");
+    assert!(fault(&metadata("turnstone.board", "[]")).starts_with("metadata `turnstone.board` is not valid: "));
     let foreign = changed(&|header| drop(header.remove("__metadata__")));
     assert_eq!(fault(&foreign), "not a turnstone file: its metadata has no `turnstone.format`");
     let renamed = changed(&|header| {
@@ -154,7 +211,7 @@ fn what_cannot_be_read_back_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     let (mut info, weights) = sample();
-    let other = CheckpointInfo { shape: Shape { inputs: 4, actions: 2 }, ..info.clone() };
+    let other = CheckpointInfo { shape: Shape::flat(4, 2), ..info.clone() };
     assert!(save(&path, &other, &weights).unwrap_err().to_string().ends_with("shape [3, 4], not [4, 4]"));
     info.extra.insert("turnstone.game".into(), "chess".into());
     assert!(save(&path, &info, &weights).unwrap_err().to_string().ends_with("`turnstone.game` is reserved"));

@@ -3,12 +3,35 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Batch, Example, Inference, LearnError, Learner, NetworkConfig, OptimiserConfig, Shape, load_state, save_state,
-    softmax,
+    Batch, Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape,
+    load_state, save_state, softmax,
 };
 
-const SHAPE: Shape = Shape { inputs: 12, actions: 6 };
+const SHAPE: Shape = Shape::flat(12, 6);
 const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 2, width: 32 };
+
+/// The sizes of `SHAPE` as those of a ring of five points, two numbers each, and two for the board.
+fn ring() -> Shape {
+    let next = |step: usize| (0..5).map(|point| Some(((point + step) % 5) as u16)).collect();
+    let board = Board {
+        point_planes: 2,
+        points: 5,
+        directions: vec![next(1), next(4)],
+        lattice: [1, 5],
+        cells: (0..5).collect(),
+    };
+    Shape { board, ..SHAPE }
+}
+
+/// One network of every kind.
+fn networks() -> [NetworkConfig; 3] {
+    let neighbourhood = Neighbourhood::Lines;
+    [
+        NETWORK,
+        NetworkConfig::ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood },
+        NetworkConfig::Mixer { blocks: 2, channels: 16, hidden: 24 },
+    ]
+}
 
 /// Positions with random features, at least one legal action, and targets of every sharpness.
 fn random_batch(rows: usize, rng: &mut impl Rng) -> Batch {
@@ -40,19 +63,25 @@ fn learner(seed: u64) -> Learner {
 #[test]
 fn one_batch_is_learned_by_heart() {
     let batch = random_batch(16, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+    for network in networks() {
+        learns_by_heart(&network, &batch);
+    }
+}
+
+fn learns_by_heart(network: &NetworkConfig, batch: &Batch) {
     let optimiser = OptimiserConfig { weight_decay: 0.0, ..OptimiserConfig::default() };
-    let mut learner = Learner::new(SHAPE, &NETWORK, &optimiser, 2).unwrap();
-    let first = learner.step(&batch, 3e-3).unwrap();
+    let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
+    let first = learner.step(batch, 3e-3).unwrap();
     let mut last = first;
     for step in 0..800 {
-        last = learner.step(&batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
+        last = learner.step(batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
     }
     assert!(first.policy_divergence > 0.1 && last.policy_divergence.abs() < 2e-3, "{first:?} {last:?}");
     assert!((last.value_loss - batch.value_entropy()).abs() < 2e-3, "{last:?}");
     assert!((last.policy_entropy - batch.policy_entropy()).abs() < 1e-2, "{last:?}");
 
     // The inference engine, given the learner's weights, says what was learned.
-    let mut inference = Inference::new(learner.weights(), &NETWORK, SHAPE, 16).unwrap();
+    let mut inference = Inference::new(learner.weights(), network, &ring(), 16).unwrap();
     let predictions = inference.evaluate(16, batch.inputs());
     let mut outcome = predictions.value[..3].to_vec();
     softmax(&mut outcome);
@@ -63,8 +92,17 @@ fn one_batch_is_learned_by_heart() {
 
 #[test]
 fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
+    for network in networks() {
+        resumes(&network);
+    }
+}
+
+fn resumes(network: &NetworkConfig) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    let batches: Vec<Batch> = (0..20).map(|_| random_batch(24, &mut rng)).collect();
+    // Of the networks over points a learner takes fewer rows at once.
+    let batches: Vec<Batch> = (0..20).map(|_| random_batch(240, &mut rng)).collect();
+    let optimiser = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
+    let learner = |seed| Learner::new(ring(), network, &optimiser, seed).unwrap();
     let rate = |index: usize| 2e-3 / (1.0 + index as f64);
     let mut whole = learner(4);
     for (index, batch) in batches.iter().enumerate() {
@@ -80,7 +118,6 @@ fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
     save_state(&path, first.state(), r#"{"games":17}"#).unwrap();
     let (state, extra) = load_state(&path).unwrap();
     assert_eq!((extra.as_str(), &state), (r#"{"games":17}"#, first.state()));
-    let optimiser = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
     let mut second = Learner::from_state(state, &optimiser).unwrap();
     for (index, batch) in batches.iter().enumerate().skip(10) {
         second.step(batch, rate(index)).unwrap();
@@ -88,6 +125,40 @@ fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
     assert_eq!(second.steps(), 20);
     assert_eq!(second.state(), whole.state());
     assert_ne!(second.weights(), second.averaged());
+}
+
+#[test]
+fn the_parts_of_a_batch_add_up() {
+    // Rows are taken in parts of 204; alone, a part is a batch of its own.
+    let (mut rng, rate) = (Xoshiro256PlusPlus::seed_from_u64(9), 0.0);
+    let batch = random_batch(204, &mut rng);
+    let mut twice = Batch::new(SHAPE);
+    for row in (0..204).chain(0..204) {
+        let example = Example {
+            inputs: &batch.inputs()[row * 12..][..12],
+            legal: &batch.legal()[row * 6..][..6],
+            policy: &batch.policy()[row * 6..][..6],
+            value: [0, 1, 2].map(|outcome| batch.value()[row * 3 + outcome]),
+        };
+        twice.push(example).unwrap();
+    }
+    let optimiser = OptimiserConfig::default();
+    let mut learner = Learner::new(ring(), &networks()[1], &optimiser, 2).unwrap();
+    assert_eq!(learner.step(&batch, rate).unwrap(), learner.step(&twice, rate).unwrap());
+}
+
+#[test]
+fn threads_change_nothing() {
+    let batch = random_batch(900, &mut Xoshiro256PlusPlus::seed_from_u64(9));
+    for network in networks() {
+        let states = [1, 2, 3, 7].map(|threads| {
+            let mut learner = Learner::new(ring(), &network, &OptimiserConfig::default(), 2).unwrap();
+            learner.use_threads(threads);
+            let reports = [1e-3, 1e-3].map(|rate| learner.step(&batch, rate).unwrap());
+            (reports, learner.state().clone())
+        });
+        assert!(states.iter().all(|state| *state == states[0]));
+    }
 }
 
 #[test]
@@ -123,7 +194,7 @@ fn faults_are_errors_and_change_nothing() {
     assert!(matches!(error, LearnError::NotFinite { step: 2, .. }), "{error}");
 
     assert_eq!(learner.step(&Batch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
-    let mut other = Batch::new(Shape { inputs: 1, actions: 1 });
+    let mut other = Batch::new(Shape::flat(1, 1));
     other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value: [0.0, 1.0, 0.0] }).unwrap();
     assert_eq!(
         learner.step(&other, 1e-3).unwrap_err().to_string(),

@@ -156,7 +156,7 @@ impl Agent {
 pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
     let path = if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() };
     let (info, weights) = turnstone_models::load(&path)?;
-    info.expect(G::NAME, G::VERSION, &checkpoint_params(game), shape(&game.spec()))
+    info.expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
         .map_err(|mismatch| AgentError::Mismatch { path, mismatch })?;
     Ok(LoadedNetwork { info, weights })
 }

@@ -15,6 +15,7 @@ use turnstone_models::{NetworkConfig, OptimiserConfig};
 use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use crate::agents::AgentSpec;
+use crate::network::shape;
 
 /// What is wrong with a configuration, in one line that names the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -34,7 +35,7 @@ pub struct Config {
     /// `name` and the game's parameters.
     pub game: toml::Table,
     /// The network.
-    #[serde(default = "default_net")]
+    #[serde(default)]
     pub net: NetworkConfig,
     /// The tree search of self-play.
     #[serde(default)]
@@ -51,10 +52,6 @@ pub struct Config {
     /// Length of the run and its files.
     #[serde(default)]
     pub run: RunConfig,
-}
-
-fn default_net() -> NetworkConfig {
-    NetworkConfig::ResidualMlp { blocks: 3, width: 128 }
 }
 
 /// Which tree search.
@@ -380,6 +377,10 @@ impl Config {
     /// One line that names the fault, as [`Config::parse`].
     pub fn with(&self, overrides: &[Override]) -> Result<Self, String> {
         let mut table = toml::Table::try_from(self).expect("a configuration is a table");
+        if overrides.iter().any(Override::is_network_kind) {
+            // The keys of one kind are not those of another.
+            table.remove("net");
+        }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
         Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?)
     }
@@ -429,8 +430,8 @@ impl Config {
     /// # Errors
     /// One line that names the first key whose value is out of range.
     pub fn validate(&self) -> Result<(), String> {
-        self.any_game()?;
-        self.net.validate().map_err(|e| format!("net: {e}"))?;
+        let game = self.any_game()?;
+        self.net.layout(&shape(&game.spec())).map_err(|e| format!("net: {e}"))?;
         let search = &self.search;
         within("search.simulations", search.simulations, 1, 1_000_000)?;
         within("search.final_simulations", search.final_simulations, 0, 1_000_000)?;
@@ -489,7 +490,7 @@ fn check_keys(table: &toml::Table) -> Result<(), String> {
     let example = Config {
         seed: 0,
         game: toml::Table::new(),
-        net: default_net(),
+        net: net_of_kind(table),
         search: SearchConfig::default(),
         self_play: SelfPlayConfig::default(),
         learn: LearnConfig::default(),
@@ -508,6 +509,13 @@ fn check_keys(table: &toml::Table) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The default network of the kind that is asked for.
+fn net_of_kind(table: &toml::Table) -> NetworkConfig {
+    let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
+    let only_kind = kind.map(|kind| toml::Table::from_iter([("kind".to_owned(), kind)]));
+    only_kind.and_then(|table| table.try_into().ok()).unwrap_or_default()
 }
 
 fn unknown(prefix: &str, key: &str, known: &toml::Table) -> String {
@@ -538,6 +546,18 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_network_has_defaults() {
+        for kind in ["residual_mlp", "residual_graph", "mixer"] {
+            let config = Config::parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
+            let again =
+                Config::parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+            assert_eq!(again, config);
+        }
+        let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";
+        assert!(fault(square).starts_with("net: a residual_graph over a square needs a lattice"));
+    }
+
+    #[test]
     fn faults_name_the_key() {
         let game = "[game]\nname = \"mancala\"\n";
         let with = |section: &str| fault(&format!("{game}{section}"));
@@ -551,6 +571,13 @@ mod tests {
         assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
         assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
+        assert_eq!(
+            with("[net]\nkind = \"mixer\"\nchanels = 8"),
+            "unknown key `net.chanels` (did you mean `net.channels`?)"
+        );
+        assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
+        assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
+        assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
         assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
         assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
         assert_eq!(

@@ -1,13 +1,20 @@
 //! The network as an evaluator of positions: features in, masked priors and values for the first side out.
 
 use turnstone_env::{Game, Side, Spec};
-use turnstone_models::{CheckpointInfo, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
+use turnstone_models::{Board, CheckpointInfo, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
 use turnstone_search::{Batch, Estimate, Evaluator};
 
-/// Inputs and outputs of a network for a game of this shape.
+/// What a network has to know of a game of this shape.
 #[must_use]
 pub fn shape(spec: &Spec) -> Shape {
-    Shape { inputs: spec.features(), actions: spec.actions }
+    let board = Board {
+        point_planes: spec.point_planes.len(),
+        points: spec.points,
+        directions: spec.directions.clone(),
+        lattice: spec.lattice,
+        cells: spec.cells.clone(),
+    };
+    Shape { inputs: spec.features(), actions: spec.actions, board }
 }
 
 /// A game's parameters in the form that checkpoints keep.
@@ -34,7 +41,7 @@ impl NetworkEvaluator {
     /// # Errors
     /// The weights are not those of this network and shape.
     pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
-        let inference = Inference::new(weights, network, shape(&spec), max_batch)?;
+        let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
         let inputs = vec![0.0; max_batch * spec.features()];
         Ok(Self { inference, spec, inputs })
     }

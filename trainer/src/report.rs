@@ -123,13 +123,9 @@ fn truth<G: Classical>(
 }
 
 fn network_in_words<G: Classical>(game: &G, network: &NetworkConfig) -> Result<String> {
-    let parameters: usize = network.layout(shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
-    let NetworkConfig::ResidualMlp { blocks, width } = network;
-    Ok(format!(
-        "Residual MLP, {blocks} block{} of {width} units, {} parameters",
-        if *blocks == 1 { "" } else { "s" },
-        scale::grouped(parameters as u64)
-    ))
+    let parameters: usize = network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
+    let kind = network.to_string().replacen("residual", "Residual", 1).replacen("mixer", "Mixer", 1);
+    Ok(format!("{kind}, {} parameters", scale::grouped(parameters as u64)))
 }
 
 /// `mu_torere` as a heading: `Mu Torere`.

@@ -71,7 +71,8 @@ impl<'a, G: Classical> Run<'a, G> {
     pub fn start(setup: Setup<'a, G>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        let learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+        let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+        learner.use_threads(config.self_play.workers());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
@@ -87,11 +88,12 @@ impl<'a, G: Classical> Run<'a, G> {
         let spec = game.spec();
         let (state, standing) = folder.load_state()?;
         anyhow::ensure!(
-            state.network == config.net && state.shape == shape(&spec),
+            state.network == config.net && config.net.fits(&state.shape, &shape(&spec)),
             "{}: it is of another network or game than the run's config",
             folder.state().display()
         );
-        let learner = Learner::from_state(state, &config.learn.optimiser())?;
+        let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
+        learner.use_threads(config.self_play.workers());
         let window = folder.load_window(&standing, &game_id(game), spec.features())?;
         folder.cut_metrics(standing.iteration)?;
         let events = EventLog::open(&folder.tensorboard());

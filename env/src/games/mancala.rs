@@ -17,6 +17,7 @@ mod svg;
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Outcome, Spec};
+use crate::lines::both_ways;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::Symmetry;
@@ -217,6 +218,9 @@ impl Game for Mancala {
             lattice: [2, self.pits()],
             // Own pits left to right in the first row, the opponent's pits opposite them in the second.
             cells: (0..2 * pits).collect(),
+            // The way that stones are sown, past the stores, and back.
+            directions: both_ways(points, &(0..self.pits()).chain((self.pits()..points).rev()).collect::<Vec<_>>())
+                .into(),
             symmetries: vec![Symmetry {
                 points: (0..points as u8).collect(),
                 actions: (0..points as u16).collect(),

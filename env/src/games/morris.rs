@@ -217,6 +217,7 @@ impl Game for Morris {
             // The board is no grid: one row of points, whose neighbours the sheet lists.
             lattice: [1, POINTS],
             cells: (0..POINTS as u16).collect(),
+            directions: BOARD.directions(),
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,

@@ -17,12 +17,15 @@ mod svg;
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Outcome, Spec};
+use crate::lines::{both_ways, direction};
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::{Symmetry, automorphisms};
 
 const HUB: u8 = 4;
 const SQUARES: u8 = 9;
+/// The ring's squares clockwise from the top left.
+const RING: [u8; 8] = [0, 1, 2, 5, 8, 7, 6, 3];
 
 /// Adjacent squares of each square in increasing order (`adjacent_squares` of the notebook).
 pub const ADJACENT: [&[u8]; 9] = [
@@ -82,6 +85,13 @@ const INTO: [[(u8, u8); 8]; 9] = {
     }
     into
 };
+
+/// Round the ring both ways, and from each ring square through the hub to the square opposite.
+fn directions() -> Vec<Vec<Option<u16>>> {
+    let (points, hub, ring) = (usize::from(SQUARES), usize::from(HUB), RING.map(usize::from));
+    let across = (0..ring.len()).map(|k| direction(points, [(ring[k], hub), (hub, ring[(k + 4) % ring.len()])]));
+    both_ways(points, &ring).into_iter().chain(across).collect()
+}
 
 /// The game with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,6 +185,7 @@ impl Game for MuTorere {
             points: usize::from(SQUARES),
             lattice: [3, 3],
             cells: (0..u16::from(SQUARES)).collect(),
+            directions: directions(),
             point_planes: vec!["own pieces".into(), "opponent's pieces".into()],
             scalars: vec!["plies played / max_plies".into()],
             actions: MOVES.len(),

@@ -30,6 +30,8 @@ pub enum Finish {
     Plain,
     /// `y = relu(sum)`
     Relu,
+    /// `y = y + sum`
+    Add,
     /// `y = relu(y + sum)`
     AddRelu,
 }
@@ -267,6 +269,7 @@ fn finish_strip(finish: Finish, y: &mut [f32], sums: &[f32; LANES]) {
     match finish {
         Finish::Plain => y.copy_from_slice(&sums[..y.len()]),
         Finish::Relu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(sum)),
+        Finish::Add => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y += sum),
         Finish::AddRelu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(*y + sum)),
     }
 }

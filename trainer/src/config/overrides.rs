@@ -28,6 +28,11 @@ impl FromStr for Override {
 }
 
 impl Override {
+    /// Whether it names another kind of network.
+    pub(super) fn is_network_kind(&self) -> bool {
+        self.section.as_deref() == Some("net") && self.key == "kind"
+    }
+
     /// Puts the value into the table of a file.
     pub(super) fn apply(&self, table: &mut toml::Table) -> Result<(), String> {
         let target = match &self.section {

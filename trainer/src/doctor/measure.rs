@@ -106,20 +106,23 @@ fn play<G: Classical>(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let task = |iteration, search, self_play| Task {
+    let task = |iteration, search, simulations, self_play| Task {
         game,
         network: &config.net,
         weights: learner.averaged(),
         search,
         self_play,
+        simulations,
         seed: config.seed,
         iteration,
     };
+    // Half way through the run, if they grow.
+    let planned = config.search.simulations_at(0.5);
     let (start, progress) = (Instant::now(), Progress::default());
     let mut whole: Vec<Games> = Vec::new();
     while let Some(left) = time.checked_sub(start.elapsed()) {
         let iteration = whole.len() as u64 + 1;
-        let task = task(iteration, &config.search, &config.self_play);
+        let task = task(iteration, &config.search, planned, &config.self_play);
         match within(left, stop, |over| self_play::play(&task, &progress, over))? {
             Some(games) => whole.push(games),
             None => break,
@@ -137,16 +140,16 @@ fn play<G: Classical>(
             games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
             ..config.self_play.clone()
         };
-        let simulations = config.search.simulations.min(FEW_SIMULATIONS);
-        let search = SearchConfig { simulations, ..config.search.clone() };
+        let simulations = planned.min(FEW_SIMULATIONS);
+        let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
         let start = Instant::now();
-        let games = self_play::play(&task(1, &search, &few), &Progress::default(), stop)?;
+        let games = self_play::play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
         let Some(games) = games else { return Ok(None) };
         let seats = config.self_play.workers() * config.self_play.concurrent_games;
         if searched < 2 * seats as u64 {
             // Most games have not come to their second move: time goes by simulations.
-            let share = f64::from(simulations + 1) / f64::from(config.search.simulations + 1);
-            positions_per_second = share * games.shard.len() as f64 / start.elapsed().as_secs_f64();
+            let share = f64::from(simulations + 1) / f64::from(planned + 1);
+            positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
         }
         whole.push(games);
     }
@@ -154,6 +157,8 @@ fn play<G: Classical>(
     let shards = || whole.iter().map(|games| &games.shard);
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
+    // Only moves that are searched in full are learned from.
+    let positions_per_second = positions_per_second * positions / sum(|games| games.work.positions);
     let self_play = SelfPlay {
         iterations,
         seconds,

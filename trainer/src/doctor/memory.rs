@@ -22,6 +22,9 @@ const CACHED: f64 = 40.0 + 16.0 * 4.0;
 /// Copies of the network's parameters that the learner holds: weights, two moments, averages, gradients, the graph's.
 const LEARNER_COPIES: f64 = 8.0;
 
+/// Copies of the network's activations that the learner holds: values, gradients, and what burn keeps between them.
+const ACTIVATION_COPIES: f64 = 4.0;
+
 /// Bytes that a run takes.
 pub(super) struct Demand {
     pub(super) replay: f64,
@@ -44,8 +47,7 @@ impl Demand {
             positions => positions.next_power_of_two() as f64 * (state + CACHED),
         };
         let node = state + NODE + EDGE * measured.self_play.legal_mean;
-        let NetworkConfig::ResidualMlp { blocks, width } = config.net;
-        let activations = 4.0 * 4.0 * (config.learn.batch * (2 * blocks + 2) * width) as f64;
+        let activations = 4.0 * ACTIVATION_COPIES * (config.learn.batch * units(game, &config.net)) as f64;
         Ok(Self {
             replay: position(game, measured) * plan.largest_window as f64,
             search: seats as f64 * nodes * node + workers as f64 * cached,
@@ -63,9 +65,21 @@ pub(super) fn position<G: Game>(game: &G, measured: &Measured) -> f64 {
     4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.self_play.legal_mean
 }
 
+/// Numbers that a network computes for one position, about: what the learner keeps until the gradients are there.
+fn units<G: Game>(game: &G, network: &NetworkConfig) -> usize {
+    let points = game.spec().points;
+    match *network {
+        NetworkConfig::ResidualMlp { blocks, width } => (2 * blocks + 2) * width,
+        NetworkConfig::ResidualGraph { blocks, channels, .. } => (3 * blocks + 2) * channels * points,
+        NetworkConfig::Mixer { blocks, channels, hidden } => {
+            ((4 * blocks + 2) * channels + blocks * hidden) * points + blocks * hidden * channels
+        }
+    }
+}
+
 /// Parameters of the network.
 pub(super) fn parameters<G: Game>(game: &G, network: &NetworkConfig) -> anyhow::Result<usize> {
-    Ok(network.layout(shape(&game.spec()))?.iter().map(TensorSpec::count).sum())
+    Ok(network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum())
 }
 
 /// Bytes that may still be taken: of the machine, or of the container if that has less. `None` where the system does

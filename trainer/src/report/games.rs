@@ -49,7 +49,7 @@ pub(super) fn play<G: Game>(
     let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
     let mut rng = stream(config.seed, Purpose::Sample, [number, 0]);
     let mut search = Mcts::new(game, game.start());
-    let method = config.arena.search.strongest();
+    let method = config.arena.search.strongest(simulations);
     let varied = if number == 0 { 0 } else { VARIED_PLIES };
     let (mut moves, mut values) = (Vec::new(), Vec::new());
     let mut boards = vec![game.draw_svg(search.state(), None)];

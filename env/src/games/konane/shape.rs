@@ -4,6 +4,7 @@ use super::board::{Board, Direction, Jump, Ply};
 use super::{Konane, PLANES, SCALARS};
 use crate::action::Action;
 use crate::game::{Game, Spec};
+use crate::lines;
 use crate::symmetry::Symmetry;
 
 /// Maps a cell, as row from the top and column, to its image; the third argument is the last row or column.
@@ -27,12 +28,24 @@ impl Board {
             points,
             lattice: [self.size, self.size],
             cells: (0..points as u16).collect(),
+            directions: Direction::ALL.map(|direction| self.next_cells(direction)).into(),
             point_planes: PLANES.map(str::to_owned).into(),
             scalars: SCALARS.map(str::to_owned).into(),
             actions: self.plies.len(),
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
             turned: None,
         }
+    }
+
+    /// The cell beside each cell.
+    fn next_cells(&self, direction: Direction) -> Vec<Option<u16>> {
+        let point = |(row, column)| row * self.size + column;
+        let steps = self.points().map(|(row, column)| {
+            let next = Jump { row, column, direction, jumps: 0 }.cell(1);
+            ((row, column), next)
+        });
+        let on_board = |&(_, (row, column)): &(_, (usize, usize))| row < self.size && column < self.size;
+        lines::direction(self.size * self.size, steps.filter(on_board).map(|(from, to)| (point(from), point(to))))
     }
 
     fn symmetry(&self, image: Image) -> Symmetry {

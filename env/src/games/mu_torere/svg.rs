@@ -1,13 +1,11 @@
 //! Mu Torere's ring and hub drawn as SVG.
 
-use super::{HUB, MOVES, MuTorere, SQUARES, State, owner};
+use super::{HUB, MOVES, MuTorere, RING, SQUARES, State, owner};
 use crate::action::Action;
 use crate::game::Game;
 use crate::side::Side;
 use crate::svg::{PointBoard, status};
 
-/// The ring's squares clockwise from the top left, where the 3x3 grid has them too.
-const RING: [u8; 8] = [0, 1, 2, 5, 8, 7, 6, 3];
 const RADIUS: f32 = 2.2;
 
 pub(super) fn draw(game: &MuTorere, state: &State, last: Option<Action>) -> String {

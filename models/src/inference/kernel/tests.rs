@@ -80,12 +80,13 @@ fn cases() -> Vec<Case> {
 fn every_kernel_computes_the_sums() {
     for case in cases() {
         for instructions in Instructions::available() {
-            for finish in [Finish::Plain, Finish::Relu, Finish::AddRelu] {
+            for finish in [Finish::Plain, Finish::Relu, Finish::Add, Finish::AddRelu] {
                 let y = case.run(instructions, finish);
                 for ((&sum, &before), &y) in case.sums.iter().zip(&case.before).zip(&y) {
                     let expected = match finish {
                         Finish::Plain => sum,
                         Finish::Relu => sum.max(0.0),
+                        Finish::Add => f64::from(before) + sum,
                         Finish::AddRelu => (f64::from(before) + sum).max(0.0),
                     };
                     let error = (f64::from(y) - expected).abs();

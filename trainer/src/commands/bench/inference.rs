@@ -44,9 +44,9 @@ impl Inference {
         let game = config.any_game().map_err(anyhow::Error::msg)?;
         let most = self.batch.iter().copied().max().unwrap_or(1) as usize;
         let (shape, inputs) = with_game!(&game, |game| (shape(&game.spec()), observations(game, most)));
-        let weights = Weights::random(&config.net.layout(shape)?, 1);
+        let weights = Weights::random(&config.net.layout(&shape)?, 1);
         if !self.json {
-            println!("{}, {} parameters, one thread", describe(&config.net), weights.count());
+            println!("{}, {} parameters, one thread", config.net, weights.count());
             println!("{:>6}{:>16}", "batch", "evaluations/s");
         }
         let mut rows = Vec::new();
@@ -64,11 +64,6 @@ impl Inference {
     }
 }
 
-/// The network's kind and sizes as the config names them.
-pub(super) fn describe(net: &NetworkConfig) -> String {
-    toml::to_string(net).unwrap_or_default().trim().replace('\n', ", ").replace('"', "")
-}
-
 /// Evaluations per second of the network alone, in this thread, on `inputs` `[batch or more, features]`.
 pub(super) fn bare_rate(
     net: &NetworkConfig,
@@ -78,7 +73,7 @@ pub(super) fn bare_rate(
     inputs: &[f32],
     time: Duration,
 ) -> Result<f64> {
-    let mut engine = turnstone_models::Inference::new(weights, net, *shape, batch)?;
+    let mut engine = turnstone_models::Inference::new(weights, net, shape, batch)?;
     let inputs = &inputs[..batch * shape.inputs];
     let mut calls = 0u64;
     engine.evaluate(batch, inputs);

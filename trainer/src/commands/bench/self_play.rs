@@ -11,7 +11,7 @@ use serde::Serialize;
 use turnstone_env::{Game, with_game};
 use turnstone_models::Weights;
 
-use super::inference::{bare_rate, describe, observations};
+use super::inference::{bare_rate, observations};
 use super::subject::Subject;
 use crate::agents::load_network;
 use crate::config::{Config, SelfPlayConfig, cores};
@@ -76,7 +76,7 @@ impl SelfPlay {
             println!(
                 "{}: {}; {} simulations, {} games per worker, cache {}",
                 any.name(),
-                describe(&config.net),
+                config.net,
                 config.search.simulations,
                 config.self_play.concurrent_games,
                 config.self_play.cached_positions
@@ -101,7 +101,7 @@ impl SelfPlay {
 
     fn measure<G: Game>(&self, game: &G, config: &Config, threads: usize, time: Duration) -> Result<Row> {
         let weights = match &self.checkpoint {
-            None => Weights::random(&config.net.layout(shape(&game.spec()))?, config.seed),
+            None => Weights::random(&config.net.layout(&shape(&game.spec()))?, config.seed),
             Some(path) => load_network(path, game)?.weights,
         };
         let self_play = SelfPlayConfig { threads, ..config.self_play.clone() };

@@ -1,0 +1,71 @@
+//! The residual network over the board's neighbour graph at play, a few positions at a time so that they stay in the cache.
+
+use super::points::{Heads, Reader};
+use super::{Finish, Layer, Layers, Neighbours};
+use crate::shape::{Shape, Taps};
+
+/// Rows of points that pass through the tower together.
+const ROWS: usize = 192;
+
+/// The network with its buffers.
+#[derive(Debug, Clone)]
+pub(super) struct Graph {
+    reader: Reader,
+    neighbours: Neighbours,
+    points: usize,
+    /// Positions that pass through the tower together.
+    group: usize,
+    stem: Layer,
+    /// In each block first the layer over the neighbours, then one over each point by itself.
+    blocks: Vec<[Layer; 2]>,
+    heads: Heads,
+    /// What each point is told, `[group * points, features]`.
+    features: Vec<f32>,
+    /// The residual stream, `[group * points, channels]`.
+    stream: Vec<f32>,
+    /// Between the two layers of a block, `[group * points, channels]`.
+    inner: Vec<f32>,
+}
+
+impl Graph {
+    /// Takes its layers in the order of the layout.
+    pub(super) fn new(mut layers: Layers<'_>, blocks: usize, taps: &Taps, shape: &Shape, max_batch: usize) -> Graph {
+        let (reader, points) = (Reader::new(shape), shape.board.points);
+        let group = (ROWS / points).clamp(1, max_batch);
+        let stem = layers.dense();
+        let blocks = (0..blocks).map(|_| [layers.around(taps.count), layers.dense()]).collect();
+        let heads = Heads::new(layers, points, max_batch);
+        let neighbour = |tap: usize, point: usize| taps.table[point * taps.count + tap].map(usize::from);
+        let (rows, channels) = (group * points, stem.outputs());
+        Graph {
+            features: vec![0.0; rows * reader.features()],
+            stream: vec![0.0; rows * channels],
+            inner: vec![0.0; rows * channels],
+            neighbours: Neighbours::new(taps.count, points, neighbour),
+            reader,
+            points,
+            group,
+            stem,
+            blocks,
+            heads,
+        }
+    }
+
+    pub(super) fn evaluate(&mut self, batch: usize, inputs: &[f32], policy: &mut [f32], value: &mut [f32]) {
+        let (channels, width) = (self.stem.outputs(), self.reader.inputs());
+        for start in (0..batch).step_by(self.group) {
+            let positions = self.group.min(batch - start);
+            let rows = positions * self.points;
+            let features = &mut self.features[..rows * self.reader.features()];
+            let (stream, inner) = (&mut self.stream[..rows * channels], &mut self.inner[..rows * channels]);
+            self.reader.read(&inputs[start * width..][..positions * width], features);
+            self.stem.apply(rows, features, stream, Finish::Relu);
+            for [around, alone] in &self.blocks {
+                around.apply_around(positions, &self.neighbours, stream, inner, Finish::Relu);
+                alone.apply(rows, inner, stream, Finish::AddRelu);
+            }
+            self.heads.read(start, positions, stream);
+        }
+        self.heads.evaluate(batch, policy, value);
+    }
+}
