@@ -173,7 +173,7 @@ pub struct SelfPlayConfig {
     pub concurrent_games: usize,
     /// Positions whose evaluation each worker keeps during an iteration; 0 keeps none. It changes no game.
     pub cached_positions: usize,
-    /// Worker threads; 0 means one per core. Another number gives other games.
+    /// Worker threads; 0 means one per core. Their number changes no game.
     pub threads: usize,
     /// Share of the moves that are searched in full and learned from (playout-cap randomisation); the others are
     /// searched with `fast_simulations` and without noise.
@@ -195,7 +195,7 @@ impl Default for SelfPlayConfig {
         Self {
             games_per_iteration: 256,
             concurrent_games: 64,
-            cached_positions: 1 << 17,
+            cached_positions: 1 << 13,
             threads: 0,
             full_search_share: 1.0,
             fast_simulations: 16,

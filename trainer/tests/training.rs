@@ -114,6 +114,23 @@ fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
     assert_eq!(metrics(&whole), metrics(&killed));
 }
 
+#[test]
+fn threads_batches_and_the_cache_change_nothing() {
+    let place = Place::new();
+    let (one, other) = (place.run("one"), place.run("other"));
+    let (code, text) = finish(place.start(&one));
+    assert_eq!(code, Some(0), "{text}");
+    let changes = ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0"];
+    let config = place.config.to_str().expect("UTF-8");
+    let mut args = vec![config, "--run", other.to_str().expect("UTF-8"), "--quiet"];
+    changes.iter().for_each(|change| args.extend(["--set", change]));
+    let (code, text) = finish(train(&args));
+    assert_eq!(code, Some(0), "{text}");
+    let read = |run: &Path| fs::read(run.join("latest.safetensors")).expect("written");
+    assert!(read(&one) == read(&other), "the networks differ");
+    assert_eq!(metrics(&one), metrics(&other));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_cleanly_and_the_run_goes_on() {

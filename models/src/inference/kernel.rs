@@ -42,7 +42,7 @@ pub enum Finish {
 /// the compiler's target has a fused one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instructions {
-    /// x86-64 with AVX-512F: tiles of up to 12 x 32.
+    /// x86-64 with AVX-512F: tiles of up to 6 x 64.
     Avx512,
     /// x86-64 with AVX2 and FMA: tiles of up to 6 x 16.
     Avx2,

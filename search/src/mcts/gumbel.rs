@@ -201,13 +201,13 @@ fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>)
         return;
     }
     let rounds = considered.next_power_of_two().trailing_zeros();
-    let mut visits = vec![0; considered as usize];
-    let mut left = considered;
+    // Those that are left have all been visited equally often.
+    let (mut left, mut visits) = (considered, 0);
     while schedule.len() < simulations as usize {
         let extra = (simulations / (rounds * left)).max(1);
         for _ in 0..extra {
-            schedule.extend_from_slice(&visits[..left as usize]);
-            visits[..left as usize].iter_mut().for_each(|v| *v += 1);
+            schedule.extend(std::iter::repeat_n(visits, left as usize));
+            visits += 1;
         }
         left = (left / 2).max(2);
     }

@@ -11,13 +11,12 @@ use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 pub(super) struct Tiles;
 
 impl super::Tiles for Tiles {
-    const MOST_ROWS: usize = 12;
+    const MOST_ROWS: usize = 6;
 
     fn most_strips(rows: usize) -> usize {
         match rows {
             0..=3 => 8,
-            4..=6 => 4,
-            _ => 2,
+            _ => 4,
         }
     }
 
@@ -25,8 +24,8 @@ impl super::Tiles for Tiles {
         // SAFETY: the function needs nothing but AVX-512F, for which `multiply` has looked.
         unsafe {
             of_shape!(compute, tile, y;
-                1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1, 7 x 1, 8 x 1, 9 x 1, 10 x 1, 11 x 1, 12 x 1,
-                1 x 2, 2 x 2, 3 x 2, 4 x 2, 5 x 2, 6 x 2, 7 x 2, 8 x 2, 9 x 2, 10 x 2, 11 x 2, 12 x 2,
+                1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
+                1 x 2, 2 x 2, 3 x 2, 4 x 2, 5 x 2, 6 x 2,
                 1 x 4, 2 x 4, 3 x 4, 4 x 4, 5 x 4, 6 x 4,
                 1 x 8, 2 x 8, 3 x 8,
             );
