@@ -217,11 +217,12 @@ impl SelfPlayConfig {
     /// Worker threads in force.
     #[must_use]
     pub fn workers(&self) -> usize {
-        match self.threads {
-            0 => cores(),
-            threads => threads,
-        }
+        or_all_cores(self.threads)
     }
+}
+
+fn or_all_cores(threads: usize) -> usize {
+    if threads == 0 { cores() } else { threads }
 }
 
 /// Cores that this program may use.
@@ -236,6 +237,8 @@ pub fn cores() -> usize {
 pub struct LearnConfig {
     /// Positions per step.
     pub batch: usize,
+    /// Threads of a step; 0 means one per core. Their number changes no result.
+    pub threads: usize,
     /// Peak learning rate of AdamW.
     pub learning_rate: f64,
     /// Learning rate at the end of the run; cosine decay leads to it.
@@ -267,6 +270,7 @@ impl Default for LearnConfig {
         let optimiser = OptimiserConfig::default();
         Self {
             batch: 256,
+            threads: 0,
             learning_rate: 2e-3,
             final_learning_rate: 2e-4,
             warmup_steps: 100,
@@ -284,6 +288,12 @@ impl Default for LearnConfig {
 }
 
 impl LearnConfig {
+    /// Threads in force.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        or_all_cores(self.threads)
+    }
+
     /// The optimiser's constants.
     #[must_use]
     pub fn optimiser(&self) -> OptimiserConfig {
@@ -455,6 +465,7 @@ impl Config {
         within("self_play.final_temperature", play.final_temperature, 0.0, 10.0)?;
         let learn = &self.learn;
         within("learn.batch", learn.batch, 1, 65_536)?;
+        within("learn.threads", learn.threads, 0, 1024)?;
         within("learn.learning_rate", learn.learning_rate, 1e-8, 1.0)?;
         within("learn.final_learning_rate", learn.final_learning_rate, 0.0, learn.learning_rate)?;
         within("learn.warmup_steps", learn.warmup_steps, 0, 1_000_000_000)?;

@@ -72,7 +72,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
-        learner.use_threads(config.self_play.workers());
+        learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
@@ -93,7 +93,7 @@ impl<'a, G: Classical> Run<'a, G> {
             folder.state().display()
         );
         let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
-        learner.use_threads(config.self_play.workers());
+        learner.use_threads(config.learn.threads());
         let window = folder.load_window(&standing, &game_id(game), spec.features())?;
         folder.cut_metrics(standing.iteration)?;
         let events = EventLog::open(&folder.tensorboard());

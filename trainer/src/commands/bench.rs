@@ -5,6 +5,7 @@ mod env;
 mod search;
 mod inference;
 mod self_play;
+mod learner;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,8 @@ enum Part {
     Inference(inference::Inference),
     /// Self-play as in training, with one worker and with more
     SelfPlay(self_play::SelfPlay),
+    /// Steps of the learner, with one thread and with more
+    Learner(learner::LearnerSteps),
 }
 
 impl Bench {
@@ -36,6 +39,7 @@ impl Bench {
             Part::Search(part) => part.run(),
             Part::Inference(part) => part.run(),
             Part::SelfPlay(part) => part.run(),
+            Part::Learner(part) => part.run(),
         }
     }
 }

@@ -12,7 +12,7 @@ use turnstone_env::{Game, with_game};
 use turnstone_models::Weights;
 
 use super::inference::{bare_rate, observations};
-use super::subject::Subject;
+use super::subject::{Subject, thread_counts};
 use crate::agents::load_network;
 use crate::config::{Config, SelfPlayConfig, cores};
 use crate::network::shape;
@@ -67,11 +67,6 @@ impl SelfPlay {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let config = self.subject.config()?;
         let any = config.any_game().map_err(anyhow::Error::msg)?;
-        let threads: Vec<usize> = match self.threads.as_slice() {
-            [] if cores() == 1 => vec![1],
-            [] => vec![1, cores()],
-            given => given.iter().map(|&threads| threads as usize).collect(),
-        };
         if !self.json {
             println!(
                 "{}: {}; {} simulations, {} games per worker, cache {}",
@@ -83,7 +78,7 @@ impl SelfPlay {
             );
         }
         let mut rows = Vec::new();
-        for threads in threads {
+        for threads in thread_counts(&self.threads) {
             let row = with_game!(&any, |game| self.measure(game, &config, threads, time))?;
             if !self.json {
                 row.print();

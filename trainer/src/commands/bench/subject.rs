@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Args;
 
-use crate::config::{Config, Override};
+use crate::config::{Config, Override, cores};
 
 #[derive(Args, Debug)]
 pub(super) struct Subject {
@@ -27,5 +27,14 @@ impl Subject {
         let text = toml::to_string(&toml::Table::from_iter([("game".to_owned(), table.into())]))?;
         let config = Config::parse(&text).map_err(anyhow::Error::msg)?;
         config.with(&self.set).map_err(anyhow::Error::msg)
+    }
+}
+
+/// The numbers of threads to measure: those given, or one and one per core.
+pub(super) fn thread_counts(given: &[u32]) -> Vec<usize> {
+    match given {
+        [] if cores() == 1 => vec![1],
+        [] => vec![1, cores()],
+        given => given.iter().map(|&threads| threads as usize).collect(),
     }
 }
