@@ -135,6 +135,7 @@ impl<'a, G: Classical> Run<'a, G> {
     fn restore_checkpoints(&mut self) -> Result<()> {
         let Setup { game, config, folder, reporter, .. } = self.setup;
         let step = self.learner.steps();
+        folder.thin_checkpoints(step, &config.run)?;
         if self.standing.iteration == 0 {
             return Ok(());
         }
@@ -367,7 +368,8 @@ impl<'a, G: Classical> Run<'a, G> {
         folder.append_metrics(metrics)?;
         folder.save_state(self.learner.state(), &standing)?;
         self.standing = standing;
-        folder.remove_shards_before(window_from)
+        folder.remove_shards_before(window_from)?;
+        folder.thin_checkpoints(step, &config.run)
     }
 }
 

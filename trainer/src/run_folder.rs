@@ -2,6 +2,7 @@
 //! iteration in progress. See `runs/README.md`.
 
 mod lock;
+mod thinning;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
 use self::lock::Lock;
+use crate::config::RunConfig;
 use crate::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.
@@ -194,6 +196,26 @@ impl RunFolder {
     /// It cannot be written.
     pub fn save_numbered(&self, info: &CheckpointInfo, weights: &Weights) -> Result<()> {
         Ok(turnstone_models::save(&self.numbered(info.step), info, weights)?)
+    }
+
+    /// Removes numbered checkpoints up to this step that the rule of `run.keep_checkpoints` does not keep.
+    ///
+    /// # Errors
+    /// The folder cannot be read or a file not be removed.
+    pub fn thin_checkpoints(&self, step: u64, config: &RunConfig) -> Result<()> {
+        let folder = self.checkpoints();
+        let number = |path: &PathBuf| {
+            let number: u64 =
+                path.file_name()?.to_str()?.strip_prefix("step_")?.strip_suffix(".safetensors")?.parse().ok()?;
+            (*path == self.numbered(number) && number <= step).then_some(number)
+        };
+        let steps: Vec<u64> =
+            entries(&folder).with_context(|| folder.display().to_string())?.iter().filter_map(number).collect();
+        for step in thinning::unwanted(&steps, config.keep_checkpoints, config.checkpoint_steps) {
+            let path = self.numbered(step);
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
     }
 
     /// Writes the learner's state and the run's standing. Everything else of the iteration has to be there before:

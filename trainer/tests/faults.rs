@@ -291,3 +291,26 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
     assert!(line.contains("at step") && line.contains("the run stands at iteration 4 as before"), "{line}");
     assert!(line.contains("lower learn.learning_rate in"), "{line}");
 }
+
+#[test]
+fn numbered_checkpoints_are_thinned_alike_after_a_resume() {
+    let place = Place::new();
+    let numbered = |run: &Path| {
+        let entries = run.join("checkpoints").read_dir().expect("readable");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("readable").file_name()).collect();
+        names.sort();
+        names
+    };
+    let all = numbered(&place.run);
+    let few = |name: &str| {
+        let run = place.copy(name, 14);
+        let config = fs::read_to_string(run.join("config.toml")).expect("readable");
+        fs::write(run.join("config.toml"), format!("{config}keep_checkpoints = 2\n")).expect("writable");
+        run
+    };
+    let (whole, stopped) = (few("whole"), few("stopped"));
+    assert_eq!(resume(&whole).0, Some(0));
+    while finish(train(&["--resume", text(&stopped), "--max-minutes", "0.0005"])).1.contains("stopped after") {}
+    assert_eq!(numbered(&whole), numbered(&stopped));
+    assert!(numbered(&whole).len() < all.len() + 10 && numbered(&whole)[0] == all[0], "{:?}", numbered(&whole));
+}
