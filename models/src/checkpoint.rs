@@ -198,9 +198,19 @@ pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(),
 /// # Errors
 /// One line that names the file and its first fault, whatever the file holds.
 pub fn load(path: &Path) -> Result<(CheckpointInfo, Weights), CheckpointError> {
-    tensor_file::read(path, KIND, |(metadata, tensors): Contents| {
-        let info = CheckpointInfo::from_metadata(metadata)?;
-        let weights = Weights::new(&info.network.layout(&info.shape)?, tensors)?;
-        Ok((info, weights))
-    })
+    tensor_file::read(path, KIND, parse)
+}
+
+/// As [`load`], from a file's bytes in memory; errors name them by `name`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(bytes: &[u8], name: &Path) -> Result<(CheckpointInfo, Weights), CheckpointError> {
+    tensor_file::read_bytes(bytes, name, KIND, parse)
+}
+
+fn parse((metadata, tensors): Contents) -> Result<(CheckpointInfo, Weights), Fault> {
+    let info = CheckpointInfo::from_metadata(metadata)?;
+    let weights = Weights::new(&info.network.layout(&info.shape)?, tensors)?;
+    Ok((info, weights))
 }

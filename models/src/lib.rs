@@ -62,7 +62,7 @@ mod learner_file;
 mod inference;
 
 pub use batch::{Batch, BatchError, Example};
-pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, save};
+pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, load_bytes, save};
 pub use files::atomic_write;
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};

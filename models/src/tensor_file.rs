@@ -103,9 +103,18 @@ pub(crate) fn read<T>(
     kind: &'static str,
     parse: impl FnOnce(Contents) -> Result<T, Fault>,
 ) -> Result<T, CheckpointError> {
-    let bytes = read_whole(path).map_err(Fault::Io);
-    let parsed = bytes.and_then(|bytes| decode(&bytes, kind)).and_then(parse);
-    parsed.map_err(|fault| CheckpointError { path: path.into(), fault })
+    let bytes = read_whole(path).map_err(|e| CheckpointError { path: path.into(), fault: Fault::Io(e) })?;
+    read_bytes(&bytes, path, kind, parse)
+}
+
+/// As [`read`], from bytes in memory; errors name them by `name`.
+pub(crate) fn read_bytes<T>(
+    bytes: &[u8],
+    name: &Path,
+    kind: &'static str,
+    parse: impl FnOnce(Contents) -> Result<T, Fault>,
+) -> Result<T, CheckpointError> {
+    decode(bytes, kind).and_then(parse).map_err(|fault| CheckpointError { path: name.into(), fault })
 }
 
 /// Takes a key of ours out of the metadata.

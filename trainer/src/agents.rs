@@ -1,12 +1,14 @@
 //! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`, `mcts:sims=200`,
-//! `az:<checkpoint>,sims=100`, `human`.
+//! `az:<checkpoint>,sims=100`, `az:pretrained`, `human`.
 
 mod options;
 mod players;
 mod classical;
+mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
 pub use players::Player;
+pub use pretrained::pretrained_games;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -43,7 +45,8 @@ pub enum AgentSpec {
     },
     /// Tree search with a trained network.
     Az {
-        /// A checkpoint, or a run folder, whose `latest.safetensors` is meant.
+        /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
+        /// with the program (`./pretrained` is a file of that name).
         checkpoint: PathBuf,
         /// Simulations per move; 0 plays the network's policy without search.
         simulations: u32,
@@ -74,6 +77,16 @@ pub enum AgentError {
         /// How it differs.
         mismatch: MismatchError,
     },
+    /// No trained agent comes with the program for this game.
+    #[error(
+        "no trained agent comes with the program for `{game}` (only for: {games}); train one, or name a checkpoint"
+    )]
+    NotPretrained {
+        /// The game.
+        game: &'static str,
+        /// The games that have one.
+        games: String,
+    },
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -103,6 +116,9 @@ impl Agent {
     /// One line that names the spec or file and the fault.
     pub fn load<G: Classical>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
+            AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
+                Some(pretrained::load(game)?)
+            }
             AgentSpec::Az { checkpoint, .. } => Some(load_network(checkpoint, game)?),
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
@@ -155,9 +171,17 @@ impl Agent {
 /// One line that names the file and the fault.
 pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
     let path = if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() };
-    let (info, weights) = turnstone_models::load(&path)?;
+    checked(&path, turnstone_models::load(&path)?, game)
+}
+
+/// A checkpoint that is confirmed to be of this game.
+fn checked<G: Game>(
+    path: &Path,
+    (info, weights): (CheckpointInfo, Weights),
+    game: &G,
+) -> Result<LoadedNetwork, AgentError> {
     info.expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
-        .map_err(|mismatch| AgentError::Mismatch { path, mismatch })?;
+        .map_err(|mismatch| AgentError::Mismatch { path: path.to_owned(), mismatch })?;
     Ok(LoadedNetwork { info, weights })
 }
 
@@ -180,7 +204,7 @@ impl FromStr for AgentSpec {
             }),
             "az" => options.number("sims", 0..=MAX_SIMULATIONS).and_then(|simulations| {
                 let search = search_kind(&mut options)?;
-                let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100")?;
+                let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
                 Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
             }),
             _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
@@ -256,6 +280,7 @@ mod tests {
             "mcts:sims=200",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
+            "az:pretrained,sims=200",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }

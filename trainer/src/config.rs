@@ -349,11 +349,14 @@ pub struct RunConfig {
     pub iterations: u64,
     /// Steps between numbered checkpoints, which are written at the end of an iteration.
     pub checkpoint_steps: u64,
+    /// The newest numbered checkpoints that are all kept; older ones are thinned the more the older they are. 0 keeps
+    /// all.
+    pub keep_checkpoints: u64,
 }
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { iterations: 100, checkpoint_steps: 1000 }
+        Self { iterations: 100, checkpoint_steps: 1000, keep_checkpoints: 10 }
     }
 }
 
@@ -484,7 +487,8 @@ impl Config {
             return Err(format!("arena.opponents: `{human}` cannot play in a match"));
         }
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
-        within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)
+        within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
+        within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)
     }
 }
 

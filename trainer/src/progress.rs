@@ -30,6 +30,11 @@ impl Reporter {
         }
     }
 
+    /// A warning, which is printed even by a quiet program.
+    pub fn warning(&self, text: &str) {
+        eprintln!("warning: {text}");
+    }
+
     /// A bar for a stage of `len` parts; invisible where there is no terminal.
     #[must_use]
     pub fn bar(&self, stage: &str, len: u64) -> ProgressBar {

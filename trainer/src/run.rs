@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
-use turnstone_models::{Learner, StepReport};
+use turnstone_models::{LearnError, Learner, StepReport};
 use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork};
+use crate::agents::{Agent, LoadedNetwork, load_network};
 use crate::arena::{MatchResult, MatchSettings, play_match};
 use crate::config::{Config, cores};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -53,6 +53,15 @@ pub struct Setup<'a, G: Game> {
     pub stop: &'a AtomicBool,
 }
 
+/// What a resumed run does about shards of its replay window that are damaged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DamagedShards {
+    /// It does not start, since without them it would not repeat.
+    Refuse,
+    /// It goes on without them.
+    LeaveOut,
+}
+
 /// A run between two iterations.
 pub struct Run<'a, G: Game> {
     setup: Setup<'a, G>,
@@ -71,6 +80,7 @@ impl<'a, G: Classical> Run<'a, G> {
     pub fn start(setup: Setup<'a, G>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
+        folder.furnish()?;
         let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
@@ -83,10 +93,17 @@ impl<'a, G: Classical> Run<'a, G> {
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
-    pub fn resume(setup: Setup<'a, G>) -> Result<Self> {
-        let Setup { game, config, folder, .. } = setup;
+    pub fn resume(setup: Setup<'a, G>, damaged: DamagedShards) -> Result<Self> {
+        let Setup { game, config, folder, reporter, .. } = setup;
+        if folder.is_unstarted() {
+            return Self::start(setup);
+        }
         let spec = game.spec();
-        let (state, standing) = folder.load_state()?;
+        let (state, mut standing) = folder.load_state().map_err(|error| {
+            anyhow!(
+                "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
+            )
+        })?;
         anyhow::ensure!(
             state.network == config.net && config.net.fits(&state.shape, &shape(&spec)),
             "{}: it is of another network or game than the run's config",
@@ -94,16 +111,56 @@ impl<'a, G: Classical> Run<'a, G> {
         );
         let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
         learner.use_threads(config.learn.threads());
-        let window = folder.load_window(&standing, &game_id(game), spec.features())?;
-        folder.cut_metrics(standing.iteration)?;
+        let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features());
+        for (iteration, fault) in faults {
+            if damaged == DamagedShards::Refuse {
+                bail!("{fault}; put a copy of it back, or --leave-out-damaged goes on without it to another result");
+            }
+            reporter.warning(&format!("{fault}; left out, so the run does not repeat from here on"));
+            standing.left_out.push(iteration);
+        }
+        folder.remove_shards_after(standing.iteration)?;
+        let lines = folder.cut_metrics(standing.iteration)?;
+        if lines < standing.iteration {
+            let (path, missing) = (folder.metrics(), standing.iteration - lines);
+            reporter.warning(&format!("{}: {missing} lines are missing or damaged", path.display()));
+        }
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { setup, spec, learner, window, standing, events })
+        let mut run = Self { setup, spec, learner, window, standing, events };
+        run.restore_checkpoints()?;
+        Ok(run)
+    }
+
+    /// Makes the checkpoints fit the state again: an interruption or damage may have left others.
+    fn restore_checkpoints(&mut self) -> Result<()> {
+        let Setup { game, config, folder, reporter, .. } = self.setup;
+        let step = self.learner.steps();
+        folder.thin_checkpoints(step, &config.run)?;
+        if self.standing.iteration == 0 {
+            return Ok(());
+        }
+        let latest = load_network(&folder.latest(), game);
+        if let Err(fault) = &latest {
+            reporter.warning(&format!("{fault}; written anew from the run's state"));
+        }
+        if !latest.is_ok_and(|network| network.info.step == step) {
+            let info = checkpoint_info(game, &config.net, step);
+            turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
+        }
+        if self.standing.best_score.is_some()
+            && let Err(fault) = load_network(&folder.best(), game)
+        {
+            reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
+            self.standing.best_score = None;
+        }
+        Ok(())
     }
 
     /// Runs iterations until all are done, `stop` is set, or `time` is up (looked at between iterations).
     ///
     /// # Errors
-    /// The loss is not finite or a file cannot be written; the last finished iteration is then still on disk.
+    /// The loss is not finite or a file cannot be written; the last finished iteration is then still on disk, and the
+    /// error says which it is.
     pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
         let started = Instant::now();
         let first = self.standing.iteration;
@@ -112,12 +169,31 @@ impl<'a, G: Classical> Run<'a, G> {
             if time.is_some_and(|time| started.elapsed() >= time) {
                 return Ok(stopped);
             }
-            let Some(metrics) = self.iterate()? else { return Ok(stopped) };
+            let Some(metrics) = self.iterate().map_err(|error| self.ended(&error))? else { return Ok(stopped) };
             let per_iteration = started.elapsed() / (metrics.iteration - first) as u32;
             let left = per_iteration * (self.setup.config.run.iterations - metrics.iteration) as u32;
             self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
         }
         Ok(Ending::Finished)
+    }
+
+    /// What a failed iteration means for the run.
+    fn ended(&self, error: &anyhow::Error) -> anyhow::Error {
+        let (folder, last) = (self.setup.folder, self.standing.iteration);
+        if let Err(gone) = folder.confirm() {
+            return anyhow!("{gone:#} (after iteration {last}); training has stopped and makes no folder anew");
+        }
+        let advice = if error.is::<LearnError>() {
+            let config = folder.config();
+            format!("resuming repeats this, so lower learn.learning_rate in {}", config.display())
+        } else {
+            "put that right".to_owned()
+        };
+        let shown = folder.path().display();
+        anyhow!(
+            "{error:#}; the run stands at iteration {last} as before: {advice}, then go on with: turnstone train --resume \
+             {shown}"
+        )
     }
 
     /// One iteration; `None` if it was interrupted, which undoes it.
@@ -179,6 +255,7 @@ impl<'a, G: Classical> Run<'a, G> {
 
     /// Puts an iteration's positions on disk and into the window.
     fn collect(&mut self, games: Games) -> Result<()> {
+        self.setup.folder.confirm()?;
         self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
         self.standing.games += games.ends.len() as u64;
         self.standing.positions += games.shard.len() as u64;
@@ -200,10 +277,7 @@ impl<'a, G: Classical> Run<'a, G> {
             }
             let step = self.learner.steps();
             let batch = maker.draw(&self.window, &mut stream(self.setup.config.seed, Purpose::Learn, [step, 0]));
-            let report = self.learner.step(batch, self.learning_rate(iteration)).with_context(|| {
-                let last = self.standing.iteration;
-                format!("training stopped in iteration {iteration}; the run stands at iteration {last} as before")
-            })?;
+            let report = self.learner.step(batch, self.learning_rate(iteration))?;
             reports.push(report);
             bar.inc(1);
         }
@@ -271,26 +345,31 @@ impl<'a, G: Classical> Run<'a, G> {
 
     /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
+        let Setup { game, config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
-        let info = checkpoint_info(self.setup.game, &self.setup.config.net, step);
+        folder.confirm()?;
+        let info = checkpoint_info(game, &config.net, step);
         let weights = self.learner.averaged();
-        turnstone_models::save(&self.setup.folder.latest(), &info, weights)?;
-        let last = iteration == self.setup.config.run.iterations;
-        let every = self.setup.config.run.checkpoint_steps;
+        turnstone_models::save(&folder.latest(), &info, weights)?;
+        let last = iteration == config.run.iterations;
+        let every = config.run.checkpoint_steps;
         if last || step / every > steps_before / every {
-            self.setup.folder.save_numbered(&info, weights)?;
+            folder.save_numbered(&info, weights)?;
         }
+        let window_from = self.window.oldest().unwrap_or(1);
+        let mut standing = Standing { iteration, window_from, ..self.standing.clone() };
+        standing.left_out.retain(|&iteration| iteration >= window_from);
         if let Some(score) = metrics.mean_score()
-            && self.standing.best_score.is_none_or(|best| score >= best)
+            && standing.best_score.is_none_or(|best| score >= best)
         {
-            turnstone_models::save(&self.setup.folder.best(), &info, weights)?;
-            self.standing.best_score = Some(score);
+            turnstone_models::save(&folder.best(), &info, weights)?;
+            standing.best_score = Some(score);
         }
-        self.standing.iteration = iteration;
-        self.standing.window_from = self.window.oldest().unwrap_or(1);
-        self.setup.folder.append_metrics(metrics)?;
-        self.setup.folder.save_state(self.learner.state(), &self.standing)?;
-        self.setup.folder.remove_shards_before(self.standing.window_from)
+        folder.append_metrics(metrics)?;
+        folder.save_state(self.learner.state(), &standing)?;
+        self.standing = standing;
+        folder.remove_shards_before(window_from)?;
+        folder.thin_checkpoints(step, &config.run)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A run's folder: where its files lie, and reading and writing them so that a crash at any moment loses at most the
 //! iteration in progress. See `runs/README.md`.
 
+mod lock;
+mod thinning;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,12 +13,16 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
-use crate::replay::{GameId, Shard, Window};
+use self::lock::Lock;
+use crate::config::RunConfig;
+use crate::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// Held by the process that trains in it.
+    lock: Option<Lock>,
 }
 
 /// Where a run stands at the end of an iteration, besides the learner's own state.
@@ -32,36 +39,31 @@ pub struct Standing {
     pub window_from: u64,
     /// Score of the best checkpoint in its arena matches, a mean over the opponents.
     pub best_score: Option<f64>,
+    /// Iterations whose positions were left out of the window, because their shards were damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u64>,
 }
 
 impl RunFolder {
-    /// A new folder with the text of the run's config in it.
+    /// A new folder with the text of the run's config in it, taken for this process.
     ///
     /// # Errors
-    /// The folder holds something already, or cannot be written. With `overwrite` a run in it is removed first, but
-    /// only if it is one.
+    /// The folder holds something already, is in use, or cannot be written. With `overwrite` a run in it is removed
+    /// first, but only if it is one.
     pub fn create(path: &Path, config: &str, overwrite: bool) -> Result<Self> {
-        let folder = Self { path: path.to_owned() };
-        let occupied = match fs::read_dir(path) {
-            Ok(mut entries) => entries.next().is_some(),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => false,
-            Err(e) => return Err(e).with_context(|| format!("run folder {}", path.display())),
-        };
-        if occupied {
+        let named = || format!("run folder {}", path.display());
+        let mut folder = Self { path: path.to_owned(), lock: None };
+        if folder.is_occupied().with_context(named)? {
             if !overwrite {
-                bail!(
-                    "run folder {} exists already: give --resume to go on with it or --overwrite to start anew",
-                    path.display()
-                );
+                bail!("{} exists already: give --resume to go on with it or --overwrite to start anew", named());
             }
             if !folder.config().is_file() {
                 bail!("{} holds no run, so it is not overwritten", path.display());
             }
-            fs::remove_dir_all(path).with_context(|| format!("removing the old run {}", path.display()))?;
         }
-        fs::create_dir_all(folder.replay())
-            .and_then(|()| fs::create_dir_all(folder.path.join("checkpoints")))
-            .with_context(|| format!("run folder {}", path.display()))?;
+        fs::create_dir_all(path).with_context(named)?;
+        folder.lock = Some(Lock::take(path)?);
+        folder.clear().with_context(|| format!("removing the old run {}", path.display()))?;
         folder.write(&folder.config(), config.as_bytes())?;
         Ok(folder)
     }
@@ -71,11 +73,63 @@ impl RunFolder {
     /// # Errors
     /// It does not.
     pub fn open(path: &Path) -> Result<Self> {
-        let folder = Self { path: path.to_owned() };
+        let folder = Self { path: path.to_owned(), lock: None };
         if !folder.config().is_file() {
             bail!("{} holds no run", path.display());
         }
         Ok(folder)
+    }
+
+    /// A folder that holds a run, taken for this process to go on with it. What an interrupted write has left is gone.
+    ///
+    /// # Errors
+    /// It holds none, or another process is training in it.
+    pub fn open_to_train(path: &Path) -> Result<Self> {
+        let mut folder = Self::open(path)?;
+        folder.lock = Some(Lock::take(path)?);
+        for part in [folder.path.clone(), folder.replay(), folder.checkpoints()] {
+            for entry in entries(&part).with_context(|| part.display().to_string())? {
+                if is_unfinished(&entry) {
+                    fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
+                }
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Makes the folders within.
+    ///
+    /// # Errors
+    /// They cannot be made.
+    pub fn furnish(&self) -> Result<()> {
+        [self.replay(), self.checkpoints()]
+            .iter()
+            .try_for_each(|part| fs::create_dir_all(part).with_context(|| part.display().to_string()))
+    }
+
+    /// Confirms that the folder still is the one that this process has taken.
+    ///
+    /// # Errors
+    /// It was removed or replaced meanwhile.
+    pub fn confirm(&self) -> Result<()> {
+        if self.lock.as_ref().is_some_and(|lock| !lock.holds()) {
+            bail!("run folder {} was removed or replaced while the run was going on", self.path.display());
+        }
+        Ok(())
+    }
+
+    /// Whether there is more in the folder than a start that was interrupted at once leaves.
+    fn is_occupied(&self) -> std::io::Result<bool> {
+        Ok(entries(&self.path)?.iter().any(|entry| !entry.ends_with(lock::NAME) && !is_unfinished(entry)))
+    }
+
+    /// Removes everything but the lock; the config last, so that until then it is seen to be a run.
+    fn clear(&self) -> std::io::Result<()> {
+        let (lock, config) = (self.path.join(lock::NAME), self.config());
+        for entry in entries(&self.path)?.iter().filter(|entry| ![&lock, &config].contains(entry)) {
+            if entry.is_dir() && !entry.is_symlink() { fs::remove_dir_all(entry) } else { fs::remove_file(entry) }?;
+        }
+        if config.exists() { fs::remove_file(config) } else { Ok(()) }
     }
 
     /// The folder.
@@ -124,6 +178,14 @@ impl RunFolder {
         self.path.join("replay")
     }
 
+    fn checkpoints(&self) -> PathBuf {
+        self.path.join("checkpoints")
+    }
+
+    fn numbered(&self, step: u64) -> PathBuf {
+        self.checkpoints().join(format!("step_{step:08}.safetensors"))
+    }
+
     fn shard(&self, iteration: u64) -> PathBuf {
         self.replay().join(format!("{iteration:06}.shard"))
     }
@@ -133,8 +195,27 @@ impl RunFolder {
     /// # Errors
     /// It cannot be written.
     pub fn save_numbered(&self, info: &CheckpointInfo, weights: &Weights) -> Result<()> {
-        let path = self.path.join(format!("checkpoints/step_{:08}.safetensors", info.step));
-        Ok(turnstone_models::save(&path, info, weights)?)
+        Ok(turnstone_models::save(&self.numbered(info.step), info, weights)?)
+    }
+
+    /// Removes numbered checkpoints up to this step that the rule of `run.keep_checkpoints` does not keep.
+    ///
+    /// # Errors
+    /// The folder cannot be read or a file not be removed.
+    pub fn thin_checkpoints(&self, step: u64, config: &RunConfig) -> Result<()> {
+        let folder = self.checkpoints();
+        let number = |path: &PathBuf| {
+            let number: u64 =
+                path.file_name()?.to_str()?.strip_prefix("step_")?.strip_suffix(".safetensors")?.parse().ok()?;
+            (*path == self.numbered(number) && number <= step).then_some(number)
+        };
+        let steps: Vec<u64> =
+            entries(&folder).with_context(|| folder.display().to_string())?.iter().filter_map(number).collect();
+        for step in thinning::unwanted(&steps, config.keep_checkpoints, config.checkpoint_steps) {
+            let path = self.numbered(step);
+            fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
     }
 
     /// Writes the learner's state and the run's standing. Everything else of the iteration has to be there before:
@@ -158,6 +239,12 @@ impl RunFolder {
         Ok((state, standing))
     }
 
+    /// Whether the run was interrupted before anything of it was written but its config.
+    #[must_use]
+    pub fn is_unstarted(&self) -> bool {
+        !self.state().exists() && !self.metrics().exists() && !self.latest().exists()
+    }
+
     /// Writes an iteration's positions.
     ///
     /// # Errors
@@ -166,18 +253,26 @@ impl RunFolder {
         self.write(&self.shard(shard.iteration), &shard.to_bytes(game))
     }
 
-    /// Reads the replay window as it stood, and removes shards of iterations after it.
+    /// Reads the replay window as it stood, and what is wrong with shards that cannot be read, with their iterations.
+    #[must_use]
+    pub fn load_window(&self, standing: &Standing, game: &GameId, features: usize) -> (Window, Vec<(u64, ShardError)>) {
+        let (mut window, mut faults) = (Window::default(), Vec::new());
+        let iterations = standing.window_from.max(1)..=standing.iteration;
+        for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
+            match Shard::read(&self.shard(iteration), game, iteration, features) {
+                Ok(shard) => window.push(Arc::new(shard), usize::MAX),
+                Err(fault) => faults.push((iteration, fault)),
+            }
+        }
+        (window, faults)
+    }
+
+    /// Removes shards of iterations that were undone.
     ///
     /// # Errors
-    /// A shard is missing or damaged.
-    pub fn load_window(&self, standing: &Standing, game: &GameId, features: usize) -> Result<Window> {
-        let mut window = Window::default();
-        for iteration in standing.window_from.max(1)..=standing.iteration {
-            let shard = Shard::read(&self.shard(iteration), game, iteration, features)?;
-            window.push(Arc::new(shard), usize::MAX);
-        }
-        self.remove_shards(|iteration| iteration > standing.iteration)?;
-        Ok(window)
+    /// The folder cannot be read or a file not be removed.
+    pub fn remove_shards_after(&self, last: u64) -> Result<()> {
+        self.remove_shards(|iteration| iteration > last)
     }
 
     /// Removes shards that no window needs any more.
@@ -190,8 +285,7 @@ impl RunFolder {
 
     fn remove_shards(&self, unwanted: impl Fn(u64) -> bool) -> Result<()> {
         let folder = self.replay();
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
+        for path in entries(&folder).with_context(|| folder.display().to_string())? {
             let iteration = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
             if path.extension().is_some_and(|e| e == "shard") && iteration.is_some_and(&unwanted) {
                 fs::remove_file(&path).with_context(|| path.display().to_string())?;
@@ -200,42 +294,65 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Appends a line to the metrics.
+    /// Appends a line to the metrics, the whole of it or nothing.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn append_metrics(&self, metrics: &impl Serialize) -> Result<()> {
         let path = self.metrics();
         let line = serde_json::to_string(metrics)? + "\n";
-        File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(line.as_bytes()).and_then(|()| file.sync_data()))
-            .with_context(|| path.display().to_string())
+        let append = || {
+            let mut file = File::options().create(true).append(true).open(&path)?;
+            let len = file.metadata()?.len();
+            let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+            if written.is_err() {
+                let _ = file.set_len(len); // the first error is the one to report
+            }
+            written
+        };
+        append().with_context(|| format!("writing {}", path.display()))
     }
 
     /// Cuts metrics of iterations after `iteration`, and a half-written last line, which an interruption can leave.
+    /// Returns how many lines there are then.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub fn cut_metrics(&self, iteration: u64) -> Result<()> {
+    pub fn cut_metrics(&self, iteration: u64) -> Result<u64> {
         #[derive(Deserialize)]
         struct Line {
             iteration: u64,
         }
         let path = self.metrics();
         if !path.exists() {
-            return Ok(());
+            return Ok(0);
         }
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let kept = text
-            .split_inclusive('\n')
-            .filter(|line| serde_json::from_str::<Line>(line).is_ok_and(|line| line.iteration <= iteration));
-        self.write(&path, kept.collect::<String>().as_bytes())
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        let text = String::from_utf8_lossy(&bytes);
+        let sound = |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| line.iteration <= iteration);
+        let kept: Vec<&str> = text.lines().filter(sound).collect();
+        let cut: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
+        if cut.as_bytes() != bytes {
+            self.write(&path, cut.as_bytes())?;
+        }
+        Ok(kept.len() as u64)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         atomic_write(path, bytes).with_context(|| format!("writing {}", path.display()))
     }
+}
+
+/// What lies in a folder; nothing if it is not there.
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether this is a temporary file of `atomic_write` that was never renamed.
+fn is_unfinished(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
 }

@@ -2,6 +2,7 @@
 //! cost a warning and not the run.
 
 use std::fs;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -26,6 +27,7 @@ impl EventLog {
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let opened = fs::create_dir_all(folder)
+            .and_then(|()| probe(folder))
             .map_err(|e| e.to_string())
             .and_then(|()| catch_unwind(|| FileWriter::new(folder)).map_err(|_| "cannot create an event file".into()));
         match opened {
@@ -91,6 +93,15 @@ impl Drop for EventLog {
             }
         }
     }
+}
+
+/// Writes and removes a small file. A writer whose first event cannot be written would panic twice, which ends the
+/// program; so where nothing can be written, none is made.
+fn probe(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!(".{}.tmp", std::process::id()));
+    let written = fs::write(&path, [0; 4096]);
+    let removed = fs::remove_file(&path);
+    written.and(removed)
 }
 
 /// Bins of equal width from the least to the greatest of some numbers.

@@ -258,6 +258,35 @@ fn a_reader_that_goes_away_is_no_fault() {
 }
 
 #[test]
+fn pretrained_agents_play_by_name() {
+    let random = ["arena", "mu_torere", "az:pretrained,sims=32", "random", "--games", "40", "--json"];
+    let answer: Value = serde_json::from_str(&stdout(&random)).expect("JSON");
+    assert!(answer["match"]["score"].as_f64() >= Some(0.7), "{answer}");
+    assert_eq!(answer["match"]["agents"][0], "az:pretrained,sims=32");
+    let folder = tempfile::tempdir().expect("a temporary folder"); // it is in the program, wherever that runs
+    let played = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["play", "mu_torere", "--p1", "az:pretrained", "--p2", "random", "--json"])
+        .current_dir(&folder)
+        .output()
+        .expect("the program runs");
+    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+
+    let games: Value = serde_json::from_str(&stdout(&["games", "--json"])).expect("JSON");
+    let pretrained = |name: &str| {
+        games.as_array().expect("a list").iter().find(|game| game["name"] == name).expect("a game")["pretrained"]
+            .clone()
+    };
+    assert_eq!(pretrained("mu_torere"), true);
+    let without = ["mancala", "morris", "konane", "morabaraba"].into_iter().find(|name| pretrained(name) == false);
+    if let Some(game) = without {
+        let line = fault(&["play", game, "--p1", "az:pretrained", "--p2", "random"]);
+        assert!(line.contains(&format!("`{game}` (only for: ")) && line.contains("mu_torere"), "{line}");
+    }
+    let other = ["play", "mu_torere", "--param", "max_plies=50", "--p1", "az:pretrained", "--p2", "random"];
+    assert!(fault(&other).contains("az:pretrained: the checkpoint is for `mu_torere` with parameters"));
+}
+
+#[test]
 fn faults_of_games_positions_and_agents() {
     assert!(fault(&["perft", "mancla", "--depth", "1"]).contains("did you mean `mancala`"));
     assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));

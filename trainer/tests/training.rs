@@ -99,7 +99,7 @@ fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
         sleep(Duration::from_millis(5));
     }
     // Kill it at moments spread over the iterations: between two of them, while files are written, during matches.
-    for delay in [30, 70, 110, 20, 90, 150] {
+    for delay in [30, 70, 110, 20, 90, 150, 5, 40, 60, 10, 80, 25, 130, 15, 50, 35, 100, 45, 0, 65] {
         sleep(Duration::from_millis(delay));
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");

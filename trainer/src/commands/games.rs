@@ -8,6 +8,8 @@ use serde_json::json;
 use turnstone_env::games::{AnyGame, NAMES};
 use turnstone_env::{Game, Params, with_game};
 
+use crate::agents::pretrained_games;
+
 #[derive(Args, Debug)]
 pub(crate) struct Games {
     /// Print one JSON array
@@ -23,13 +25,20 @@ impl Games {
             println!("{}", serde_json::to_string(&list)?);
             return Ok(ExitCode::SUCCESS);
         }
-        println!("{:<12} {:>7} {:>8}  parameters and defaults", "game", "actions", "features");
+        println!("{:<12} {:>7} {:>8} {:>10}  parameters and defaults", "game", "actions", "features", "pretrained");
         for game in &games {
             let spec = game.spec();
-            println!("{:<12} {:>7} {:>8}  {}", game.name(), spec.actions, spec.features(), game.params());
+            let pretrained = if is_pretrained(spec.name) { "yes" } else { "-" };
+            let (name, params) = (game.name(), game.params());
+            println!("{name:<12} {:>7} {:>8} {pretrained:>10}  {params}", spec.actions, spec.features());
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whether a trained agent comes with the program, `az:pretrained`.
+fn is_pretrained(game: &str) -> bool {
+    pretrained_games().any(|name| name == game)
 }
 
 fn describe(any: &AnyGame) -> serde_json::Value {
@@ -43,5 +52,6 @@ fn describe(any: &AnyGame) -> serde_json::Value {
         "observation": [spec.planes(), spec.lattice[0], spec.lattice[1]],
         "features": spec.features(),
         "symmetries": spec.symmetries.len(),
+        "pretrained": is_pretrained(spec.name),
     }))
 }

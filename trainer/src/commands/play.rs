@@ -21,7 +21,8 @@ pub(crate) struct Play {
     game: GameArgs,
     #[command(flatten)]
     position: PositionArgs,
-    /// Agent of player 1: human, random, minimax:depth=6, alphabeta:depth=8, mcts:sims=200, az:<checkpoint>,sims=100
+    /// Agent of player 1: human, random, minimax:depth=6, alphabeta:depth=8, mcts:sims=200, az:<checkpoint>,sims=100,
+    /// az:pretrained
     #[arg(long, value_name = "AGENT", default_value = "human")]
     p1: AgentSpec,
     /// Agent of player 2

@@ -11,7 +11,7 @@ use turnstone_env::with_game;
 
 use crate::config::{Config, Override};
 use crate::progress::{Reporter, stop_on_signals};
-use crate::run::{Ending, Run, Setup};
+use crate::run::{DamagedShards, Ending, Run, Setup};
 use crate::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -33,6 +33,9 @@ pub(crate) struct Train {
     /// A value of the run in place of the config's, as in learn.batch=512; can be given again
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<Override>,
+    /// Go on without replay shards that are damaged, to another result than the run would have had
+    #[arg(long, requires = "resume")]
+    leave_out_damaged: bool,
     /// Stop after this many minutes, at the end of an iteration; --resume goes on
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
@@ -52,11 +55,12 @@ impl Train {
         let any = config.any_game().map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
+        let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, any.name()));
         let ending = with_game!(&any, |game| {
             let setup = Setup { game, config: &config, folder: &folder, reporter: &reporter, stop };
-            let run = if resumed { Run::resume(setup)? } else { Run::start(setup)? };
+            let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
             run.train(time)?
         });
         match ending {
@@ -97,7 +101,7 @@ impl Train {
             (None, Some(path)) => (self.folder_of(path), Some(path.as_path())),
             _ => bail!("name the folder of the run to --resume"),
         };
-        let folder = RunFolder::open(&folder)?;
+        let folder = RunFolder::open_to_train(&folder)?;
         let config = Config::read(&folder.config())?;
         if let Some(path) = given {
             let given = Config { seed: config.seed, ..Config::read(path)? };

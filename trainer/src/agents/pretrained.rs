@@ -1,0 +1,47 @@
+//! The trained agents that come with the program: `models/pretrained/<game>.safetensors` as they were when it was built.
+
+use std::path::Path;
+
+use turnstone_env::Game;
+
+use super::{AgentError, LoadedNetwork, checked};
+
+/// The checkpoint's name that stands for them in a spec.
+pub(super) const NAME: &str = "pretrained";
+
+/// Games and the bytes of their checkpoints.
+const SHIPPED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/pretrained.rs"));
+
+/// The games that have one.
+pub fn pretrained_games() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|&(game, _)| game)
+}
+
+/// The trained agent for this game.
+pub(super) fn load<G: Game>(game: &G) -> Result<LoadedNetwork, AgentError> {
+    let bytes = SHIPPED.iter().find(|(name, _)| *name == G::NAME).map(|(_, bytes)| bytes);
+    let bytes = bytes.ok_or_else(|| AgentError::NotPretrained {
+        game: G::NAME,
+        games: pretrained_games().collect::<Vec<_>>().join(", "),
+    })?;
+    let name = Path::new("az:pretrained");
+    checked(name, turnstone_models::load_bytes(bytes, name)?, game)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::games::{AnyGame, NAMES};
+    use turnstone_env::{Params, with_game};
+
+    #[test]
+    fn every_shipped_agent_plays_its_game_and_is_small() {
+        assert!(pretrained_games().any(|game| game == "mu_torere"));
+        for (name, bytes) in SHIPPED {
+            assert!(NAMES.contains(name), "models/pretrained/{name}.safetensors is of no game");
+            assert!(bytes.len() < 3_000_000, "{name}");
+            let any = AnyGame::new(name, &Params::new()).expect("its defaults are valid");
+            with_game!(&any, |game| load(game).map(drop)).expect("it fits the game's defaults");
+        }
+    }
+}
