@@ -59,6 +59,7 @@ impl Game for Nim {
             actions: HEAPS * STONES,
             symmetries: ORDERS.map(symmetry).into(),
             turned: None,
+            margin_scale: None,
         }
     }
 

@@ -125,6 +125,8 @@ impl<'a, G: Game> Suite<'a, G> {
         if let Some(outcome) = outcome {
             assert_eq!(outcome.value_for(Side::First), -outcome.value_for(Side::Second), "zero-sum at `{text}`");
             assert!(!(outcome.truncated && outcome.winner.is_some()), "a limit ends a game as a draw, at `{text}`");
+            let scaled = self.spec.margin_scale.is_some_and(|scale| scale > 0.0);
+            assert!(scaled || outcome.margin == 0, "a game with margins says what a clear one is, at `{text}`");
         }
         self.check_features(state, &text);
         let other = Action(rng.random_range(0..self.spec.actions as u16));

@@ -98,6 +98,9 @@ pub struct Spec {
     /// Where the players act on different points (Mancala): what an action of the second player is called when the
     /// board is turned so that he sits where the first player sits. `None` where both act on the same points.
     pub turned: Option<Vec<u16>>,
+    /// A clear margin of victory, the unit in which networks are told of margins ([`Outcome::margin`]). `None` where the
+    /// game keeps no scores.
+    pub margin_scale: Option<f32>,
 }
 
 impl Spec {

@@ -98,7 +98,8 @@ fn batch<G: Game>(game: &G, shape: &Shape) -> Result<Batch, turnstone_models::Ba
             let index = game.spec().policy_index(game.mover(&state), action);
             (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
         }
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value: [0.5, 0.2, 0.3] })?;
+        let value = [0.5, 0.2, 0.3];
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary: [0.0; 2] })?;
         game.play(&mut state, actions[number % actions.len()]);
         if game.outcome(&state).is_some() {
             state = game.start();

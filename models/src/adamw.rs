@@ -67,7 +67,8 @@ pub(crate) fn global_norm(gradients: &Weights) -> f64 {
     sums.iter().sum::<f64>().sqrt()
 }
 
-/// Moves `average` towards `weights`: `average = decay average + (1 - decay) weights`.
+/// Moves `average` towards `weights`: `average = decay average + (1 - decay) weights`. Tensors that `weights` have beyond
+/// those of `average` are passed over.
 pub(crate) fn average_in(average: &mut Weights, weights: &Weights, decay: f64) {
     let fresh = (1.0 - decay) as f32;
     for (average, weight) in average.tensors_mut().iter_mut().zip(weights.tensors()) {

@@ -1,6 +1,6 @@
 //! A batch of training examples on the host, checked row by row as it is filled.
 
-use crate::network::OUTCOMES;
+use crate::network::{AUXILIARY, OUTCOMES};
 use crate::shape::Shape;
 
 /// How far the sum of a row's target probabilities may be from one.
@@ -17,6 +17,8 @@ pub struct Example<'a> {
     pub policy: &'a [f32],
     /// Target probabilities of win, draw and loss for the mover, together one.
     pub value: [f32; OUTCOMES],
+    /// The final margin for the mover and the number of plies left, scaled to -1 to 1; zeros where they are not learned.
+    pub auxiliary: [f32; AUXILIARY],
 }
 
 /// Examples of one shape side by side in contiguous buffers; `clear` keeps the memory.
@@ -27,6 +29,7 @@ pub struct Batch {
     legal: Vec<bool>,
     policy: Vec<f32>,
     value: Vec<f32>,
+    auxiliary: Vec<f32>,
 }
 
 /// What is wrong with an example.
@@ -58,6 +61,14 @@ pub enum BatchError {
         /// The target found there.
         value: f32,
     },
+    /// An auxiliary target is not a number from -1 to 1.
+    #[error("the auxiliary target of an example is {value} at {index}, but must be from -1 to 1")]
+    Auxiliary {
+        /// The target's index.
+        index: usize,
+        /// The target found there.
+        value: f32,
+    },
     /// Targets that should add up to one do not.
     #[error("the {what} targets of an example add up to {sum}, not 1")]
     Sum {
@@ -71,7 +82,8 @@ pub enum BatchError {
 impl Batch {
     /// An empty batch for a game of this shape.
     pub fn new(shape: Shape) -> Batch {
-        Batch { shape, inputs: Vec::new(), legal: Vec::new(), policy: Vec::new(), value: Vec::new() }
+        let (inputs, policy, value, auxiliary) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Batch { shape, inputs, legal: Vec::new(), policy, value, auxiliary }
     }
 
     /// Appends one example; a refused one leaves the batch as it was.
@@ -79,7 +91,7 @@ impl Batch {
     /// # Errors
     /// Whatever of [`BatchError`] applies first.
     pub fn push(&mut self, example: Example<'_>) -> Result<(), BatchError> {
-        let Example { inputs, legal, policy, value } = example;
+        let Example { inputs, legal, policy, value, auxiliary } = example;
         length("inputs", inputs.len(), self.shape.inputs)?;
         length("legality flags", legal.len(), self.shape.actions)?;
         length("policy targets", policy.len(), self.shape.actions)?;
@@ -91,10 +103,14 @@ impl Batch {
         }
         probabilities("policy", policy, |action| legal[action])?;
         probabilities("value", &value, |_| true)?;
+        if let Some(index) = auxiliary.iter().position(|target| !(-1.0..=1.0).contains(target)) {
+            return Err(BatchError::Auxiliary { index, value: auxiliary[index] });
+        }
         self.inputs.extend_from_slice(inputs);
         self.legal.extend_from_slice(legal);
         self.policy.extend_from_slice(policy);
         self.value.extend_from_slice(&value);
+        self.auxiliary.extend_from_slice(&auxiliary);
         Ok(())
     }
 
@@ -104,6 +120,7 @@ impl Batch {
         self.legal.clear();
         self.policy.clear();
         self.value.clear();
+        self.auxiliary.clear();
     }
 
     /// The number of examples.
@@ -131,6 +148,7 @@ impl Batch {
             legal: self.legal[first * actions..][..count * actions].to_vec(),
             policy: part(&self.policy, actions),
             value: part(&self.value, OUTCOMES),
+            auxiliary: part(&self.auxiliary, AUXILIARY),
         }
     }
 
@@ -152,6 +170,11 @@ impl Batch {
     /// Win, draw and loss targets, `[len, 3]`.
     pub fn value(&self) -> &[f32] {
         &self.value
+    }
+
+    /// Auxiliary targets, `[len, 2]`: the margin and the plies left, scaled.
+    pub fn auxiliary(&self) -> &[f32] {
+        &self.auxiliary
     }
 
     /// Mean entropy of the policy targets in nats: the least that the policy loss can become on this batch.
@@ -197,6 +220,7 @@ mod tests {
         legal: &[true, false, true],
         policy: &[0.25, 0.0, 0.75],
         value: [0.5, 0.5, 0.0],
+        auxiliary: [-1.0, 0.25],
     };
 
     #[test]
@@ -206,6 +230,7 @@ mod tests {
         batch.push(Example { inputs: &[3.0, 4.0], ..GOOD }).unwrap();
         assert_eq!(batch.len(), 2);
         assert_eq!(batch.inputs(), [1.0, -2.0, 3.0, 4.0]);
+        assert_eq!(batch.auxiliary(), [-1.0, 0.25, -1.0, 0.25]);
         let entropy = -(0.25 * 0.25_f64.ln() + 0.75 * 0.75_f64.ln());
         assert!((batch.policy_entropy() - entropy).abs() < 1e-6);
         assert!((batch.value_entropy() - 2_f64.ln()).abs() < 1e-6);
@@ -228,6 +253,11 @@ mod tests {
             "the value targets of an example add up to 0.5, not 1"
         );
         assert!(error(Example { value: [f32::NAN, 0.0, 0.0], ..GOOD }).contains("NaN"));
+        assert!(error(Example { auxiliary: [0.0, f32::NAN], ..GOOD }).contains("NaN at 1"));
+        assert_eq!(
+            error(Example { auxiliary: [-1.5, 0.0], ..GOOD }),
+            "the auxiliary target of an example is -1.5 at 0, but must be from -1 to 1"
+        );
         assert!(batch.is_empty());
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adamw::{self, Rule};
 use crate::batch::Batch;
-use crate::loss::{masked_loss, matrix};
+use crate::loss::{LossWeights, masked_loss, matrix};
 use crate::network::{NetworkConfig, NetworkError, PolicyValueNet, read};
 use crate::shape::Shape;
 use crate::weights::{TensorSpec, Weights};
@@ -22,6 +22,11 @@ pub struct OptimiserConfig {
     pub ema_decay: f64,
     /// Weight of the value loss against the policy loss, 0 to 100.
     pub value_weight: f64,
+    /// Weight of the squared error of the scaled final margin, an auxiliary target, 0 to 100. 0 does not learn it.
+    pub margin_weight: f64,
+    /// Weight of the squared error of the scaled number of plies left, an auxiliary target, 0 to 100. 0 does not learn
+    /// it.
+    pub plies_left_weight: f64,
     /// Decay of Adam's first moment, 0 to below 1.
     pub beta1: f64,
     /// Decay of Adam's second moment, 0 to below 1.
@@ -37,6 +42,8 @@ impl Default for OptimiserConfig {
             clip_norm: 1.0,
             ema_decay: 0.999,
             value_weight: 1.0,
+            margin_weight: 0.0,
+            plies_left_weight: 0.0,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
@@ -72,6 +79,13 @@ pub enum LearnError {
         /// The network's inputs and actions.
         expected: [usize; 2],
     },
+    /// The state has the layer of the auxiliary targets and the loss has no use for it, or the other way round.
+    #[error("the state of training was saved {} auxiliary targets, but the loss is {} them",
+        if *saved { "with" } else { "without" }, if *saved { "without" } else { "with" })]
+    Auxiliary {
+        /// Whether the state has it.
+        saved: bool,
+    },
     /// The loss or the gradient is infinite or not a number; nothing was changed.
     #[error("the {what} at step {step} is {value}")]
     NotFinite {
@@ -98,21 +112,40 @@ impl OptimiserConfig {
         check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
         check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
         fraction("ema_decay", self.ema_decay)?;
-        check("value_weight", self.value_weight, (0.0..=100.0).contains(&self.value_weight), "from 0 to 100")?;
+        let weight = |what, value: f64| check(what, value, (0.0..=100.0).contains(&value), "from 0 to 100");
+        weight("value_weight", self.value_weight)?;
+        weight("margin_weight", self.margin_weight)?;
+        weight("plies_left_weight", self.plies_left_weight)?;
         fraction("beta1", self.beta1)?;
         fraction("beta2", self.beta2)?;
         check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
     }
+
+    fn loss_weights(&self) -> LossWeights {
+        LossWeights { value: self.value_weight, margin: self.margin_weight, plies_left: self.plies_left_weight }
+    }
+
+    /// Whether an auxiliary target is learned.
+    fn learns_auxiliary(&self) -> bool {
+        self.margin_weight > 0.0 || self.plies_left_weight > 0.0
+    }
 }
 
-/// What one step saw, before it changed the weights. Losses and entropies are in nats, means over the batch.
+/// What one step saw, before it changed the weights. Losses are means over the batch; cross-entropies and entropies are
+/// in nats.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct StepReport {
     /// Cross-entropy of the masked policy against its target.
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss against their targets.
     pub value_loss: f64,
-    /// `policy_loss + value_weight * value_loss`.
+    /// Squared error of the scaled margin, if it is learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_loss: Option<f64>,
+    /// Squared error of the scaled number of plies left, if it is learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plies_left_loss: Option<f64>,
+    /// The policy loss and the others by their weights.
     pub total_loss: f64,
     /// Divergence of the network's policy from its target: the policy loss less the targets' own entropy.
     pub policy_divergence: f64,
@@ -127,6 +160,9 @@ impl StepReport {
     fn add(&mut self, part: &StepReport, share: f64) {
         self.policy_loss += share * part.policy_loss;
         self.value_loss += share * part.value_loss;
+        let sum = |sum: Option<f64>, part: Option<f64>| part.map(|part| sum.unwrap_or(0.0) + share * part);
+        self.margin_loss = sum(self.margin_loss, part.margin_loss);
+        self.plies_left_loss = sum(self.plies_left_loss, part.plies_left_loss);
         self.total_loss += share * part.total_loss;
         self.policy_divergence += share * part.policy_divergence;
         self.policy_entropy += share * part.policy_entropy;
@@ -140,6 +176,8 @@ pub struct LearnerState {
     pub shape: Shape,
     /// The network.
     pub network: NetworkConfig,
+    /// Whether weights and moments end with the layer of the auxiliary targets.
+    pub auxiliary: bool,
     /// Steps taken so far.
     pub steps: u64,
     /// The network's parameters.
@@ -148,8 +186,15 @@ pub struct LearnerState {
     pub moment1: Weights,
     /// Adam's second moments.
     pub moment2: Weights,
-    /// The averaged parameters.
+    /// The averaged parameters, of the layers that play.
     pub average: Weights,
+}
+
+impl LearnerState {
+    /// The layout of weights and moments.
+    pub(crate) fn training_layout(&self) -> Result<Vec<TensorSpec>, NetworkError> {
+        if self.auxiliary { self.network.training_layout(&self.shape) } else { self.network.layout(&self.shape) }
+    }
 }
 
 /// What a part of a batch says by itself; its report lacks the norm.
@@ -165,6 +210,7 @@ struct Part {
 pub struct Learner {
     state: LearnerState,
     optimiser: OptimiserConfig,
+    /// Of weights, moments and gradients.
     layout: Vec<TensorSpec>,
     device: Device,
     threads: usize,
@@ -181,14 +227,19 @@ impl Learner {
         optimiser: &OptimiserConfig,
         seed: u64,
     ) -> Result<Learner, LearnError> {
-        let weights = Weights::random(&network.layout(&shape)?, seed);
+        let auxiliary = optimiser.learns_auxiliary();
+        let playing = network.layout(&shape)?;
+        let weights =
+            Weights::random(&if auxiliary { network.training_layout(&shape)? } else { playing.clone() }, seed);
         let state = LearnerState {
             shape,
             network: network.clone(),
+            auxiliary,
             steps: 0,
             moment1: weights.zeros_like(),
             moment2: weights.zeros_like(),
-            average: weights.clone(),
+            // The layers that play come first in both layouts, and so do their draws.
+            average: Weights::random(&playing, seed),
             weights,
         };
         Learner::from_state(state, optimiser)
@@ -200,10 +251,14 @@ impl Learner {
     /// A size or a constant out of range, or tensors that are not those of the network.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
-        let layout = state.network.layout(&state.shape)?;
-        for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
+        if state.auxiliary != optimiser.learns_auxiliary() {
+            return Err(LearnError::Auxiliary { saved: state.auxiliary });
+        }
+        let layout = state.training_layout()?;
+        for tensors in [&state.weights, &state.moment1, &state.moment2] {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
+        state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
         // The device is named, not the default one, which an environment variable could redirect.
         Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff(), threads: 1 })
     }
@@ -302,12 +357,14 @@ impl Learner {
     fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch, start: usize, rows: usize) -> Part {
         let part = batch.rows(start, rows);
         let output = net.forward(matrix(part.inputs(), self.state.shape.inputs, &self.device));
-        let loss = masked_loss(output, &part, self.optimiser.value_weight, &self.device);
+        let loss = masked_loss(output, &part, &self.optimiser.loss_weights(), &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
         let policy_loss = f64::from(read(loss.policy)[0]);
         let report = StepReport {
             policy_loss,
             value_loss: f64::from(read(loss.value)[0]),
+            margin_loss: loss.margin.map(|loss| f64::from(read(loss)[0])),
+            plies_left_loss: loss.plies_left.map(|loss| f64::from(read(loss)[0])),
             total_loss: f64::from(read(loss.total)[0]),
             policy_divergence: policy_loss - part.policy_entropy(),
             policy_entropy: entropy(&read(loss.log_policy), &part),
@@ -316,12 +373,12 @@ impl Learner {
         Part { share: rows as f64 / batch.len() as f64, report, gradients }
     }
 
-    /// The weights after the last step.
+    /// The weights after the last step, those of the auxiliary targets included.
     pub fn weights(&self) -> &Weights {
         &self.state.weights
     }
 
-    /// The exponential moving average of the weights, which plays better than the last ones.
+    /// The exponential moving average of the weights, which plays better than the last ones. It has only what plays.
     pub fn averaged(&self) -> &Weights {
         &self.state.average
     }

@@ -12,6 +12,8 @@ use crate::weights::{NamedTensor, TensorSpec, Weights};
 const KIND: &str = "learner";
 const NETWORK: &str = "turnstone.network";
 const SHAPE: &str = "turnstone.shape";
+/// There, and `true`, where auxiliary targets are learned.
+const AUXILIARY: &str = "turnstone.auxiliary";
 const STEPS: &str = "turnstone.steps";
 const EXTRA: &str = "turnstone.extra";
 /// Each group of tensors stands under its own prefix, as in `moment1/policy.bias`.
@@ -23,11 +25,11 @@ const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
 /// Tensors that are not those of the network or not finite, or a file that cannot be written.
 pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
     let checked = || -> Result<_, Fault> {
-        let layout = state.network.layout(&state.shape)?;
+        let (training, playing) = (state.training_layout()?, state.network.layout(&state.shape)?);
         let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
-        let mut tensors = Vec::with_capacity(4 * layout.len());
-        for (prefix, group) in GROUPS.iter().zip(groups) {
-            group.check(&layout)?;
+        let mut tensors = Vec::with_capacity(4 * training.len());
+        for ((prefix, group), layout) in GROUPS.iter().zip(groups).zip([&training, &training, &training, &playing]) {
+            group.check(layout)?;
             let prefixed =
                 |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
             tensors.extend(group.tensors().iter().map(prefixed));
@@ -41,7 +43,8 @@ pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), 
         (STEPS, state.steps.to_string()),
         (EXTRA, extra.to_owned()),
     ];
-    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let auxiliary = state.auxiliary.then(|| (AUXILIARY, json(&true)));
+    let metadata = metadata.into_iter().chain(auxiliary).map(|(key, value)| (key.to_owned(), value)).collect();
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
@@ -58,18 +61,24 @@ fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fa
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
     let steps = take_json(&mut metadata, STEPS)?;
     let extra = take(&mut metadata, EXTRA)?;
-    let layout = network.layout(&shape)?;
+    let auxiliary = metadata.contains_key(AUXILIARY) && take_json(&mut metadata, AUXILIARY)?;
+    let playing = network.layout(&shape)?;
+    let training = if auxiliary { network.training_layout(&shape)? } else { playing.clone() };
+    let layouts = [&training, &training, &training, &playing];
     let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
-    let full_layout: Vec<TensorSpec> =
-        GROUPS.iter().flat_map(|prefix| layout.iter().map(|spec| all(prefix, spec))).collect();
+    let of_group = |(prefix, layout): (&str, &Vec<TensorSpec>)| -> Vec<TensorSpec> {
+        layout.iter().map(|spec| all(prefix, spec)).collect()
+    };
+    let full_layout: Vec<TensorSpec> = GROUPS.into_iter().zip(layouts).flat_map(of_group).collect();
     // Checked under the names of the file, so that an error names the tensor as it stands there.
     let full = Weights::new(&full_layout, tensors)?;
-    let mut groups = full.tensors().chunks_exact(layout.len()).map(|group| {
+    let mut rest = full.tensors();
+    let [weights, moment1, moment2, average] = layouts.map(|layout| {
+        let (group, others) = rest.split_at(layout.len());
+        rest = others;
         let renamed =
             |(tensor, spec): (&NamedTensor, &TensorSpec)| NamedTensor { name: spec.name.clone(), ..tensor.clone() };
-        Weights::from_ordered(group.iter().zip(&layout).map(renamed).collect())
+        Weights::from_ordered(group.iter().zip(layout).map(renamed).collect())
     });
-    let mut next = || groups.next().expect("the full layout has four groups");
-    let (weights, moment1, moment2, average) = (next(), next(), next(), next());
-    Ok((LearnerState { shape, network, steps, weights, moment1, moment2, average }, extra))
+    Ok((LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average }, extra))
 }

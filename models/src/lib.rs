@@ -23,6 +23,7 @@
 //!     legal: &[true, false, true],
 //!     policy: &[0.75, 0.0, 0.25],
 //!     value: [0.6, 0.3, 0.1], // win, draw, loss for the mover
+//!     auxiliary: [0.0; 2],    // margin and plies left, which this learner does not learn
 //! })?;
 //! let report = learner.step(&batch, 1e-3)?;
 //! assert!(report.total_loss.is_finite());
@@ -67,8 +68,8 @@ pub use files::atomic_write;
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};
 pub use learner_file::{load_state, save_state};
-pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
-pub use network::{NetworkConfig, NetworkError, OUTCOMES, Output, PolicyValueNet};
+pub use loss::{ILLEGAL_LOGIT, Loss, LossWeights, masked_log_policy, masked_loss};
+pub use network::{AUXILIARY, NetworkConfig, NetworkError, OUTCOMES, Output, PolicyValueNet};
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

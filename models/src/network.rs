@@ -14,12 +14,17 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use self::layout::Layers;
+use self::layout::{Layers, Layout, head};
 use crate::shape::{Neighbourhood, Shape, Taps};
 use crate::weights::{NamedTensor, TensorSpec, Weights, WeightsError};
 
 /// The classes of the value head: win, draw and loss of the mover, in this order.
 pub const OUTCOMES: usize = 3;
+/// The auxiliary targets, which are learned and never played with: the final margin for the mover and the number of
+/// plies left, in this order.
+pub const AUXILIARY: usize = 2;
+/// The name of their layer.
+const AUXILIARY_LAYER: &str = "auxiliary";
 
 /// Which network, and how large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,10 +197,30 @@ impl NetworkConfig {
     /// [`NetworkError::OutOfRange`] as for [`validate`](Self::validate), for the game's shape, and for more than
     /// 67 million parameters; a board that the network cannot work on.
     pub fn layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
+        checked_size(self.layers(shape)?)
+    }
+
+    /// The layout of the network while it learns auxiliary targets: it ends with their layer, one linear map from what
+    /// the heads read (an MLP's stream, the value's features of all points). Only a learner has it; the weights that
+    /// play have [`layout`](Self::layout), which begins in the same way.
+    ///
+    /// # Errors
+    /// As [`layout`](Self::layout).
+    pub fn training_layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
+        let mut layout = self.layers(shape)?;
+        let inputs = match *self {
+            NetworkConfig::ResidualMlp { width, .. } => width,
+            NetworkConfig::ResidualGraph { .. } | NetworkConfig::Mixer { .. } => points::features_of_a_head(shape),
+        };
+        layout.linear(AUXILIARY_LAYER, inputs, AUXILIARY, head(inputs));
+        checked_size(layout)
+    }
+
+    fn layers(&self, shape: &Shape) -> Result<Layout, NetworkError> {
         self.validate()?;
         within("the number of inputs", shape.inputs, 1..=65536)?;
         within("the number of actions", shape.actions, 1..=65536)?;
-        let layout = match *self {
+        Ok(match *self {
             NetworkConfig::ResidualMlp { blocks, width } => mlp::layout(shape, blocks, width),
             NetworkConfig::ResidualGraph { blocks, channels, reach, neighbourhood } => {
                 shape.check_points()?;
@@ -208,10 +233,7 @@ impl NetworkConfig {
                 shape.check_points()?;
                 mixer::layout(shape, blocks, channels, hidden)
             }
-        };
-        let layout = layout.into_tensors();
-        within("the number of parameters", layout.iter().map(TensorSpec::count).sum(), 1..=1 << 26)?;
-        Ok(layout)
+        })
     }
 
     /// How many positions a learner takes through the network at once, for a shape that has been checked. Over points,
@@ -226,6 +248,13 @@ impl NetworkConfig {
     }
 }
 
+/// Takes the layers of a network that is not too large.
+fn checked_size(layout: Layout) -> Result<Vec<TensorSpec>, NetworkError> {
+    let layout = layout.into_tensors();
+    within("the number of parameters", layout.iter().map(TensorSpec::count).sum(), 1..=1 << 26)?;
+    Ok(layout)
+}
+
 /// What the network says about each row of a batch: logits, not probabilities.
 #[derive(Debug)]
 pub struct Output {
@@ -233,6 +262,8 @@ pub struct Output {
     pub policy: Tensor<2>,
     /// Logits of win, draw and loss for the mover, `[batch, 3]`.
     pub value: Tensor<2>,
+    /// The auxiliary targets themselves, `[batch, 2]`, if the network learns them.
+    pub auxiliary: Option<Tensor<2>>,
 }
 
 /// A network with a policy head and a win/draw/loss value head.
@@ -247,7 +278,8 @@ pub struct PolicyValueNet {
 }
 
 impl PolicyValueNet {
-    /// Builds the network on `device`; on an autodiff device its parameters are leaves that collect gradients.
+    /// Builds the network on `device`; on an autodiff device its parameters are leaves that collect gradients. It has
+    /// the layer of the auxiliary targets if `weights` have it.
     ///
     /// # Errors
     /// A size out of range, or weights that are not those of this network.
@@ -257,7 +289,8 @@ impl PolicyValueNet {
         weights: &Weights,
         device: &Device,
     ) -> Result<PolicyValueNet, NetworkError> {
-        weights.check(&config.layout(shape)?)?;
+        let auxiliary = weights.get(&format!("{AUXILIARY_LAYER}.weight")).is_some();
+        weights.check(&if auxiliary { config.training_layout(shape)? } else { config.layout(shape)? })?;
         let layers = weights.tensors().chunks_exact(2).map(|layer| linear(layer, device)).collect();
         Ok(PolicyValueNet { config: config.clone(), shape: shape.clone(), taps: config.taps(shape), layers })
     }
@@ -355,8 +388,31 @@ mod tests {
                 assert_eq!(net.weights(&layout), weights);
                 let output = net.forward(Tensor::zeros([4, 5], &device));
                 assert_eq!((output.policy.dims(), output.value.dims()), ([4, 7], [4, 3]));
+                assert!(output.auxiliary.is_none());
             }
         }
+    }
+
+    #[test]
+    fn auxiliary_targets_are_one_more_layer_at_the_end() {
+        let config = NetworkConfig::ResidualMlp { blocks: 1, width: 9 };
+        let (playing, training) = (config.layout(&SHAPE).unwrap(), config.training_layout(&SHAPE).unwrap());
+        let (common, added) = training.split_at(playing.len());
+        assert_eq!(common, playing);
+        let added: Vec<_> = added.iter().map(|spec| (spec.name.as_str(), spec.shape.as_slice())).collect();
+        assert_eq!(added, [("auxiliary.weight", &[9, 2][..]), ("auxiliary.bias", &[2])]);
+
+        // Nothing else changes by it, not even the first weights.
+        let (without, with) = (Weights::random(&playing, 1), Weights::random(&training, 1));
+        assert_eq!(with.tensors()[..playing.len()], *without.tensors());
+        let device = Device::flex();
+        let output = |weights: &Weights| {
+            let net = PolicyValueNet::new(&config, &SHAPE, weights, &device).unwrap();
+            net.forward(Tensor::ones([4, 5], &device))
+        };
+        let (without, with) = (output(&without), output(&with));
+        assert_eq!((read(with.policy), read(with.value)), (read(without.policy), read(without.value)));
+        assert_eq!(with.auxiliary.unwrap().dims(), [4, 2]);
     }
 
     #[test]

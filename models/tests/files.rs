@@ -142,9 +142,15 @@ fn networks_that_know_the_board_come_back_with_it() {
         let error = info.expect("ring", 1, &Params::new(), &turned).unwrap_err().to_string();
         assert_eq!(error, "the checkpoint's network was made for another board than that of the game `ring`");
 
-        let learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 1).unwrap();
-        save_state(&path, learner.state(), "").unwrap();
-        assert_eq!(load_state(&path).unwrap().0, *learner.state());
+        for margin_weight in [0.0, 0.5] {
+            let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
+            let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
+            save_state(&path, learner.state(), "").unwrap();
+            assert_eq!(load_state(&path).unwrap().0, *learner.state());
+            // A checkpoint has only what plays.
+            save(&path, &info, learner.averaged()).unwrap();
+            assert_eq!(save(&path, &info, learner.weights()).is_ok(), margin_weight == 0.0);
+        }
     }
 }
 

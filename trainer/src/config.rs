@@ -263,6 +263,10 @@ pub struct LearnConfig {
     pub ema_decay: f64,
     /// Weight of the value loss.
     pub value_weight: f64,
+    /// Weight of the squared error of the final margin, an auxiliary target; 0 does not learn it.
+    pub margin_weight: f64,
+    /// Weight of the squared error of the plies left, an auxiliary target; 0 does not learn it.
+    pub plies_left_weight: f64,
 }
 
 impl Default for LearnConfig {
@@ -283,6 +287,8 @@ impl Default for LearnConfig {
             clip_norm: optimiser.clip_norm,
             ema_decay: optimiser.ema_decay,
             value_weight: optimiser.value_weight,
+            margin_weight: optimiser.margin_weight,
+            plies_left_weight: optimiser.plies_left_weight,
         }
     }
 }
@@ -302,6 +308,8 @@ impl LearnConfig {
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,
             value_weight: self.value_weight,
+            margin_weight: self.margin_weight,
+            plies_left_weight: self.plies_left_weight,
             ..OptimiserConfig::default()
         }
     }
@@ -443,8 +451,8 @@ impl Config {
     /// # Errors
     /// One line that names the first key whose value is out of range.
     pub fn validate(&self) -> Result<(), String> {
-        let game = self.any_game()?;
-        self.net.layout(&shape(&game.spec())).map_err(|e| format!("net: {e}"))?;
+        let spec = self.any_game()?.spec();
+        self.net.layout(&shape(&spec)).map_err(|e| format!("net: {e}"))?;
         let search = &self.search;
         within("search.simulations", search.simulations, 1, 1_000_000)?;
         within("search.final_simulations", search.final_simulations, 0, 1_000_000)?;
@@ -477,6 +485,12 @@ impl Config {
         within("learn.max_window", learn.max_window, learn.window, 100_000_000)?;
         within("learn.root_value_share", learn.root_value_share, 0.0, 1.0)?;
         learn.optimiser().validate().map_err(|e| format!("learn.{e}"))?;
+        if learn.margin_weight > 0.0 && spec.margin_scale.is_none() {
+            return Err(format!(
+                "learn.margin_weight is {}, but {} has no margin to learn",
+                learn.margin_weight, spec.name
+            ));
+        }
         let arena = &self.arena;
         within("arena.every", arena.every, 0, 1_000_000_000)?;
         within("arena.games", arena.games, 2, 1_000_000)?;
@@ -584,6 +598,14 @@ mod tests {
         assert!(with("[learn]\nlearning_rate = -0.1").starts_with("learn.learning_rate is -0.1, but must be from"));
         assert!(with("[learn]\nlearning_rate = nan").contains("learn.learning_rate is NaN"));
         assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
+        assert!(
+            with("[learn]\nmargin_weight = -1").starts_with("learn.margin_weight is -1, but must be from 0 to 100")
+        );
+        assert!(with("[learn]\nplies_left_weight = 1e3").starts_with("learn.plies_left_weight is 1000"));
+        assert_eq!(
+            fault("[game]\nname = \"konane\"\n[learn]\nmargin_weight = 0.5"),
+            "learn.margin_weight is 0.5, but konane has no margin to learn"
+        );
         assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
         assert_eq!(

@@ -2,12 +2,15 @@
 
 use rand::RngExt;
 use turnstone_env::{Outcome, Spec};
-use turnstone_models::{Batch, Example};
+use turnstone_models::{AUXILIARY, Batch, Example};
 
 use crate::config::LearnConfig;
 use crate::network::shape;
 use crate::replay::{Position, Window};
 use crate::streams::Stream;
+
+/// Plies left are told in units of this; more than that are told as one.
+const MANY_PLIES: f32 = 100.0;
 
 /// Draws training batches from a replay window.
 #[derive(Debug)]
@@ -56,7 +59,8 @@ impl<'a> BatchMaker<'a> {
             self.policy[image] = share;
         }
         let value = value_target(position, self.config.root_value_share);
-        let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value };
+        let auxiliary = auxiliary_targets(position, self.spec.margin_scale);
+        let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value, auxiliary };
         self.batch.push(example).expect("positions of self-play are sound examples");
     }
 }
@@ -68,6 +72,14 @@ fn value_target(position: &Position<'_>, root_share: f32) -> [f32; 3] {
     let searched = position.root.win_draw_loss(position.mover);
     let sum: f32 = searched.iter().sum();
     std::array::from_fn(|i| (1.0 - root_share) * played[i] + root_share * searched[i] / sum)
+}
+
+/// The final margin for the mover, squeezed to -1 to 1 so that a clear one is 0.76, and the share of many plies that is
+/// left, 0 to 1.
+fn auxiliary_targets(position: &Position<'_>, margin_scale: Option<f32>) -> [f32; AUXILIARY] {
+    let margin = position.mover.sign() * f32::from(position.margin);
+    let margin = margin_scale.map_or(0.0, |scale| (margin / scale).tanh());
+    [margin, (f32::from(position.plies_left) / MANY_PLIES).min(1.0)]
 }
 
 /// The learning rate of step `step` (from 0), `progress` (0..=1) of the way through the run: linear warm-up, then a
@@ -92,23 +104,38 @@ mod tests {
     use turnstone_env::Side;
     use turnstone_search::Estimate;
 
-    #[test]
-    fn value_targets_are_for_the_mover() {
-        let position = |mover, result| Position {
+    fn position(mover: Side, result: i8) -> Position<'static> {
+        Position {
             features: &[],
             policy_indices: &[],
             policy_shares: &[],
             mover,
             root: Estimate { value: 0.5, draw: 0.2 },
             result,
-            margin: 0,
-            plies_left: 0,
-        };
+            margin: 12 * i16::from(result),
+            plies_left: 30,
+        }
+    }
+
+    #[test]
+    fn value_targets_are_for_the_mover() {
         assert_eq!(value_target(&position(Side::First, 1), 0.0), [1.0, 0.0, 0.0]);
         assert_eq!(value_target(&position(Side::Second, 1), 0.0), [0.0, 0.0, 1.0]);
         assert_eq!(value_target(&position(Side::Second, 0), 0.0), [0.0, 1.0, 0.0]);
         let [win, draw, loss] = value_target(&position(Side::Second, -1), 1.0);
         assert!((win - 0.15).abs() < 1e-6 && (draw - 0.2).abs() < 1e-6 && (loss - 0.65).abs() < 1e-6);
+    }
+
+    #[test]
+    fn auxiliary_targets_are_for_the_mover_and_bounded() {
+        let targets = |mover, result| auxiliary_targets(&position(mover, result), Some(12.0));
+        assert_eq!(targets(Side::First, 1), [1_f32.tanh(), 0.3]);
+        assert_eq!(targets(Side::Second, 1), [-1_f32.tanh(), 0.3]);
+        assert_eq!(targets(Side::Second, -1), [1_f32.tanh(), 0.3]);
+        assert_eq!(targets(Side::First, 0), [0.0, 0.3]);
+        let extreme = Position { margin: i16::MIN, plies_left: u16::MAX, ..position(Side::Second, -1) };
+        assert_eq!(auxiliary_targets(&extreme, Some(0.5)), [1.0, 1.0]);
+        assert_eq!(auxiliary_targets(&extreme, None), [0.0, 1.0], "a game without margins has none to learn");
     }
 
     #[test]

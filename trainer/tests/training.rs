@@ -27,6 +27,7 @@ threads = 2
 batch = 32
 samples_per_position = 8
 window = 800
+plies_left_weight = 0.2
 [arena]
 every = 3
 games = 6

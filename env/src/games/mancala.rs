@@ -234,6 +234,7 @@ impl Game for Mancala {
             ],
             actions: points,
             turned: Some((0..2 * pits).rev().collect()),
+            margin_scale: Some(f32::from(self.total()) / 4.0),
         }
     }
 

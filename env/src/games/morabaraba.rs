@@ -255,6 +255,7 @@ impl Game for Morabaraba {
             actions: Board::ACTIONS,
             symmetries: SYMMETRIES.clone(),
             turned: None,
+            margin_scale: Some(f32::from(self.cows) / 3.0),
         }
     }
 

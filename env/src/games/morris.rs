@@ -223,6 +223,7 @@ impl Game for Morris {
             actions: Board::ACTIONS,
             symmetries: SYMMETRIES.clone(),
             turned: None,
+            margin_scale: None,
         }
     }
 

@@ -191,6 +191,7 @@ impl Game for MuTorere {
             actions: MOVES.len(),
             symmetries: automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect(),
             turned: None,
+            margin_scale: None,
         }
     }
 

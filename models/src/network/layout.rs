@@ -61,6 +61,11 @@ impl<'a> Layers<'a> {
         self.take().forward(x)
     }
 
+    /// `x W + b` with the layer after those that every network has, if there is one.
+    pub(super) fn auxiliary(mut self, x: Tensor<2>) -> Option<Tensor<2>> {
+        self.rest.next().map(|layer| layer.forward(x))
+    }
+
     /// `relu(x W + b)` with the next layer.
     pub(super) fn rectified(&mut self, x: Tensor<2>) -> Tensor<2> {
         relu(self.plain(x))

@@ -33,6 +33,7 @@ pub(super) fn forward(mut layers: Layers<'_>, blocks: usize, inputs: Tensor<2>) 
         x = relu(x + layers.plain(inner));
     }
     let policy = layers.plain(x.clone());
-    let hidden = layers.rectified(x);
-    Output { policy, value: layers.plain(hidden) }
+    let hidden = layers.rectified(x.clone());
+    let value = layers.plain(hidden);
+    Output { policy, value, auxiliary: layers.auxiliary(x) }
 }

@@ -29,12 +29,17 @@ pub(super) fn features(shape: &Shape, inputs: Tensor<2>) -> Tensor<2> {
 
 /// Adds the layers of the heads: a few features of each point, and dense layers on those of all points together.
 pub(super) fn layout_heads(layout: &mut Layout, shape: &Shape, channels: usize) {
-    let all = shape.board.points * HEAD_CHANNELS;
+    let all = features_of_a_head(shape);
     layout.linear("policy_points", channels, HEAD_CHANNELS, he(channels));
     layout.linear("policy", all, shape.actions, head(all));
     layout.linear("value_points", channels, HEAD_CHANNELS, he(channels));
     layout.linear("value_hidden", all, VALUE_HIDDEN, he(all));
     layout.linear("value", VALUE_HIDDEN, OUTCOMES, head(VALUE_HIDDEN));
+}
+
+/// How many numbers a head reads of all points together.
+pub(super) fn features_of_a_head(shape: &Shape) -> usize {
+    shape.board.points * HEAD_CHANNELS
 }
 
 /// Reads policy and value off the features of all points, `[batch * points, channels]`.
@@ -45,7 +50,8 @@ pub(super) fn heads(mut layers: Layers<'_>, points: usize, x: Tensor<2>) -> Outp
     };
     let policy = together(layers.rectified(x.clone()));
     let policy = layers.plain(policy);
-    let value = together(layers.rectified(x));
-    let value = layers.rectified(value);
-    Output { policy, value: layers.plain(value) }
+    let features = together(layers.rectified(x));
+    let hidden = layers.rectified(features.clone());
+    let value = layers.plain(hidden);
+    Output { policy, value, auxiliary: layers.auxiliary(features) }
 }

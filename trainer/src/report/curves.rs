@@ -19,6 +19,12 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
             "Cross-entropies of policy and win/draw/loss, means over an iteration's steps.",
         ),
         lines(
+            "Auxiliary losses",
+            "",
+            vec![("margin", loss("margin_loss")), ("plies left", loss("plies_left_loss"))],
+            "Squared errors of the scaled targets, as far as they are learned; means over an iteration's steps.",
+        ),
+        lines(
             "Policy divergence",
             "nats",
             vec![("from the search's policy", loss("policy_divergence"))],
@@ -138,7 +144,7 @@ fn over(history: &[Iteration], value: impl Fn(&Iteration) -> Option<f64>) -> Val
     history.iter().map(|iteration| (iteration.iteration as f64, value(iteration).unwrap_or(f64::NAN))).collect()
 }
 
-/// A chart over the iterations; nothing if the metrics do not tell any of its values.
+/// A chart over the iterations of the series that the metrics tell; nothing if they tell none.
 fn curves(
     history: &[Iteration],
     form: Form,
@@ -147,10 +153,11 @@ fn curves(
     values: Vec<(&str, Values)>,
     note: &str,
 ) -> String {
-    if !values.iter().flat_map(|(_, values)| values).any(|(_, y)| y.is_finite()) {
+    let told = values.into_iter().filter(|(_, values)| values.iter().any(|(_, y)| y.is_finite()));
+    let series: Vec<_> = told.map(|(name, values)| Series::new(name, values.into_iter())).collect();
+    if series.is_empty() {
         return String::new();
     }
-    let series = values.into_iter().map(|(name, values)| Series::new(name, values.into_iter())).collect();
     let x_range = span(history);
     Chart { title, unit, x_unit: "iteration", form, x_range, y: None, series }.figure(note)
 }

@@ -34,6 +34,7 @@ impl Board {
             actions: self.plies.len(),
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
             turned: None,
+            margin_scale: None,
         }
     }
 
