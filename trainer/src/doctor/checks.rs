@@ -227,7 +227,7 @@ mod tests {
         let threads = "[self_play]\nthreads = 1\n";
         assert_eq!(found(threads), []);
         let play = "[self_play]\nthreads = 1\ngames_per_iteration = 2\nconcurrent_games = 2\n";
-        assert_eq!(found(&format!("{threads}[search]\nsimulations = 6")), [("search", Level::Warn)]);
+        assert_eq!(found(&format!("{threads}[search]\nsimulations = 6\nmethod = \"puct\"")), [("search", Level::Warn)]);
         assert_eq!(found(&format!("{threads}[search]\nsimulations = 6\nmethod = \"gumbel\"")), []);
         assert_eq!(found("[self_play]\nthreads = 1\nconcurrent_games = 257"), [("self_play", Level::Warn)]);
         assert_eq!(found(&format!("{play}[learn]\nwarmup_steps = 1")), [("learn", Level::Warn)]);
