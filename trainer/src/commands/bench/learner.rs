@@ -45,7 +45,13 @@ impl LearnerSteps {
         let mut batch = Batch::new(shape.clone());
         let (legal, policy) = (vec![true; shape.actions], vec![1.0 / shape.actions as f32; shape.actions]);
         for inputs in inputs.chunks_exact(shape.inputs) {
-            batch.push(Example { inputs, legal: &legal, policy: &policy, value: [0.5, 0.25, 0.25], auxiliary: [0.0; 2] })?;
+            batch.push(Example {
+                inputs,
+                legal: &legal,
+                policy: &policy,
+                value: [0.5, 0.25, 0.25],
+                auxiliary: [0.0; 2],
+            })?;
         }
         if !self.json {
             println!("{}, {} parameters, batch {rows}", config.net, learner.weights().count());
