@@ -66,6 +66,15 @@ pub enum SearchKind {
 }
 
 impl SearchKind {
+    /// The search for varied play with so many simulations: at temperature 1 it draws actions as it weighs them.
+    #[must_use]
+    pub fn sampling(self, simulations: u32) -> Method {
+        match self.strongest(simulations) {
+            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: 1.0, ..gumbel }),
+            puct @ Method::Puct(_) => puct,
+        }
+    }
+
     /// The search without noise, for the strongest play with so many simulations.
     #[must_use]
     pub fn strongest(self, simulations: u32) -> Method {

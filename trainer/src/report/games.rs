@@ -20,7 +20,7 @@ use crate::streams::{Purpose, stream};
 pub(super) const GAMES: u64 = 3;
 /// A game is shown up to so many plies.
 const MOST_PLIES: usize = 300;
-/// Plies that the games after the first begin with, drawn from the search's visits instead of played best.
+/// Plies that the games after the first begin with, drawn at random as the search weighs them instead of played best.
 const VARIED_PLIES: usize = 8;
 
 /// A game that a network played against itself.
@@ -49,15 +49,15 @@ pub(super) fn play<G: Game>(
     let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
     let mut rng = stream(config.seed, Purpose::Sample, [number, 0]);
     let mut search = Mcts::new(game, game.start());
-    let method = config.arena.search.strongest(simulations);
+    let (strongest, sampling) = (config.arena.search.strongest(simulations), config.arena.search.sampling(simulations));
     let varied = if number == 0 { 0 } else { VARIED_PLIES };
     let (mut moves, mut values) = (Vec::new(), Vec::new());
     let mut boards = vec![game.draw_svg(search.state(), None)];
     while game.outcome(search.state()).is_none() && moves.len() < MOST_PLIES {
-        search.begin(&method, simulations, &mut rng);
+        let (method, temperature) = if moves.len() < varied { (&sampling, 1.0) } else { (&strongest, 0.0) };
+        search.begin(method, simulations, &mut rng);
         search.run(game, &mut evaluator);
         values.push(search.estimate().win_draw_loss(Side::First));
-        let temperature = if moves.len() < varied { 1.0 } else { 0.0 };
         let action = search.choose(temperature, &mut rng);
         moves.push((game.mover(search.state()), game.action_text(action)));
         search.advance(game, action);
@@ -75,8 +75,8 @@ pub(super) fn play<G: Game>(
         None => "goes on".into(),
     };
     let how = match varied {
-        0 => format!("the move with the most of {simulations} simulations throughout"),
-        _ => format!("{simulations} simulations; the first {varied} plies drawn in proportion to the visits"),
+        0 => format!("the best move of {simulations} simulations throughout"),
+        _ => format!("{simulations} simulations; the first {varied} plies drawn at random as the search weighs them"),
     };
     let how = if config.arena.search == SearchKind::Gumbel { format!("{how}, Gumbel search") } else { how };
     Ok(SampleGame { how, moves, boards, values, ending })
