@@ -36,6 +36,12 @@ impl Traffic {
         self.requests - self.hits - self.merged
     }
 
+    /// Positions per batch, a mean.
+    #[must_use]
+    pub fn mean_batch(&self) -> f64 {
+        self.evaluations() as f64 / self.batches.max(1) as f64
+    }
+
     /// Adds what another worker counted.
     pub fn add(&mut self, other: &Self) {
         self.requests += other.requests;

@@ -100,7 +100,7 @@ impl Timing {
             seconds: whole.as_secs_f64(),
             positions_per_second: positions as f64 / seconds,
             evaluations_per_second: traffic.evaluations() as f64 / seconds,
-            mean_batch: traffic.evaluations() as f64 / traffic.batches.max(1) as f64,
+            mean_batch: traffic.mean_batch(),
         }
     }
 }

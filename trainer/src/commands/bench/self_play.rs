@@ -119,9 +119,8 @@ impl SelfPlay {
             work.add(&games.work);
         }
         let elapsed = start.elapsed();
-        let mean_batch = work.traffic.evaluations() as f64 / work.traffic.batches.max(1) as f64;
         let bare = on_all(threads, || {
-            let batch = (mean_batch.round() as usize).max(1);
+            let batch = (work.traffic.mean_batch().round() as usize).max(1);
             bare_rate(&config.net, &weights, &shape(&game.spec()), batch, &observations(game, batch), time / 5)
         })?;
         Ok(Row::new(threads, config, elapsed, &work, bare))
@@ -140,7 +139,7 @@ impl Row {
     fn new(threads: usize, config: &Config, elapsed: Duration, work: &Work, bare: f64) -> Self {
         let per_second = |count: u64| count as f64 / elapsed.as_secs_f64();
         let traffic = &work.traffic;
-        let mean_batch = traffic.evaluations() as f64 / traffic.batches.max(1) as f64;
+        let mean_batch = traffic.mean_batch();
         let [nodes, bytes] = work.tree.map(|sum| sum as f64);
         Self {
             threads,
