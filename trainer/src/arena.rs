@@ -16,7 +16,6 @@ use std::thread;
 use rand::RngExt;
 use serde::Serialize;
 use turnstone_env::{Action, ActionList, Game, Outcome, Side};
-use turnstone_search::classic::Classical;
 
 use crate::agents::{Agent, AgentError, Player};
 use crate::streams::{Purpose, Stream, stream};
@@ -53,7 +52,7 @@ pub struct PlayedGame {
 ///
 /// # Errors
 /// An agent cannot play.
-pub fn play_match<G: Classical>(
+pub fn play_match<G: Playable>(
     game: &G,
     [a, b]: [&Agent; 2],
     settings: &MatchSettings,

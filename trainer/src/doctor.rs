@@ -14,9 +14,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use turnstone_search::classic::Classical;
 
-use crate::agents::Agent;
+use crate::agents::{Agent, Playable};
 use crate::config::Config;
 
 /// How bad a finding is.
@@ -101,7 +100,7 @@ impl Diagnosis {
 ///
 /// # Errors
 /// The network cannot be built or trained.
-pub fn examine<G: Classical>(
+pub fn examine<G: Playable>(
     game: &G,
     config: &Config,
     time: Duration,

@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork, load_network};
+use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
 use crate::arena::{MatchResult, MatchSettings, play_match};
 use crate::config::{Config, cores};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -72,7 +71,7 @@ pub struct Run<'a, G: Game> {
     events: EventLog,
 }
 
-impl<'a, G: Classical> Run<'a, G> {
+impl<'a, G: Playable> Run<'a, G> {
     /// A new run in an empty folder; its first state is on disk when this returns.
     ///
     /// # Errors

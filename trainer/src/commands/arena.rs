@@ -6,9 +6,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::with_game;
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, AgentSpec};
+use crate::agents::{Agent, AgentSpec, Playable};
 use crate::arena::{MatchResult, MatchSettings, Record, play_match};
 use crate::cli::GameArgs;
 use crate::config::cores;
@@ -52,7 +51,7 @@ impl Arena {
         with_game!(&any, |game| self.play(game))
     }
 
-    fn play<G: Classical>(&self, game: &G) -> Result<ExitCode> {
+    fn play<G: Playable>(&self, game: &G) -> Result<ExitCode> {
         if [&self.a, &self.b].contains(&&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }

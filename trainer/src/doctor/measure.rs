@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork};
+use crate::agents::{Agent, LoadedNetwork, Playable};
 use crate::arena::{MatchSettings, play_match};
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
@@ -73,7 +72,7 @@ pub struct Match {
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
-pub(super) fn measure<G: Classical>(
+pub(super) fn measure<G: Playable>(
     game: &G,
     config: &Config,
     opponents: &[Agent],
@@ -99,7 +98,7 @@ pub(super) fn measure<G: Classical>(
 }
 
 /// Plays iterations of self-play as the run would begin with.
-fn play<G: Classical>(
+fn play<G: Playable>(
     game: &G,
     config: &Config,
     learner: &Learner,
@@ -177,7 +176,7 @@ fn play<G: Classical>(
 }
 
 /// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
-fn learn<G: Classical>(
+fn learn<G: Playable>(
     game: &G,
     config: &Config,
     learner: &mut Learner,
@@ -201,7 +200,7 @@ fn learn<G: Classical>(
 }
 
 /// Plays games of the match that the run would play. Games in progress when the time is up are finished.
-fn play_some<G: Classical>(
+fn play_some<G: Playable>(
     game: &G,
     config: &Config,
     agents: [&Agent; 2],
