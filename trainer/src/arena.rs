@@ -1,12 +1,12 @@
 //! Matches between two agents: openings played from both seats, and what the result means.
 
+mod statistics;
 mod record;
 mod result;
 
-pub use record::{
-    Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord,
-};
-pub use result::{MatchResult, Record, SeatRecord, Z95};
+pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
+pub use result::{MatchResult, Record, SeatRecord};
+pub use statistics::{Decision, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of};
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PlayedGame;
-
-/// Two-sided 95 % of the normal distribution.
-pub const Z95: f64 = 1.959_963_985;
+use super::{Pentanomial, PlayedGame};
 
 /// Wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,14 +31,18 @@ pub struct MatchResult {
     pub agents: [String; 2],
     /// A's record in both seats.
     pub by_seat: SeatRecord,
+    /// Pairs of games by A's points. Score and Elo are theirs: a game whose partner was not played counts for neither.
+    pub pairs: Pentanomial,
     /// A's score: wins and half the draws, as a share of the games, 0..=1.
     pub score: f64,
-    /// 95 % interval of the score, from the variance between the pairs of games.
+    /// 95 % interval of the score.
     pub score_interval: [f64; 2],
     /// Elo difference that the score stands for; infinite if A won or lost everything (`null` in JSON).
     pub elo: f64,
     /// 95 % interval of the Elo difference.
     pub elo_interval: [f64; 2],
+    /// Likelihood of superiority, 0..=1: how sure it is that A's expected score is above one half.
+    pub los: f64,
     /// Games that differ in at least one move.
     pub distinct_games: usize,
     /// All games, in pairs from the same opening.
@@ -84,10 +85,10 @@ impl MatchResult {
             let seat = if game.a_is_first { &mut by_seat.first } else { &mut by_seat.second };
             seat.add(game.result_for_a);
         }
-        let pairs: Vec<f64> =
-            games.chunks(2).map(|pair| pair.iter().map(points).sum::<f64>() / pair.len() as f64).collect();
-        let (score, error) = mean_and_error(&pairs);
-        let score_interval = [score - Z95 * error, score + Z95 * error].map(|s| s.clamp(0.0, 1.0));
+        let mut pairs = Pentanomial::default();
+        for pair in games.chunks_exact(2) {
+            pairs.add([pair[0].result_for_a, pair[1].result_for_a]);
+        }
         let mut lines: Vec<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
         lines.sort_unstable();
         lines.dedup();
@@ -95,10 +96,12 @@ impl MatchResult {
         Self {
             agents,
             by_seat,
-            score,
-            score_interval,
-            elo: elo(score),
-            elo_interval: score_interval.map(elo),
+            pairs,
+            score: pairs.score(),
+            score_interval: pairs.score_interval(),
+            elo: pairs.elo(),
+            elo_interval: pairs.elo_interval(),
+            los: pairs.superiority(),
             distinct_games,
             games,
         }
@@ -133,25 +136,6 @@ impl MatchResult {
     }
 }
 
-fn points(game: &PlayedGame) -> f64 {
-    f64::from(game.result_for_a + 1) / 2.0
-}
-
-/// Mean, and standard error of the mean. The variance counts one more pair, half of it won and half lost, so that a
-/// clean sweep of few games does not look certain.
-fn mean_and_error(samples: &[f64]) -> (f64, f64) {
-    let n = samples.len().max(1) as f64;
-    let mean = samples.iter().sum::<f64>() / n;
-    let doubt = 0.5 * (mean.powi(2) + (1.0 - mean).powi(2));
-    let squares = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() + doubt;
-    (mean, squares.sqrt() / n)
-}
-
-/// Elo difference of a score: `400 log10(s / (1 - s))`.
-fn elo(score: f64) -> f64 {
-    400.0 * (score / (1.0 - score)).log10()
-}
-
 fn signed(elo: f64) -> String {
     match elo {
         f64::INFINITY => "+inf".into(),
@@ -175,9 +159,8 @@ mod tests {
         assert_eq!(result.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
         assert_eq!(result.by_seat.second, Record { wins: 0, draws: 1, losses: 1 });
         assert_eq!(result.distinct_games, 3);
-        // Pairs score 0.75 and 0.5: mean 5/8, squares 2/64 and in doubt 17/64, error sqrt(19)/16.
+        assert_eq!(result.pairs.counts(), [0, 0, 1, 1, 0]);
         assert!((result.score - 0.625).abs() < 1e-12);
-        assert!((result.score_interval[0] - (0.625 - Z95 * 19f64.sqrt() / 16.0)).abs() < 1e-9);
         assert!((result.elo - 88.74).abs() < 0.01, "{}", result.elo);
     }
 
