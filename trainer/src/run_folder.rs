@@ -1,7 +1,6 @@
 //! A run's folder: where its files lie, and reading and writing them so that a crash at any moment loses at most the
 //! iteration in progress. See `runs/README.md`.
 
-mod lock;
 mod thinning;
 
 use std::fs::{self, File};
@@ -13,8 +12,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
-use self::lock::Lock;
 use crate::config::RunConfig;
+use crate::lock::{self, Lock};
 use crate::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.

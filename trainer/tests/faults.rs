@@ -182,7 +182,7 @@ fn one_process_at_a_time() {
     let mut child = train(&["--resume", text(&run)]);
     wait_for(&run.join("replay/000005.shard"));
     let line = error(resume(&run));
-    assert!(line.contains(&format!("is in use: process {} is training in it", child.id())), "{line}");
+    assert!(line.contains(&format!("is in use: process {} is writing in it", child.id())), "{line}");
     let config = place.folder.path().join("tiny.toml");
     let line = error(finish(train(&[text(&config), "--run", text(&run), "--overwrite"])));
     assert!(line.contains("is in use"), "{line}");
