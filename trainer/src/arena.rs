@@ -20,7 +20,7 @@ pub use openings::{Opening, OpeningFilter, OpeningSource, openings};
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
 pub use result::{MatchResult, Record, SeatRecord};
 pub use schedule::{openings_needed, rounds};
-pub use statistics::{Decision, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of};
+pub use statistics::{Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of};
 pub use tournament::{Running, Tournament};
 
 use std::path::PathBuf;
@@ -62,5 +62,5 @@ pub fn play<G: Playable>(
     if openings.is_empty() {
         return Ok(None); // stopped
     }
-    Tournament::new(game, agents, settings, openings, None, PathBuf::new())?.play(None, Vec::new(), running)
+    Tournament::new(game, agents, settings, openings, PathBuf::new())?.play(None, Vec::new(), running)
 }

@@ -10,6 +10,7 @@ pub mod config;
 pub mod replay;
 pub mod self_play;
 pub mod learn;
+mod page;
 pub mod arena;
 pub mod grading;
 pub mod metrics;

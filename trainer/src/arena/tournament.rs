@@ -24,7 +24,6 @@ pub struct Tournament<'a, G: Game> {
     header: Header,
     openings: Vec<Opening<G>>,
     notes: Vec<String>,
-    sprt: Option<Sprt>,
     tables: PathBuf,
 }
 
@@ -50,11 +49,10 @@ impl<'a, G: Playable> Tournament<'a, G> {
         agents: Vec<&'a Agent>,
         mut settings: Settings,
         openings: Vec<Opening<G>>,
-        sprt: Option<Sprt>,
         tables: PathBuf,
     ) -> Result<Self> {
         ensure!(agents.len() >= 2, "a tournament needs at least two agents");
-        ensure!(sprt.is_none() || agents.len() == 2, "a sequential test is for two agents, not {}", agents.len());
+        ensure!(settings.sprt.is_none() || agents.len() == 2, "a sequential test is for two agents, not {}", agents.len());
         let mut notes = Vec::new();
         let asked = settings.games;
         settings.games = settings.games.min(2 * (openings.len() / rounds(&settings)));
@@ -73,7 +71,7 @@ impl<'a, G: Playable> Tournament<'a, G> {
             openings: openings[..openings_needed(&settings)].iter().map(|opening| opening.text(game)).collect(),
             settings,
         };
-        let tournament = Self { game, agents, header, openings, notes, sprt, tables };
+        let tournament = Self { game, agents, header, openings, notes, tables };
         if let Some(truth) = tournament.referee()?.truth {
             let covered = truth.value(game, &game.start()).is_some();
             ensure!(!covered, "the exact truth of {} covers its start: every game would end before it begins", G::NAME);
@@ -114,7 +112,7 @@ impl<'a, G: Playable> Tournament<'a, G> {
         let mut notes = self.notes.clone();
         for round in 0..rounds(&self.header.settings) {
             let plans = plans(&self.header.settings, self.agents.len(), round, &games);
-            let mut board = Board::new(plans.len(), self.sprt);
+            let mut board = Board::new(plans.len(), self.header.settings.sprt);
             for (i, plan) in plans.iter().enumerate() {
                 if let Some(game) = done.remove(&plan.number) {
                     ensure!(is_of(&game, plan), "the journal's game {} is of another tournament", plan.number);

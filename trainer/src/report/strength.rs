@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use super::chart::{Chart, Form, Point, Series};
 use super::history::{Iteration, Match, matches, opponents, span};
-use super::page::{Part, escaped};
-use super::scale::{Scale, short};
 use crate::config::Config;
 use crate::grading::{Grade, Share};
+use crate::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
 pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
@@ -137,11 +135,10 @@ fn grade_chart(history: &[Iteration]) -> String {
 
 /// The Elo difference with its interval; of an infinite one its known end.
 pub(super) fn elo_text(result: &Match) -> String {
-    let text = |elo: f64| if elo.is_finite() { format!("{elo:+.0}").replace('-', "−") } else { short(elo) };
     let [low, high] = result.elo_interval();
     match result.elo() {
-        f64::INFINITY => format!("above {}", text(low)),
-        f64::NEG_INFINITY => format!("below {}", text(high)),
-        elo => format!("{} [{}, {}]", text(elo), text(low), text(high)),
+        f64::INFINITY => format!("above {}", signed(low)),
+        f64::NEG_INFINITY => format!("below {}", signed(high)),
+        elo => format!("{} [{}, {}]", signed(elo), signed(low), signed(high)),
     }
 }

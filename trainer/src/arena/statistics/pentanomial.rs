@@ -15,6 +15,23 @@ pub struct Pentanomial {
     counts: [usize; 5],
 }
 
+/// What the pairs of two agents say, for the first of them.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Estimate {
+    /// Pairs by the points that they brought.
+    pub pairs: Pentanomial,
+    /// Share of the points, 0..=1.
+    pub score: f64,
+    /// 95 % interval of the expected score.
+    pub score_interval: [f64; 2],
+    /// Elo difference that the score stands for; infinite if all was won or lost (`null` in JSON).
+    pub elo: f64,
+    /// 95 % interval of the Elo difference.
+    pub elo_interval: [f64; 2],
+    /// Likelihood of superiority, 0..=1: how sure it is that the expected score is above one half.
+    pub los: f64,
+}
+
 impl From<[usize; 5]> for Pentanomial {
     fn from(counts: [usize; 5]) -> Self {
         Self { counts }
@@ -149,6 +166,19 @@ impl Pentanomial {
     #[must_use]
     pub fn superiority(&self) -> f64 {
         normal((self.score() - 0.5).signum() * self.deviance(0.5).sqrt())
+    }
+
+    /// All of this at once.
+    #[must_use]
+    pub fn estimate(self) -> Estimate {
+        Estimate {
+            pairs: self,
+            score: self.score(),
+            score_interval: self.score_interval(),
+            elo: self.elo(),
+            elo_interval: self.elo_interval(),
+            los: self.superiority(),
+        }
     }
 
     fn size(&self) -> f64 {

@@ -1,13 +1,18 @@
 //! The sequential probability ratio test: plays on until one of two Elo differences is refuted.
 
-use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Pentanomial, score_of};
 
 /// A test of `elo0` against `elo1` on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over the
-/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020).
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text `elo0,elo1`, for error
+/// rates of 5 %, or `elo0,elo1,alpha,beta`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,
@@ -31,7 +36,6 @@ pub enum Decision {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SprtState {
     /// The test.
-    #[serde(flatten)]
     pub test: Sprt,
     /// Logarithm of how much likelier `elo1` makes the pairs than `elo0`.
     pub log_likelihood_ratio: f64,
@@ -42,8 +46,11 @@ pub struct SprtState {
 }
 
 /// Why there is no such test.
-#[derive(Clone, Copy, PartialEq, Debug, Error)]
+#[derive(Clone, PartialEq, Debug, Error)]
 pub enum SprtError {
+    /// The text is not of the form.
+    #[error("SPRT: expected elo0,elo1 or elo0,elo1,alpha,beta, e.g. 0,10,0.05,0.05, not `{0}`")]
+    Form(String),
     /// The differences are the wrong way round, equal or not finite.
     #[error("SPRT: elo0 = {0} must be below elo1 = {1}")]
     Elo(f64, f64),
@@ -100,8 +107,42 @@ impl Sprt {
     }
 }
 
-impl std::fmt::Display for SprtState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl FromStr for Sprt {
+    type Err = SprtError;
+
+    fn from_str(text: &str) -> Result<Self, SprtError> {
+        let numbers: Result<Vec<f64>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+        match numbers.as_deref() {
+            Ok(&[elo0, elo1]) => Self::new(elo0, elo1, 0.05, 0.05),
+            Ok(&[elo0, elo1, alpha, beta]) => Self::new(elo0, elo1, alpha, beta),
+            _ => Err(SprtError::Form(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Sprt {
+    type Error = SprtError;
+
+    fn try_from(text: String) -> Result<Self, SprtError> {
+        text.parse()
+    }
+}
+
+impl From<Sprt> for String {
+    fn from(test: Sprt) -> Self {
+        test.to_string()
+    }
+}
+
+impl Display for Sprt {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { elo0, elo1, alpha, beta } = self;
+        write!(f, "{elo0},{elo1},{alpha},{beta}")
+    }
+}
+
+impl Display for SprtState {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Self { test: Sprt { elo0, elo1, alpha, beta }, log_likelihood_ratio, bounds: [low, high], decision } = self;
         let says = match decision {
             Decision::Continue => "undecided".into(),
@@ -144,5 +185,17 @@ mod tests {
         assert_eq!(Sprt::new(0.0, f64::NAN, 0.05, 0.05).map_err(|error| error.to_string().contains("NaN")), Err(true));
         assert_eq!(Sprt::new(0.0, 5.0, 0.5, 0.05), Err(SprtError::Rate(0.5)));
         assert_eq!(Sprt::new(0.0, 5.0, 0.05, 0.0), Err(SprtError::Rate(0.0)));
+    }
+
+    #[test]
+    fn tests_as_text() {
+        let test: Sprt = "-2, 5".parse().expect("a test");
+        assert_eq!((Ok(test), test.to_string().as_str()), (Sprt::new(-2.0, 5.0, 0.05, 0.05), "-2,5,0.05,0.05"));
+        assert_eq!(test.to_string().parse(), Ok(test));
+        for wrong in ["", "5", "0,5,0.05", "a,b", "0,5,0.05,0.05,1"] {
+            assert_eq!(wrong.parse::<Sprt>(), Err(SprtError::Form(wrong.into())));
+        }
+        let json = serde_json::to_string(&test.state(&Pentanomial::default())).expect("JSON");
+        assert!(json.starts_with(r#"{"test":"-2,5,0.05,0.05","log_likelihood_ratio":0.0,"#), "{json}");
     }
 }
