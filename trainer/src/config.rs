@@ -342,6 +342,10 @@ pub struct ArenaConfig {
     pub opening_plies: [u16; 2],
     /// The opponents.
     pub opponents: Vec<AgentSpec>,
+    /// Games against each rung of the game's ladder; 0 does not climb it.
+    pub ladder_games: usize,
+    /// Games against the best checkpoint so far; 0 does not meet it.
+    pub best_games: usize,
 }
 
 impl Default for ArenaConfig {
@@ -354,6 +358,8 @@ impl Default for ArenaConfig {
             search: SearchKind::default(),
             opening_plies: [2, 6],
             opponents: vec![AgentSpec::Random],
+            ladder_games: 0,
+            best_games: 0,
         }
     }
 }
@@ -504,6 +510,8 @@ impl Config {
         within("arena.every", arena.every, 0, 1_000_000_000)?;
         within("arena.games", arena.games, 2, 1_000_000)?;
         within("arena.final_games", arena.final_games, 2, 1_000_000)?;
+        within("arena.ladder_games", arena.ladder_games, 0, 1_000_000)?;
+        within("arena.best_games", arena.best_games, 0, 1_000_000)?;
         within("arena.simulations", arena.simulations, 1, 1_000_000)?;
         within("arena.opening_plies[1]", arena.opening_plies[1], arena.opening_plies[0], 1000)?;
         if let Some(human) = arena.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {

@@ -36,8 +36,11 @@ pub struct Standing {
     pub positions: u64,
     /// The first iteration whose positions are in the replay window.
     pub window_from: u64,
-    /// Score of the best checkpoint in its arena matches, a mean over the opponents.
+    /// Score of the best checkpoint in its arena matches: on the ladder if it is climbed, else a mean over the opponents.
     pub best_score: Option<f64>,
+    /// Steps of the learner at which the best checkpoint stood.
+    #[serde(default)]
+    pub best_step: Option<u64>,
     /// Iterations whose positions were left out of the window, because their shards were damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u64>,

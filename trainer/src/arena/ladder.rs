@@ -158,6 +158,13 @@ impl Ladder {
     }
 }
 
+impl std::fmt::Display for LadderRating {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { elo, interval: [low, high], score, games } = self;
+        write!(f, "Elo {elo:.0} [{low:.0}, {high:.0}], {:.1} % of {games} games", 100.0 * score)
+    }
+}
+
 /// The pairs of games between every two agents that met, in the order of the agents.
 fn pairings(games: &[GameRecord], agents: usize) -> Vec<Pairing> {
     let mut met = vec![vec![Pentanomial::default(); agents]; agents];

@@ -9,7 +9,7 @@ use serde::Serialize;
 use turnstone_models::Learner;
 
 use crate::agents::{Agent, LoadedNetwork, Playable};
-use crate::arena::{MatchSettings, play_match};
+use crate::arena::{Format, GameRecord, Running, Settings, play as play_games};
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
 use crate::network::{checkpoint_info, shape};
@@ -207,17 +207,15 @@ fn play_some<G: Playable>(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Match> {
-    let settings = MatchSettings {
-        games: config.arena.final_games,
-        opening_plies: config.arena.opening_plies,
-        seed: config.seed,
-        threads: cores(),
-    };
+    let settings = Settings::plain(Format::RoundRobin, config.arena.final_games, config.seed);
     let (games, start) = (AtomicUsize::new(0), Instant::now());
-    let count = || {
+    let count = |_: &GameRecord| {
         games.fetch_add(1, Ordering::Relaxed);
     };
-    within(time, stop, |over| play_match(game, agents, &settings, &count, over))?;
+    within(time, stop, |over| {
+        let running = Running { threads: cores(), progress: &count, stop: over };
+        play_games(game, agents.to_vec(), settings, config.arena.opening_plies, &running)
+    })?;
     let games = games.into_inner();
     let seconds_per_game = start.elapsed().as_secs_f64() / games.max(1) as f64;
     Ok(Match { opponent: agents[1].spec.to_string(), games, seconds_per_game })
