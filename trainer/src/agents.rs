@@ -9,6 +9,7 @@ mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
 pub use exact::{ExactSpec, Rate};
+pub(crate) use options::parse_time;
 pub use players::{Budget, Player, PlayerFault};
 pub use pretrained::pretrained_games;
 

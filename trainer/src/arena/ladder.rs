@@ -145,11 +145,16 @@ impl Ladder {
         self.rungs.iter().map(load).collect()
     }
 
+    /// The known ratings of the agents of such a gauntlet, whose first agent's is sought.
+    #[must_use]
+    pub fn anchors(&self) -> Vec<Option<f64>> {
+        std::iter::once(None).chain(self.rungs.iter().map(|rung| Some(rung.elo))).collect()
+    }
+
     /// What the first agent of a gauntlet against the rungs is worth.
     #[must_use]
     pub fn rate(&self, record: &TournamentRecord) -> LadderRating {
-        let anchors: Vec<Option<f64>> =
-            std::iter::once(None).chain(self.rungs.iter().map(|rung| Some(rung.elo))).collect();
+        let anchors = self.anchors();
         let ratings = Ratings::new(&pairings(&record.games, anchors.len()), &anchors);
         let half_points: u32 = record.games.iter().map(|game| game.half_points(0)).sum();
         let games = record.games.len();
