@@ -6,8 +6,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_env::{Game, Params};
 
-use super::record::{GameRecord, Settings, TournamentRecord};
-use super::statistics::{Pairing, Pentanomial, Ratings};
+use super::record::{Settings, TournamentRecord};
+use super::summary::{Standing, Summary};
 use crate::agents::{Agent, AgentSpec, Playable};
 
 /// The ladders that come with the program.
@@ -111,12 +111,12 @@ impl Ladder {
         let random = agents.iter().position(|agent| *agent == AgentSpec::Random);
         let random = random.context("a ladder needs the agent `random`, whose Elo is 0")?;
         let anchors: Vec<Option<f64>> = (0..agents.len()).map(|agent| (agent == random).then_some(0.0)).collect();
-        let ratings = Ratings::new(&pairings(&record.games, agents.len()), &anchors);
-        let rung = |(i, agent): (usize, AgentSpec)| {
-            let elo = ratings.elo(i);
-            Rung { agent, elo: elo.round(), reach: (ratings.interval(i)[1] - elo).ceil() }
+        let rung = |(agent, standing): (AgentSpec, Standing)| {
+            let (elo, [_, high]) = (standing.rating, standing.rating_interval);
+            Rung { agent, elo: elo.round(), reach: (high - elo).ceil() }
         };
-        let mut rungs: Vec<Rung> = agents.into_iter().enumerate().map(rung).collect();
+        let mut rungs: Vec<Rung> =
+            agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
         rungs.sort_by(|a, b| a.elo.total_cmp(&b.elo));
         let Settings { games, seed, .. } = record.header.settings;
         let (name, params) = (G::NAME.to_owned(), game.params());
@@ -154,12 +154,9 @@ impl Ladder {
     /// What the first agent of a gauntlet against the rungs is worth.
     #[must_use]
     pub fn rate(&self, record: &TournamentRecord) -> LadderRating {
-        let anchors = self.anchors();
-        let ratings = Ratings::new(&pairings(&record.games, anchors.len()), &anchors);
-        let half_points: u32 = record.games.iter().map(|game| game.half_points(0)).sum();
-        let games = record.games.len();
-        let score = f64::from(half_points) / (2 * games.max(1)) as f64;
-        LadderRating { elo: ratings.elo(0), interval: ratings.interval(0), score, games }
+        let mut summary = Summary::new(record, &self.anchors());
+        let Standing { rating, rating_interval, score, .. } = summary.agents.swap_remove(0);
+        LadderRating { elo: rating, interval: rating_interval, score, games: record.games.len() }
     }
 }
 
@@ -168,18 +165,6 @@ impl std::fmt::Display for LadderRating {
         let Self { elo, interval: [low, high], score, games } = self;
         write!(f, "Elo {elo:.0} [{low:.0}, {high:.0}], {:.1} % of {games} games", 100.0 * score)
     }
-}
-
-/// The pairs of games between every two agents that met, in the order of the agents.
-fn pairings(games: &[GameRecord], agents: usize) -> Vec<Pairing> {
-    let mut met = vec![vec![Pentanomial::default(); agents]; agents];
-    for pair in games.chunks_exact(2) {
-        let [a, b] = pair[0].agents;
-        let for_first = |game: &GameRecord| if game.agents[0] == a.min(b) { game.result } else { -game.result };
-        met[a.min(b)][a.max(b)].add([for_first(&pair[0]), for_first(&pair[1])]);
-    }
-    let of = |a: usize| met[a].iter().enumerate().map(move |(b, &pairs)| Pairing { agents: [a, b], pairs });
-    (0..agents).flat_map(of).filter(|pairing| pairing.pairs.pairs() > 0).collect()
 }
 
 /// Reads a ladder of this game from a file.
@@ -194,7 +179,7 @@ pub fn read_ladder<G: Game>(path: &Path, game: &G) -> Result<Ladder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::Format;
+    use crate::arena::{Ending, Format, GameRecord, Header};
     use turnstone_env::games::{AnyGame, Mancala, NAMES};
     use turnstone_env::with_game;
 
@@ -250,10 +235,10 @@ mod tests {
                 opening_plies: 0,
                 moves: Vec::new(),
                 result: results[i % 4],
-                ending: crate::arena::Ending::Rules,
+                ending: Ending::Rules,
                 incidents: Vec::new(),
             });
-            let header = crate::arena::Header {
+            let header = Header {
                 turnstone_arena: 1,
                 game: "mancala".into(),
                 version: 1,

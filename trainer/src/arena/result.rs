@@ -63,9 +63,34 @@ impl Record {
     pub fn games(&self) -> usize {
         self.wins + self.draws + self.losses
     }
+
+    /// Wins and half the draws as a share of the games, 0..=1; not a number if there is none.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        (self.wins as f64 + 0.5 * self.draws as f64) / self.games() as f64
+    }
+
+    fn swapped(self) -> Self {
+        Self { wins: self.losses, losses: self.wins, ..self }
+    }
 }
 
 impl SeatRecord {
+    /// Counts games by the seat, 0 or 1, and the result, 1, 0 or -1.
+    pub(super) fn of(games: impl Iterator<Item = (usize, i8)>) -> Self {
+        let mut record = Self::default();
+        for (seat, result) in games {
+            if seat == 0 { &mut record.first } else { &mut record.second }.add(result);
+        }
+        record
+    }
+
+    /// The same games as the opponent sees them.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { first: self.second.swapped(), second: self.first.swapped() }
+    }
+
     /// Both seats together.
     #[must_use]
     pub fn total(&self) -> Record {
@@ -83,11 +108,8 @@ impl MatchResult {
     pub fn new(record: TournamentRecord) -> Self {
         let games = record.games;
         let agents = [0, 1].map(|agent| record.header.agents[agent].clone());
-        let mut by_seat = SeatRecord::default();
-        for game in &games {
-            let seat = if game.agents[0] == 0 { &mut by_seat.first } else { &mut by_seat.second };
-            seat.add(game.half_points(0) as i8 - 1);
-        }
+        let seat = |game: &GameRecord| (usize::from(game.agents[0] != 0), game.half_points(0) as i8 - 1);
+        let by_seat = SeatRecord::of(games.iter().map(seat));
         let mut pairs = Pentanomial::default();
         for pair in games.chunks_exact(2) {
             pairs.add([pair[0].result, -pair[1].result]);
@@ -136,7 +158,8 @@ impl MatchResult {
     }
 }
 
-fn signed(elo: f64) -> String {
+/// Elo with its sign.
+pub(super) fn signed(elo: f64) -> String {
     match elo {
         f64::INFINITY => "+inf".into(),
         f64::NEG_INFINITY => "-inf".into(),

@@ -1,5 +1,8 @@
 //! Pairs of games counted by their points: score, variance, intervals and likelihood.
 
+use std::array;
+use std::iter::Sum;
+
 use serde::{Deserialize, Serialize};
 
 use super::{elo_of, normal, student};
@@ -35,6 +38,12 @@ pub struct Estimate {
 impl From<[usize; 5]> for Pentanomial {
     fn from(counts: [usize; 5]) -> Self {
         Self { counts }
+    }
+}
+
+impl Sum for Pentanomial {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self { counts: array::from_fn(|i| sum.counts[i] + part.counts[i]) })
     }
 }
 

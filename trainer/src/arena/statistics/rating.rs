@@ -62,6 +62,13 @@ impl Ratings {
         self.elo[agent]
     }
 
+    /// An agent's place, from 1; of equals the first has the better one.
+    #[must_use]
+    pub fn rank(&self, agent: usize) -> usize {
+        let better = |other: usize| self.elo[other] > self.elo[agent] || self.elo[other] == self.elo[agent] && other < agent;
+        1 + (0..self.elo.len()).filter(|&other| better(other)).count()
+    }
+
     /// 95 % interval of an agent's rating.
     #[must_use]
     pub fn interval(&self, agent: usize) -> [f64; 2] {

@@ -107,6 +107,15 @@ impl Sprt {
     }
 }
 
+impl SprtState {
+    /// The test in words.
+    #[must_use]
+    pub fn hypotheses(&self) -> String {
+        let Sprt { elo0, elo1, alpha, beta } = self.test;
+        format!("Elo {elo0} (H0) against {elo1} (H1), alpha {alpha}, beta {beta}")
+    }
+}
+
 impl FromStr for Sprt {
     type Err = SprtError;
 
@@ -141,18 +150,20 @@ impl Display for Sprt {
     }
 }
 
+impl Display for Decision {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Continue => "undecided",
+            Self::AcceptH0 => "H0 accepted",
+            Self::AcceptH1 => "H1 accepted",
+        })
+    }
+}
+
 impl Display for SprtState {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self { test: Sprt { elo0, elo1, alpha, beta }, log_likelihood_ratio, bounds: [low, high], decision } = self;
-        let says = match decision {
-            Decision::Continue => "undecided".into(),
-            Decision::AcceptH0 => format!("accepts Elo {elo0}"),
-            Decision::AcceptH1 => format!("accepts Elo {elo1}"),
-        };
-        write!(
-            f,
-            "SPRT Elo {elo0} against {elo1} (alpha {alpha}, beta {beta}): {says}, LLR {log_likelihood_ratio:.2} in [{low:.2}, {high:.2}]"
-        )
+        let (ratio, [low, high]) = (self.log_likelihood_ratio, self.bounds);
+        write!(f, "SPRT {}: {}, LLR {ratio:.2} [{low:.2}, {high:.2}]", self.hypotheses(), self.decision)
     }
 }
 
