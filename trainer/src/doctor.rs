@@ -16,6 +16,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::agents::{Agent, Playable};
+use crate::arena::Ladder;
 use crate::config::Config;
 
 /// How bad a finding is.
@@ -107,15 +108,7 @@ pub fn examine<G: Playable>(
     stop: &AtomicBool,
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
-    let mut opponents = Vec::new();
-    for spec in &config.arena.opponents {
-        match Agent::load(spec, game) {
-            Ok(agent) => opponents.push(agent),
-            Err(fault) => {
-                checks.push(Check::fail("opponents", fault.to_string(), "the run would end at its first match"));
-            }
-        }
-    }
+    let opponents = opponents(game, config, &mut checks);
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
     let plan = Plan::of(config, &measured);
     checks.extend([
@@ -129,4 +122,29 @@ pub fn examine<G: Playable>(
         checks::time(&measured, &plan),
     ]);
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
+}
+
+/// The opponents of the run's matches with the games that it will play against each. The best checkpoint is as slow as
+/// the network itself, and does not count among them.
+fn opponents<G: Playable>(game: &G, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
+    let arena = &config.arena;
+    let mut opponents = Vec::new();
+    for spec in &arena.opponents {
+        match Agent::load(spec, game) {
+            Ok(agent) => opponents.push((agent, plan::match_games(config, arena.games, arena.final_games))),
+            Err(fault) => {
+                checks.push(Check::fail("opponents", fault.to_string(), "the run would end at its first match"));
+            }
+        }
+    }
+    if arena.ladder_games > 0 {
+        match Ladder::shipped(game).and_then(|ladder| ladder.agents(game)) {
+            Ok(rungs) => {
+                let games = plan::match_games(config, arena.ladder_games, arena.ladder_games);
+                opponents.extend(rungs.into_iter().map(|rung| (rung, games)));
+            }
+            Err(fault) => checks.push(Check::fail("ladder", format!("{fault:#}"), "the run would not start")),
+        }
+    }
+    opponents
 }

@@ -102,8 +102,10 @@ impl<G: Playable> Player<G> for Exact<G> {
         game.legal(state, &mut self.legal);
         let state = game.without_counters(state);
         let Some(best) = self.truth.best_actions(game, &state) else {
-            let found = || self.beyond.search(&state, self.depth).action.expect("a running game has a best action");
-            return Ok(if errs { any(&self.legal, rng) } else { found() });
+            if errs {
+                return Ok(any(&self.legal, rng));
+            }
+            return Ok(self.beyond.search(&state, self.depth).action.expect("a running game has a best action"));
         };
         let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
         if errs && !worse.is_empty() {
@@ -140,7 +142,7 @@ mod tests {
         let mut state = game.start();
         play_text(&game, &mut state, "0,4 1,0").expect("legal");
         let mut rng = stream(1, Purpose::Play, [0, 0]);
-        for (spec, share) in [("exact", 0.0), ("exact:x,error=1", 1.0), ("exact:x,error=0.25", 0.25)] {
+        for (spec, share) in [("exact", 0.0_f64), ("exact:x,error=1", 1.0), ("exact:x,error=0.25", 0.25)] {
             let mut player = player(spec, &game);
             let (mut errors, mut critical) = (0.0, 0.0);
             for _ in 0..300 {

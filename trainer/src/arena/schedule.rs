@@ -25,7 +25,8 @@ pub(super) fn rounds(settings: &Settings) -> usize {
 }
 
 /// How many openings a tournament uses.
-pub(super) fn openings_needed(settings: &Settings) -> usize {
+#[must_use]
+pub fn openings_needed(settings: &Settings) -> usize {
     rounds(settings) * settings.games / 2
 }
 

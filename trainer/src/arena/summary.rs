@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{
-    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
+    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, SeatRecord, SprtState, TournamentRecord,
 };
 
 /// A tournament in numbers.
@@ -183,7 +183,7 @@ fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::arena::{Adjudication, Format, Header, Incident, Penalty, Settings};
+    use crate::arena::{Adjudication, Format, Header, Incident, Penalty, Record, Settings};
 
     /// A tournament with these agents and games: number, first and second player, result for the first, moves.
     pub(in crate::arena) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {

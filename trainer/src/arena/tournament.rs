@@ -176,9 +176,10 @@ impl<'a, G: Playable> Tournament<'a, G> {
                         players[agent] = Some(self.agents[agent].player(self.game)?);
                     }
                 }
-                let seats = players.get_disjoint_mut(plan.agents).expect("two different agents of the tournament");
-                let seats = seats.map(|player| &mut **player.as_mut().expect("it was just made"));
-                let game = referee.play(plan, &self.openings[plan.opening], seats);
+                let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
+                    unreachable!("two different agents whose players were just made")
+                };
+                let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
                 if let Some(journal) = journal {
                     journal.add(&game)?;
                 }

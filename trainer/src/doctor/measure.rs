@@ -62,20 +62,22 @@ pub struct SelfPlay {
 pub struct Match {
     /// The opponent's spec.
     pub opponent: String,
+    /// Games against it that the run will play.
+    pub planned: u64,
     /// Games finished.
     pub games: usize,
     /// Seconds per game, all threads together.
     pub seconds_per_game: f64,
 }
 
-/// Measures for about `time`. `None` if `stop` was set before the end.
+/// Measures for about `time`, against opponents with the games that the run will play against each. `None` if `stop` was set before the end.
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
 pub(super) fn measure<G: Playable>(
     game: &G,
     config: &Config,
-    opponents: &[Agent],
+    opponents: &[(Agent, u64)],
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Measured>> {
@@ -90,8 +92,8 @@ pub(super) fn measure<G: Playable>(
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
-    for opponent in opponents {
-        matches.push(play_some(game, config, [&agent, opponent], time.mul_f64(share), stop)?);
+    for (opponent, planned) in opponents {
+        matches.push(play_some(game, config, [&agent, opponent], *planned, time.mul_f64(share), stop)?);
     }
     let interrupted = stop.load(Ordering::Relaxed);
     Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
@@ -204,6 +206,7 @@ fn play_some<G: Playable>(
     game: &G,
     config: &Config,
     agents: [&Agent; 2],
+    planned: u64,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Match> {
@@ -218,7 +221,7 @@ fn play_some<G: Playable>(
     })?;
     let games = games.into_inner();
     let seconds_per_game = start.elapsed().as_secs_f64() / games.max(1) as f64;
-    Ok(Match { opponent: agents[1].spec.to_string(), games, seconds_per_game })
+    Ok(Match { opponent: agents[1].spec.to_string(), planned, games, seconds_per_game })
 }
 
 /// Does work that ends early when the flag it is given is set: when the time is up, or `stop` is set.

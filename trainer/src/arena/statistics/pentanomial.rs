@@ -257,7 +257,7 @@ mod tests {
     /// The constrained maximum, against a search over all distributions on three scores.
     #[test]
     fn the_deviance_is_the_best_there_is() {
-        let (counts, mean) = ([0, 3.0, 5.0, 0, 9.0], 0.55);
+        let (counts, mean) = ([0.0, 3.0, 5.0, 0.0, 9.0], 0.55);
         let best = (1..10_000).map(|step| {
             // p_1 / 4 + p_2 / 2 + p_4 = mean and p_1 + p_2 + p_4 = 1.
             let p1 = f64::from(step) / 10_000.0;
