@@ -7,7 +7,7 @@ mod classical;
 mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
-pub use players::Player;
+pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
 
 use std::fmt;
@@ -90,6 +90,9 @@ pub enum AgentError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A player failed where nothing can go on without it.
+    #[error(transparent)]
+    Player(#[from] PlayerFault),
 }
 
 /// A checkpoint made ready to play, read once for all threads.

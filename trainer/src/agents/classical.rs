@@ -8,7 +8,7 @@ use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, MOST_POSITIONS, Minimax,
 };
 
-use super::Player;
+use super::{Player, PlayerFault};
 use super::options::{Options, time_text};
 use crate::streams::Stream;
 
@@ -200,6 +200,13 @@ impl<G: Classical> ClassicalSearch<G> {
         }
     }
 
+    /// Sets what is left of the time for the whole game, if the search deepens; any other takes the time that it takes.
+    pub fn set_remaining(&mut self, remaining: Duration) {
+        if let ClassicalMethod::Deepening { .. } = self.method {
+            self.remaining = Some(self.remaining.map_or(remaining, |own| own.min(remaining)));
+        }
+    }
+
     /// Searches a position.
     pub fn find(&mut self, state: &G::State) -> Found {
         let start = Instant::now();
@@ -239,11 +246,15 @@ impl<G: Classical> Player<G> for ClassicalPlayer<G> {
         self.search.begin_game();
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Action {
+    fn clock(&mut self, remaining: Duration) {
+        self.search.set_remaining(remaining);
+    }
+
+    fn choose(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Result<Action, PlayerFault> {
         let found = self.search.find(state);
         let score = if game.mover(state) == Side::First { found.score } else { -found.score };
         self.comment = format!("score {score:+}, depth {}", found.depth);
-        found.action.expect("a running game searched at least one ply deep has a best action")
+        Ok(found.action.expect("a running game searched at least one ply deep has a best action"))
     }
 
     fn comment(&self) -> Option<String> {

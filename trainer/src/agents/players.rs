@@ -1,6 +1,9 @@
 //! The players behind the agent specs.
 
+use std::time::Duration;
+
 use rand::RngExt;
+use thiserror::Error;
 use turnstone_env::{Action, ActionList, Game, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Puct, Rollout};
@@ -9,13 +12,36 @@ use super::LoadedNetwork;
 use crate::network::NetworkEvaluator;
 use crate::streams::Stream;
 
+/// Why a player gave no action that counts.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlayerFault {
+    /// It is gone, or its answer makes no sense.
+    #[error("crashed: {0}")]
+    Crashed(String),
+    /// It gave no answer, within the time that anyone waits for one.
+    #[error("no answer: {0}")]
+    Silent(String),
+    /// What it wants to play is not legal.
+    #[error("illegal move `{0}`")]
+    IllegalMove(String),
+    /// It says itself that its time is up.
+    #[error("out of time")]
+    OutOfTime,
+}
+
 /// Chooses actions in one game at a time.
 pub trait Player<G: Game>: Send {
     /// A new game begins. Nothing of earlier games may influence it.
     fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
 
+    /// What is left of the player's time for the whole game, told before each choice of a game with clocks.
+    fn clock(&mut self, _remaining: Duration) {}
+
     /// A legal action in a running position. `rng` belongs to the game and the seat.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action;
+    ///
+    /// # Errors
+    /// The player has none to give; it may be asked again, and a new game may be begun with it.
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault>;
 
     /// Either player has played an action in the current game.
     fn played(&mut self, _game: &G, _action: Action) {}
@@ -39,9 +65,9 @@ pub(super) struct Random {
 }
 
 impl<G: Game> Player<G> for Random {
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
         game.legal(state, &mut self.legal);
-        self.legal[rng.random_range(0..self.legal.len())]
+        Ok(self.legal[rng.random_range(0..self.legal.len())])
     }
 }
 
@@ -92,8 +118,8 @@ impl<G: Game> Player<G> for Rollouts<G> {
         self.evaluator = Rollout::new(rng.random());
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
-        self.tree.choose(game, state, &mut self.evaluator, rng)
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+        Ok(self.tree.choose(game, state, &mut self.evaluator, rng))
     }
 
     fn played(&mut self, game: &G, action: Action) {
@@ -140,13 +166,13 @@ impl<G: Game> Player<G> for Network<G> {
         self.tree.search.reset(game, *state);
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
         if self.tree.simulations == 0 {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
-            return action;
+            return Ok(action);
         }
-        self.tree.choose(game, state, &mut self.evaluator, rng)
+        Ok(self.tree.choose(game, state, &mut self.evaluator, rng))
     }
 
     fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {
