@@ -289,6 +289,11 @@ impl<G: Game> Mcts<G> {
         &self.tree.nodes[0].state
     }
 
+    /// Who is to move at the root.
+    pub fn mover(&self) -> Side {
+        self.tree.nodes[0].mover
+    }
+
     /// The exact value of the root for the first side, if it is proven.
     pub fn proven(&self) -> Option<i8> {
         self.tree.nodes[0].proven

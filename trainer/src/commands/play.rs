@@ -9,7 +9,6 @@ use serde_json::json;
 use turnstone_env::{Action, Game, Side, try_play, with_game};
 use turnstone_search::classic::Classical;
 
-use super::outcome_name;
 use super::show::describe;
 use crate::agents::{Agent, AgentSpec, Player};
 use crate::cli::{GameArgs, PositionArgs};
@@ -77,7 +76,7 @@ impl Play {
                 "start": start,
                 "moves": moves,
                 "position": game.position_text(&state),
-                "outcome": outcome.as_ref().map(outcome_name),
+                "outcome": outcome.map(|outcome| outcome.name()),
                 "margin": outcome.map(|o| o.margin),
                 "truncated": outcome.is_some_and(|o| o.truncated),
             });
