@@ -5,6 +5,7 @@
 pub mod streams;
 mod lock;
 pub mod network;
+pub mod talk;
 pub mod agents;
 pub mod config;
 pub mod replay;
@@ -20,5 +21,7 @@ pub mod run_folder;
 pub mod run;
 pub mod report;
 pub mod doctor;
+pub mod engine;
+pub mod analysis;
 pub mod cli;
 mod commands;

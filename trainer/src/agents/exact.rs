@@ -5,16 +5,20 @@ use std::path::PathBuf;
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
-use turnstone_search::classic::AlphaBeta;
+use turnstone_search::Estimate;
+use turnstone_search::classic::{AlphaBeta, Heuristic, MAX_DEPTH};
 use turnstone_search::exact::Truth;
 
 use super::classical::find_heuristic;
 use super::options::Options;
-use super::{AgentError, Playable, Player, PlayerFault};
+use super::{AgentError, Playable, Player, PlayerFault, Thinking, Thought, Verdict};
 use crate::streams::Stream;
 
 /// Plies that it looks ahead with alpha-beta where its truth does not reach.
 const DEPTH: u32 = 4;
+
+/// The folder with tables, where nothing is said.
+const TABLES: &str = "tables";
 
 /// A player with an exact truth.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -52,18 +56,18 @@ impl ExactSpec {
             None => Rate(0),
             Some(text) => Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?,
         };
-        let depth = options.number("depth", 1..=turnstone_search::classic::MAX_DEPTH)?.unwrap_or(DEPTH);
-        Ok(Self { tables: options.file.take().unwrap_or_else(|| "tables".into()), error, depth })
+        let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
+        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth })
     }
 }
 
 impl fmt::Display for ExactSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exact:{}", self.tables.display())?;
-        if self.error.0 > 0 {
-            write!(f, ",error={}", self.error.chance())?;
-        }
-        if self.depth == DEPTH { Ok(()) } else { write!(f, ",depth={}", self.depth) }
+        let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
+        let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
+        let depth = (self.depth != DEPTH).then(|| format!("depth={}", self.depth));
+        let options: Vec<String> = tables.into_iter().chain(error).chain(depth).collect();
+        write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
     }
 }
 
@@ -81,7 +85,7 @@ pub(super) fn find_truth<G: Playable>(spec: &ExactSpec, game: &G) -> Result<Box<
 /// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move.
 pub(super) struct Exact<G: Playable> {
     truth: Box<dyn Truth<G>>,
-    beyond: AlphaBeta<G, Box<dyn turnstone_search::classic::Heuristic<G>>>,
+    beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
     depth: u32,
     legal: ActionList,
@@ -96,27 +100,41 @@ impl<G: Playable> Exact<G> {
 }
 
 impl<G: Playable> Player<G> for Exact<G> {
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        let state = game.without_counters(state);
+        let action = self.choice(game, &state, rng);
+        thinking.tell(|| {
+            let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
+            let verdict = value.map(|value| Verdict::of_estimate(Estimate::exact(value), mover));
+            Thought { depth: 1, nodes: 1, verdict, line: vec![action] }
+        });
+        Ok(action)
+    }
+}
+
+impl<G: Playable> Exact<G> {
+    fn choice(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
         let errs = self.error.0 > 0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
-        let state = game.without_counters(state);
-        let Some(best) = self.truth.best_actions(game, &state) else {
+        let Some(best) = self.truth.best_actions(game, state) else {
             if errs {
-                return Ok(any(&self.legal, rng));
+                return any(&self.legal, rng);
             }
-            return Ok(self.beyond.search(&state, self.depth).action.expect("a running game has a best action"));
+            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
         };
         let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
         if errs && !worse.is_empty() {
-            return Ok(any(&worse, rng));
+            return any(&worse, rng);
         }
-        let optimal = self.truth.optimal_actions(game, &state).filter(|actions| !actions.is_empty());
-        Ok(any(&optimal.unwrap_or(best), rng))
-    }
-
-    fn assess(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Option<f64> {
-        self.truth.value(game, &game.without_counters(state)).map(f64::from)
+        let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
+        any(&optimal.unwrap_or(best), rng)
     }
 }
 
@@ -174,8 +192,11 @@ mod tests {
         let mut exact = player("exact", &game);
         let start = game.start();
         let mut rng = stream(1, Purpose::Play, [0, 0]);
-        assert_eq!(exact.assess(&game, &start, &mut rng), None);
-        assert!(exact.choose(&game, &start, &mut rng).is_ok());
+        let mut verdict = None;
+        let mut hear = |thought: &Thought| verdict = thought.verdict;
+        let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
+        assert!(exact.think(&game, &start, &mut thinking, &mut rng).is_ok());
+        assert_eq!(verdict, None);
         let fault = |spec: &str| {
             let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
             Exact::new(&spec, &turnstone_env::games::Morris::default()).err().expect("no table").to_string()

@@ -1,14 +1,16 @@
 //! The players behind the agent specs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::RngExt;
 use thiserror::Error;
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Game};
 use turnstone_models::NetworkError;
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Rollout};
+use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
 
 use super::LoadedNetwork;
+use super::thinking::{Thinking, Thought, Verdict};
+use super::tree_player::{Budget, TreePlayer, in_words};
 use crate::config::SearchKind;
 use crate::network::NetworkEvaluator;
 use crate::streams::Stream;
@@ -42,7 +44,21 @@ pub trait Player<G: Game>: Send {
     ///
     /// # Errors
     /// The player has none to give; it may be asked again, and a new game may be begun with it.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault>;
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+        self.think(game, state, &mut Thinking::default(), rng)
+    }
+
+    /// The same within a move's own budget, while somebody looks on.
+    ///
+    /// # Errors
+    /// As [`Player::choose`].
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault>;
 
     /// Either player has played an action in the current game.
     fn played(&mut self, _game: &G, _action: Action) {}
@@ -50,12 +66,6 @@ pub trait Player<G: Game>: Send {
     /// The probabilities of win, draw and loss for the mover that the player's network gives a running position without
     /// search, if it has a network.
     fn predict(&mut self, _game: &G, _state: &G::State) -> Option<[f32; 3]> {
-        None
-    }
-
-    /// What the player thinks a running position is worth for the first side, after its search, if it has values: -1 to 1,
-    /// or a heuristic's units. `None` also where it does not know.
-    fn assess(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) -> Option<f64> {
         None
     }
 
@@ -72,90 +82,18 @@ pub(super) struct Random {
 }
 
 impl<G: Game> Player<G> for Random {
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
         game.legal(state, &mut self.legal);
-        Ok(self.legal[rng.random_range(0..self.legal.len())])
+        let action = self.legal[rng.random_range(0..self.legal.len())];
+        thinking.tell(|| Thought { depth: 0, nodes: 0, verdict: None, line: vec![action] });
+        Ok(action)
     }
-}
-
-/// What bounds a tree search.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Budget {
-    /// Simulations per move.
-    Simulations(u32),
-    /// Time per move.
-    Time(Duration),
-}
-
-/// Simulations of the first round of a search with a time budget.
-const PROBE: u32 = 16;
-
-/// Tree search that keeps its tree from move to move.
-struct TreePlayer<G: Game> {
-    search: Mcts<G>,
-    kind: SearchKind,
-    budget: Budget,
-    /// What is left of the time for the game, if there is a clock.
-    remaining: Option<Duration>,
-    comment: String,
-}
-
-impl<G: Game> TreePlayer<G> {
-    fn new(game: &G, budget: Budget, kind: SearchKind) -> Self {
-        Self { search: Mcts::new(game, game.start()), kind, budget, remaining: None, comment: String::new() }
-    }
-
-    fn new_game(&mut self, game: &G, state: &G::State) {
-        self.search.reset(game, *state);
-        self.remaining = None;
-    }
-
-    /// Searches a position as the budget allows.
-    fn search(&mut self, game: &G, state: &G::State, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) -> Estimate {
-        if self.search.state() != state {
-            self.search.reset(game, *state);
-        }
-        match self.budget {
-            Budget::Simulations(simulations) => self.round(game, simulations, evaluator, rng),
-            Budget::Time(time) => {
-                // A twentieth of what is left never runs out.
-                let time = self.remaining.map_or(time, |remaining| time.min(remaining / 20));
-                self.search_for(game, time, evaluator, rng);
-            }
-        }
-        self.search.estimate()
-    }
-
-    fn round(&mut self, game: &G, simulations: u32, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) {
-        self.search.begin(&self.kind.strongest(simulations), simulations, rng);
-        self.search.run(game, evaluator);
-    }
-
-    /// Rounds of simulations, each at most three times as long as all before, as long as another one fits.
-    fn search_for(&mut self, game: &G, time: Duration, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) {
-        let start = Instant::now();
-        let (mut simulations, mut done) = (PROBE, 0);
-        while simulations > 0 {
-            self.round(game, simulations, evaluator, rng);
-            done += simulations;
-            let (used, left) = (start.elapsed(), time.saturating_sub(start.elapsed()));
-            // The time that is left is spent but for a tenth, since rounds are not equally long.
-            let fitting = 0.9 * f64::from(done) * left.as_secs_f64() / used.as_secs_f64().max(1e-9);
-            let worthwhile = fitting >= f64::from(PROBE) && self.search.proven().is_none();
-            simulations = if worthwhile { fitting.min(3.0 * f64::from(done)) as u32 } else { 0 };
-        }
-    }
-
-    fn choose(&mut self, game: &G, state: &G::State, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) -> Action {
-        let estimate = self.search(game, state, evaluator, rng);
-        self.comment = in_words(estimate, game.mover(state));
-        self.search.choose(0.0, rng)
-    }
-}
-
-fn in_words(estimate: Estimate, mover: Side) -> String {
-    let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
-    format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
 }
 
 /// Tree search with random playouts.
@@ -177,15 +115,17 @@ impl<G: Game> Player<G> for Rollouts<G> {
     }
 
     fn clock(&mut self, remaining: Duration) {
-        self.tree.remaining = Some(remaining);
+        self.tree.clock(remaining);
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
-        Ok(self.tree.choose(game, state, &mut self.evaluator, rng))
-    }
-
-    fn assess(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Option<f64> {
-        Some(f64::from(self.tree.search(game, state, &mut self.evaluator, rng).value))
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
     }
 
     fn played(&mut self, game: &G, action: Action) {
@@ -236,24 +176,24 @@ impl<G: Game> Player<G> for Network<G> {
     }
 
     fn clock(&mut self, remaining: Duration) {
-        self.tree.remaining = Some(remaining);
+        self.tree.clock(remaining);
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
         if self.tree.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
+            let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));
+            thinking.tell(|| Thought { depth: 1, nodes: 1, verdict, line: vec![action] });
             return Ok(action);
         }
-        Ok(self.tree.choose(game, state, &mut self.evaluator, rng))
-    }
-
-    fn assess(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Option<f64> {
-        let estimate = match self.tree.budget {
-            POLICY_ALONE => self.without_search(game, state).1,
-            _ => self.tree.search(game, state, &mut self.evaluator, rng),
-        };
-        Some(f64::from(estimate.value))
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
     }
 
     fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game, play_text};
 
-use crate::agents::{Agent, AgentSpec, Playable, Player};
+use crate::agents::{Agent, AgentSpec, Playable, Player, Thinking, Thought};
 use crate::streams::{Purpose, Stream, stream};
 
 /// Draws in a row without a new opening after which there seem to be no more.
@@ -25,13 +25,13 @@ pub enum OpeningSource {
 }
 
 /// Keeps openings whose outcome is open, as a reference agent sees it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpeningFilter {
     /// The agent that is asked.
     pub reference: AgentSpec,
-    /// The greatest value, for either side, of an opening that is kept, in the reference's units: 0 for a draw of an
-    /// exact truth, 0 to 1 for a network, a heuristic's own.
-    pub bound: f64,
+    /// The greatest score, for either side, of an opening that is kept: in the reference heuristic's units, or for
+    /// networks, playouts and exact truths the expected result in hundredths.
+    pub bound: u32,
 }
 
 /// An opening: a running position and how it came up.
@@ -55,7 +55,7 @@ impl<G: Game> Opening<G> {
 /// random draws end after a thousand in a row that bring nothing new.
 ///
 /// # Errors
-/// The book cannot be read or has a fault, the reference cannot judge, or not one opening is found.
+/// The book cannot be read or has a fault, the reference cannot play, or not one opening is found.
 pub fn openings<G: Playable>(
     game: &G,
     source: &OpeningSource,
@@ -125,13 +125,15 @@ impl<'a, G: Playable> Judge<'a, G> {
         Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)? })
     }
 
-    /// Whether the position is open. What the reference does not know is not.
+    /// Whether the reference finds the position open. What it has no opinion of is not.
     fn keeps(&mut self, game: &G, state: &G::State) -> Result<bool> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
+        let mut verdict = None;
+        let mut hear = |thought: &Thought| verdict = thought.verdict;
+        let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
         self.player.new_game(game, state, &mut rng);
-        let value = self.player.assess(game, state, &mut rng);
-        let Some(value) = value else { bail!("agent `{}` cannot judge openings: it has no values", self.filter.reference) };
-        Ok(value.abs() <= self.filter.bound)
+        self.player.think(game, state, &mut thinking, &mut rng)?;
+        Ok(verdict.is_some_and(|verdict| verdict.score.unsigned_abs() <= self.filter.bound))
     }
 }
 
@@ -203,19 +205,13 @@ mod tests {
     #[test]
     fn a_filter_keeps_what_its_reference_finds_open() {
         let game = Mancala::default();
-        let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1.0 };
+        let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1 };
         let found = drawn(&game, &OpeningSource::Random([2, 6]), Some(&filter), 30).expect("some");
         let mut judge = Judge::new(&game, &filter).expect("it plays");
         assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&game, &o.state).expect("it judges")));
-        let none = OpeningFilter { bound: -1.0, ..filter };
-        let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&none), 30).expect_err("none is left");
-        assert_eq!(
-            fault.to_string(),
-            "mancala has no opening of 2 to 6 random plies that alphabeta:depth=3 finds within -1"
-        );
-        let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1.0 };
-        let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no values");
-        assert!(fault.to_string().contains("`random` cannot judge openings"), "{fault}");
+        let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1 };
+        let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no opinion");
+        assert_eq!(fault.to_string(), "mancala has no opening of 2 to 6 random plies that random finds within 1");
     }
 
     #[test]

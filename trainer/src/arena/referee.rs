@@ -133,6 +133,7 @@ impl<G: Game> Referee<'_, G> {
 mod tests {
     use super::super::record::{Adjudication, Format};
     use super::*;
+    use crate::agents::Thinking;
     use turnstone_env::games::MuTorere;
 
     /// Plays the first legal action, and from its second move on what it was told to do.
@@ -153,10 +154,11 @@ mod tests {
             self.clocks.push(remaining);
         }
 
-        fn choose(
+        fn think(
             &mut self,
             game: &MuTorere,
             state: &<MuTorere as Game>::State,
+            _: &mut Thinking<'_>,
             _: &mut Stream,
         ) -> Result<Action, PlayerFault> {
             self.moves += 1;

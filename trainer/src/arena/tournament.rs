@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
-use anyhow::{Result, anyhow, ensure};
-use turnstone_env::Game;
+use anyhow::{Context, Result, anyhow, ensure};
+use turnstone_env::{Action, Game};
 
 use super::journal::Journal;
 use super::openings::Opening;
-use super::record::{Adjudication, GameRecord, Header, Settings, TournamentRecord};
+use super::record::{Adjudication, Ending, GameRecord, Header, Settings, TournamentRecord};
 use super::referee::Referee;
 use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
 use super::statistics::{Decision, Pentanomial, Sprt};
-use crate::agents::{Agent, Playable, Player};
+use crate::agents::{Agent, AgentError, AgentSpec, Playable, Player, PlayerFault, Thinking};
+use crate::streams::Stream;
 
 /// A tournament that is ready to be played.
 pub struct Tournament<'a, G: Game> {
@@ -72,6 +73,9 @@ impl<'a, G: Playable> Tournament<'a, G> {
             settings,
         };
         let tournament = Self { game, agents, header, openings, notes, tables };
+        for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
+            agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // a wrong command line is told at once
+        }
         if let Some(truth) = tournament.referee()?.truth {
             let covered = truth.value(game, &game.start()).is_some();
             ensure!(!covered, "the exact truth of {} covers its start: every game would end before it begins", G::NAME);
@@ -173,19 +177,30 @@ impl<'a, G: Playable> Tournament<'a, G> {
                 let plan = &plans[number];
                 for agent in plan.agents {
                     if players[agent].is_none() {
-                        players[agent] = Some(self.agents[agent].player(self.game)?);
+                        players[agent] = Some(self.player(agent)?);
                     }
                 }
                 let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
                     unreachable!("two different agents whose players were just made")
                 };
                 let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
+                for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
+                    players[incident.agent] = None; // who is gone may be there again in the next game
+                }
                 if let Some(journal) = journal {
                     journal.add(&game)?;
                 }
                 (running.progress)(&game);
                 lock(board).put(number, game);
             }
+    }
+
+    /// An agent's player. An engine that did not start this time is at fault in the game, and the rest goes on.
+    fn player(&self, agent: usize) -> Result<Box<dyn Player<G>>> {
+        match self.agents[agent].player(self.game) {
+            Err(AgentError::Player(fault)) => Ok(Box::new(Absent(fault))),
+            player => Ok(player?),
+        }
     }
 
     fn referee(&self) -> Result<Referee<'_, G>> {
@@ -199,6 +214,15 @@ impl<'a, G: Playable> Tournament<'a, G> {
             }
         };
         Ok(Referee { game: self.game, settings, truth })
+    }
+}
+
+/// A player that is not there; its game goes by the rule for faults.
+struct Absent(PlayerFault);
+
+impl<G: Game> Player<G> for Absent {
+    fn think(&mut self, _: &G, _: &G::State, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+        Err(self.0.clone())
     }
 }
 

@@ -8,7 +8,6 @@ use clap::Args;
 use serde_json::json;
 use turnstone_env::{Action, Game, Side, try_play, with_game};
 
-use super::outcome_name;
 use super::show::describe;
 use crate::agents::{Agent, AgentSpec, Playable, Player};
 use crate::cli::{GameArgs, PositionArgs};
@@ -76,7 +75,7 @@ impl Play {
                 "start": start,
                 "moves": moves,
                 "position": game.position_text(&state),
-                "outcome": outcome.as_ref().map(outcome_name),
+                "outcome": outcome.map(|outcome| outcome.name()),
                 "margin": outcome.map(|o| o.margin),
                 "truncated": outcome.is_some_and(|o| o.truncated),
             });

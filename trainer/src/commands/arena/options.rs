@@ -27,10 +27,10 @@ pub(super) struct Options {
     /// Keep only openings that this agent finds open: exact (drawn), alphabeta:depth=8, az:<checkpoint>
     #[arg(long, value_name = "AGENT")]
     opening_filter: Option<AgentSpec>,
-    /// Greatest value, for either side, of an opening that is kept, in the filter's units [default: 0 for exact, 0.5 for
-    /// networks; classical agents need it]
+    /// Greatest score, for either side, of an opening that is kept: a heuristic's units, or the expected result in
+    /// hundredths [default: 0 for exact, 50 for networks]
     #[arg(long, value_name = "VALUE", requires = "opening_filter")]
-    opening_bound: Option<f64>,
+    opening_bound: Option<u32>,
     /// Seed of openings and random choices [default: 0]
     #[arg(long)]
     seed: Option<u64>,
@@ -224,13 +224,12 @@ impl Options {
     pub(super) fn filter(&self) -> Result<Option<OpeningFilter>> {
         let Some(reference) = self.opening_filter.clone() else { return Ok(None) };
         let default = match &reference {
-            AgentSpec::Exact(_) => Some(0.0),
-            AgentSpec::Az { .. } => Some(0.5),
+            AgentSpec::Exact(_) => Some(0),
+            AgentSpec::Az { .. } => Some(50),
             _ => None,
         };
         let bound = self.opening_bound.or(default);
         let bound = bound.with_context(|| format!("give --opening-bound in the units of {reference}"))?;
-        ensure!(bound >= 0.0, "the opening bound is {bound}, but must not be negative");
         Ok(Some(OpeningFilter { reference, bound }))
     }
 
@@ -265,7 +264,7 @@ mod tests {
         let swiss = Options { format: Some(Pairings::Swiss), ..Options::default() };
         assert_eq!(swiss.settings(5).expect("valid").format, Format::Swiss { rounds: 3 });
         let filtered = |spec: &str| Options { opening_filter: spec.parse().ok(), ..Options::default() }.filter();
-        assert_eq!(filtered("exact").expect("valid").map(|filter| filter.bound), Some(0.0));
+        assert_eq!(filtered("exact").expect("valid").map(|filter| filter.bound), Some(0));
         assert!(filtered("alphabeta").expect_err("no bound").to_string().contains("--opening-bound"));
     }
 }
