@@ -8,8 +8,10 @@ pub mod report;
 
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
 pub use result::{MatchResult, Record, SeatRecord};
+pub use statistics::{
+    Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
+};
 pub use summary::{Meeting, Standing, Summary};
-pub use statistics::{Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of};
 
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -8,8 +8,8 @@ use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, MOST_POSITIONS, Minimax,
 };
 
-use super::{Player, PlayerFault};
 use super::options::{Options, time_text};
+use super::{Player, PlayerFault};
 use crate::streams::Stream;
 
 /// The names of these agents.
