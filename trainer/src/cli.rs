@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -37,7 +38,7 @@ enum Command {
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
     Report(commands::report::Report),
-    /// Play a match between two agents
+    /// Play matches and tournaments between agents, or rate one on a ladder
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with the exact solution of a small game
@@ -100,11 +101,18 @@ pub(crate) struct GameArgs {
 
 impl GameArgs {
     pub(crate) fn game(&self) -> Result<AnyGame> {
-        let mut params = Params::new();
-        for (key, value) in &self.params {
-            params.set(key, value);
-        }
-        Ok(AnyGame::new(&self.game, &params)?)
+        Ok(AnyGame::new(&self.game, &self.params())?)
+    }
+
+    /// The parameters that are set.
+    pub(crate) fn params(&self) -> Params {
+        self.params.iter().fold(Params::new(), |params, (key, value)| params.with(key, value))
+    }
+
+    /// The file that stands in place of a game's name.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let path = Path::new(&self.game);
+        path.extension().is_some_and(|extension| extension == "toml").then_some(path)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Data flows one way: [`config`] -> [`self_play`] -> [`replay`] -> [`learn`] -> [`run`] (checkpoints) -> [`arena`].
 
 pub mod streams;
+mod lock;
 pub mod network;
 pub mod agents;
 pub mod config;

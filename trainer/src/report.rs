@@ -15,9 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork, load_network};
+use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
 use crate::config::{Config, cores};
 use crate::grading::{grade, known};
 use crate::network::shape;
@@ -38,7 +37,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// A file of the run is damaged.
-pub fn report<G: Classical>(
+pub fn report<G: Playable>(
     game: &G,
     config: &Config,
     folder: &RunFolder,
@@ -75,7 +74,7 @@ pub fn report<G: Classical>(
     Ok(Some(page.html()))
 }
 
-fn sample_games<G: Classical>(
+fn sample_games<G: Playable>(
     game: &G,
     config: &Config,
     network: &LoadedNetwork,
@@ -99,7 +98,7 @@ fn sample_games<G: Classical>(
 }
 
 /// The grade that the metrics hold or that is found now; nothing if no exact truth is at hand. `None` if interrupted.
-fn truth<G: Classical>(
+fn truth<G: Playable>(
     game: &G,
     config: &Config,
     network: LoadedNetwork,
@@ -127,7 +126,7 @@ fn truth<G: Classical>(
     Ok(grade.map(|grade| Some(strength::truth(&grade, how, history))))
 }
 
-fn network_in_words<G: Classical>(game: &G, network: &NetworkConfig) -> Result<String> {
+fn network_in_words<G: Playable>(game: &G, network: &NetworkConfig) -> Result<String> {
     let parameters: usize = network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
     let kind = network.to_string().replacen("residual", "Residual", 1).replacen("mixer", "Mixer", 1);
     Ok(format!("{kind}, {} parameters", grouped(parameters as u64)))

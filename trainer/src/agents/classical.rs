@@ -257,6 +257,10 @@ impl<G: Classical> Player<G> for ClassicalPlayer<G> {
         Ok(found.action.expect("a running game searched at least one ply deep has a best action"))
     }
 
+    fn assess(&mut self, _: &G, state: &G::State, _: &mut Stream) -> Option<f64> {
+        Some(f64::from(self.search.find(state).score))
+    }
+
     fn comment(&self) -> Option<String> {
         Some(self.comment.clone())
     }

@@ -82,7 +82,7 @@ pub enum Format {
 }
 
 /// What comes of a player at fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// He loses the game.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pentanomial, PlayedGame};
+use super::{GameRecord, Pentanomial, TournamentRecord};
 
 /// Wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ pub struct MatchResult {
     pub los: f64,
     /// Games that differ in at least one move.
     pub distinct_games: usize,
-    /// All games, in pairs from the same opening.
-    pub games: Vec<PlayedGame>,
+    /// All games, in pairs from the same opening; A plays the first side in those with even numbers.
+    pub games: Vec<GameRecord>,
 }
 
 impl Record {
@@ -103,12 +103,16 @@ impl SeatRecord {
 }
 
 impl MatchResult {
-    /// The result of games in pairs: numbers `2i` and `2i + 1` share an opening with seats swapped.
-    pub(super) fn new(agents: [String; 2], games: Vec<PlayedGame>) -> Self {
-        let by_seat = SeatRecord::of(games.iter().map(|game| (usize::from(!game.a_is_first), game.result_for_a)));
+    /// The result of a match, the first agent of the record being A.
+    #[must_use]
+    pub fn new(record: TournamentRecord) -> Self {
+        let games = record.games;
+        let agents = [0, 1].map(|agent| record.header.agents[agent].clone());
+        let seat = |game: &GameRecord| (usize::from(game.agents[0] != 0), game.half_points(0) as i8 - 1);
+        let by_seat = SeatRecord::of(games.iter().map(seat));
         let mut pairs = Pentanomial::default();
         for pair in games.chunks_exact(2) {
-            pairs.add([pair[0].result_for_a, pair[1].result_for_a]);
+            pairs.add([pair[0].result, -pair[1].result]);
         }
         let mut lines: Vec<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
         lines.sort_unstable();
@@ -147,13 +151,10 @@ impl MatchResult {
     /// The first game in Markdown.
     #[must_use]
     pub fn sample(&self) -> String {
-        let Some(PlayedGame { opening, moves, a_is_first, result_for_a, .. }) = self.games.first() else {
-            return String::new();
-        };
-        let result = ["lost", "drawn", "won"][(result_for_a + 1) as usize];
-        let (seat, [a, b]) = (if *a_is_first { 1 } else { 2 }, &self.agents);
-        let moves = moves.join(" ");
-        format!("`{a}`, player {seat}, against `{b}`: {result}; {opening} random plies, then theirs\n\n`{moves}`")
+        let Some(game) = self.games.first() else { return String::new() };
+        let result = ["lost", "drawn", "won"][game.half_points(0) as usize];
+        let ([a, b], plies, moves) = (&self.agents, game.opening_plies, game.moves.join(" "));
+        format!("`{a}`, player 1, against `{b}`: {result}; {plies} random plies, then theirs\n\n`{moves}`")
     }
 }
 
@@ -169,15 +170,39 @@ pub(super) fn signed(elo: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::{Ending, Format, Header, Settings};
+    use turnstone_env::Params;
 
-    fn game(a_is_first: bool, result_for_a: i8, last: &str) -> PlayedGame {
-        PlayedGame { opening: 0, moves: vec![last.into()], a_is_first, result_for_a, truncated: false }
+    /// A match with these results for A and last moves; A plays the first side in every other game.
+    fn result(games: &[(i8, &str)]) -> MatchResult {
+        let game = |(number, &(result, last)): (usize, &(i8, &str))| GameRecord {
+            number,
+            round: 0,
+            agents: if number % 2 == 0 { [0, 1] } else { [1, 0] },
+            opening: number / 2,
+            opening_plies: 0,
+            moves: vec![last.into()],
+            result: if number % 2 == 0 { result } else { -result },
+            ending: Ending::Rules,
+            incidents: Vec::new(),
+        };
+        let header = Header {
+            turnstone_arena: Header::FORMAT,
+            game: "mancala".into(),
+            version: 1,
+            params: Params::new(),
+            agents: vec!["x".into(), "y".into()],
+            networks: vec![None, None],
+            settings: Settings::plain(Format::RoundRobin, games.len(), 0),
+            openings: Vec::new(),
+        };
+        let games = games.iter().enumerate().map(game).collect();
+        MatchResult::new(TournamentRecord { header, notes: Vec::new(), games })
     }
 
     #[test]
     fn a_worked_example() {
-        let games = vec![game(true, 1, "a"), game(false, 0, "b"), game(true, 1, "a"), game(false, -1, "c")];
-        let result = MatchResult::new(["x".into(), "y".into()], games);
+        let result = result(&[(1, "a"), (0, "b"), (1, "a"), (-1, "c")]);
         assert_eq!(result.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
         assert_eq!(result.by_seat.second, Record { wins: 0, draws: 1, losses: 1 });
         assert_eq!(result.distinct_games, 3);
@@ -188,8 +213,7 @@ mod tests {
 
     #[test]
     fn a_clean_sweep_has_an_interval() {
-        let games = (0..10).map(|i| game(i % 2 == 0, 1, "a")).collect();
-        let result = MatchResult::new(["x".into(), "y".into()], games);
+        let result = result(&[(1, "a"); 10]);
         assert_eq!(result.score, 1.0);
         assert!(result.score_interval[0] < 0.85 && result.elo_interval[0].is_finite());
         assert!(result.summary().contains("Elo +inf"));
