@@ -22,8 +22,10 @@ pub use openings::{Opening, OpeningFilter, OpeningSource, openings};
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
 pub use result::{MatchResult, Record, SeatRecord};
 pub use schedule::openings_needed;
+pub use statistics::{
+    Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
+};
 pub use summary::{Meeting, Standing, Summary};
-pub use statistics::{Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of};
 pub use tournament::{Running, Tournament};
 
 use std::path::PathBuf;

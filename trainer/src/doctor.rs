@@ -101,12 +101,7 @@ impl Diagnosis {
 ///
 /// # Errors
 /// The network cannot be built or trained.
-pub fn examine<G: Playable>(
-    game: &G,
-    config: &Config,
-    time: Duration,
-    stop: &AtomicBool,
-) -> Result<Option<Diagnosis>> {
+pub fn examine<G: Playable>(game: &G, config: &Config, time: Duration, stop: &AtomicBool) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     let opponents = opponents(game, config, &mut checks);
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };

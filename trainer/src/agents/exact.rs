@@ -54,7 +54,9 @@ impl ExactSpec {
     pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
         let error = match options.take("error") {
             None => Rate(0),
-            Some(text) => Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?,
+            Some(text) => {
+                Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?
+            }
         };
         let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
         Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth })

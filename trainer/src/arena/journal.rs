@@ -57,12 +57,13 @@ impl Journal {
         let mut lines = text.lines();
         let Some(first) = lines.next() else { return Ok((Self::begin(folder, header, lock)?, Vec::new())) };
         same(header, first).with_context(|| path.display().to_string())?;
-        let game = |(number, line)| {
-            serde_json::from_str(line).with_context(|| format!("{}: line {number}", path.display()))
-        };
+        let game =
+            |(number, line)| serde_json::from_str(line).with_context(|| format!("{}: line {number}", path.display()));
         let games = (2..).zip(lines).map(game).collect::<Result<Vec<GameRecord>>>()?;
         let mut file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
-        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).with_context(|| path.display().to_string())?;
+        file.set_len(whole as u64)
+            .and_then(|()| file.seek(SeekFrom::End(0)))
+            .with_context(|| path.display().to_string())?;
         Ok((Self { path, file: Mutex::new(file), _lock: lock }, games))
     }
 
@@ -92,7 +93,8 @@ fn same(header: &Header, line: &str) -> Result<()> {
     let format = written.get("turnstone_arena").and_then(serde_json::Value::as_u64);
     ensure!(format == Some(u64::from(Header::FORMAT)), "it was written by another version of this program");
     let asked = serde_json::to_value(header)?;
-    let differs = asked.as_object().and_then(|asked| asked.iter().find(|&(key, value)| written.get(key) != Some(value)));
+    let differs =
+        asked.as_object().and_then(|asked| asked.iter().find(|&(key, value)| written.get(key) != Some(value)));
     if let Some((key, _)) = differs {
         bail!("it is of a tournament with other {key}; resume with the command that began it");
     }

@@ -115,8 +115,7 @@ impl Ladder {
             let (elo, [_, high]) = (standing.rating, standing.rating_interval);
             Rung { agent, elo: elo.round(), reach: (high - elo).ceil() }
         };
-        let mut rungs: Vec<Rung> =
-            agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
+        let mut rungs: Vec<Rung> = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
         rungs.sort_by(|a, b| a.elo.total_cmp(&b.elo));
         let Settings { games, seed, .. } = record.header.settings;
         let (name, params) = (G::NAME.to_owned(), game.params());
@@ -213,7 +212,9 @@ mod tests {
         assert!(fault("agent = \"random\"", "agent = \"human\"").contains("`human` cannot play"));
         assert!(fault("elo = 0.0", "elo = nan").contains("no finite rating"));
         assert!(fault("seed = ", "sed = ").contains("line "));
-        assert!(fault("[[rungs]]\nagent = \"random\"", "[[rungs]]\nagent = \"alphabeta:depth=1\"").contains("comes twice"));
+        assert!(
+            fault("[[rungs]]\nagent = \"random\"", "[[rungs]]\nagent = \"alphabeta:depth=1\"").contains("comes twice")
+        );
         assert!(format!("{:#}", Ladder::parse("[[", &game).expect_err("no TOML")).starts_with("line 1: "));
         let only_header = &sound[..sound.find("[[rungs]]").expect("rungs")];
         assert!(!format!("{:#}", Ladder::parse(only_header, &game).expect_err("no rungs")).contains('\n'));

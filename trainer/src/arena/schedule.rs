@@ -75,7 +75,8 @@ fn swiss(games_each: usize, agents: usize, earlier: &[GameRecord]) -> Vec<[usize
     let rounds = earlier.last().map_or(0, |game| game.round + 1);
     let mut byes = vec![0u32; agents];
     for round in 0..rounds {
-        let played: Vec<usize> = earlier.iter().filter(|game| game.round == round).flat_map(|game| game.agents).collect();
+        let played: Vec<usize> =
+            earlier.iter().filter(|game| game.round == round).flat_map(|game| game.agents).collect();
         for agent in (0..agents).filter(|agent| !played.contains(agent)) {
             byes[agent] += 1;
             points[agent] += 2 * games_each as u32;

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{
-    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, SeatRecord, SprtState, TournamentRecord,
-};
+use super::{Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, SeatRecord, SprtState, TournamentRecord};
 
 /// A tournament in numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -223,7 +221,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_match_is_counted_by_seat_and_by_pair() {
-        let games = [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 1], 1, "a"), (3, [1, 0], 1, "c"), (5, [1, 0], 1, "d")];
+        let games =
+            [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 1], 1, "a"), (3, [1, 0], 1, "c"), (5, [1, 0], 1, "d")];
         let mut record = record(&["x", "y"], &games);
         record.games[4].ending = Ending::Crash;
         record.games[4].incidents.push(Incident { ply: 1, agent: 0, kind: Ending::Crash, what: "gone".into() });

@@ -131,7 +131,8 @@ impl Arena {
 
     /// The ratings that are known: the ladder's, or 0 for `random` if there is to be one.
     fn anchors(&self, record: &TournamentRecord, ladder: Option<&Ladder>) -> Vec<Option<f64>> {
-        let random = |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
+        let random =
+            |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
         ladder.map_or_else(|| record.header.agents.iter().map(random).collect(), Ladder::anchors)
     }
 

@@ -92,7 +92,9 @@ mod tests {
         let mut drawn = Vec::new();
         for change in packed.split(' ') {
             let (mut next, mut from, mut rest) = (Vec::new(), 0, change.bytes());
-            while let Some([same, gone, run]) = number(&mut rest).map(|same| [Some(same), number(&mut rest), number(&mut rest)].map(|n| n.expect("three numbers"))) {
+            while let Some([same, gone, run]) = number(&mut rest)
+                .map(|same| [Some(same), number(&mut rest), number(&mut rest)].map(|n| n.expect("three numbers")))
+            {
                 next.extend(&lines[from..from + same]);
                 from += same + gone;
                 next.extend(run.checked_sub(1).into_iter().flat_map(|run| boards.runs[run].lines()));
@@ -129,7 +131,11 @@ mod tests {
 
     #[test]
     fn boards_come_back_without_their_titles() {
-        let games = [vec!["a\nb\nc", "a\nx\ny\nc", "a\nx\ny\nc", "c", "c\nd", "<title>t</title>\nb"], vec!["a\nb\nc", "c\na"], vec![]];
+        let games = [
+            vec!["a\nb\nc", "a\nx\ny\nc", "a\nx\ny\nc", "c", "c\nd", "<title>t</title>\nb"],
+            vec!["a\nb\nc", "c\na"],
+            vec![],
+        ];
         let mut boards = Boards::default();
         for game in games {
             let packed = boards.pack(game.iter().map(|&board| board.to_owned()));

@@ -79,7 +79,8 @@ impl Page<'_> {
         let mut body = String::new();
         for Part { id, heading, lead, html } in self.parts {
             links += &format!("<a href=\"#{id}\">{heading}</a>");
-            let lead = if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>\n", escaped(lead)) };
+            let lead =
+                if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>\n", escaped(lead)) };
             body += &format!("<section id=\"{id}\">\n<h2>{heading}</h2>\n{lead}{html}</section>\n");
         }
         format!(

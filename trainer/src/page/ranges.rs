@@ -38,7 +38,8 @@ pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     for (number, Range { name, value, interval: [low, high] }) in ranges.iter().enumerate() {
         let y = 8.0 + LINE * (number as f64 + 0.5);
         let (x, from, to) = (at(*value), at(*low), at(*high));
-        let (shown, tip) = (shortened(name), format!("{name}: {} [{}, {}]", signed(*value), signed(*low), signed(*high)));
+        let (shown, tip) =
+            (shortened(name), format!("{name}: {} [{}, {}]", signed(*value), signed(*low), signed(*high)));
         write!(
             shapes,
             r#"<g><title>{}</title><text class="name" x="{NAMES}" y="{:.1}" text-anchor="end">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,

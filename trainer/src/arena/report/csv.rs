@@ -5,7 +5,8 @@ use crate::arena::{Estimate, Meeting, Summary, TournamentRecord};
 /// One row per game. `result` is the first player's: 1, 0.5 or 0; `moves` begin with the opening's.
 #[must_use]
 pub fn games_csv(record: &TournamentRecord) -> String {
-    let mut text = String::from("game,round,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
+    let mut text =
+        String::from("game,round,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
     let agents = &record.header.agents;
     for game in &record.games {
         let incidents: Vec<String> = game

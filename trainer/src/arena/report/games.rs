@@ -33,7 +33,8 @@ fn packed<G: Game>(game: &G, played: &GameRecord, boards: &mut Boards) -> Result
         let action = action.with_context(|| format!("game {} of the record", played.number))?;
         drawings.push(game.draw_svg(&state, Some(action)));
     }
-    let incidents: Vec<Value> = played.incidents.iter().map(|i| json!([i.ply, i.agent, i.kind.words(), i.what])).collect();
+    let incidents: Vec<Value> =
+        played.incidents.iter().map(|i| json!([i.ply, i.agent, i.kind.words(), i.what])).collect();
     let ending = Ending::ALL.iter().position(|ending| *ending == played.ending);
     Ok(json!([
         played.number,

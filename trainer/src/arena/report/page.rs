@@ -131,7 +131,9 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
     let notes: String = record.notes.iter().map(|note| format!("<p class=\"lead\">{}</p>\n", escaped(note))).collect();
     let unpaired = match summary.unpaired_games {
         0 => String::new(),
-        games => format!("<p class=\"lead\">{games} games without the other one of their pair count for no score and no rating.</p>\n"),
+        games => format!(
+            "<p class=\"lead\">{games} games without the other one of their pair count for no score and no rating.</p>\n"
+        ),
     };
     let html = format!(
         "{notes}{unpaired}<div class=\"charts\"><div class=\"card\"><table>{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
@@ -149,7 +151,10 @@ fn conditions_in_words(settings: &Settings) -> Vec<(&'static str, String)> {
     let mut rows = vec![("games of a meeting", settings.games.to_string())];
     if let Some(clock) = settings.clock {
         let seconds = clock as f64 / 1000.0;
-        rows.push(("clock of each player", format!("{seconds} s a game; without time it {}", penalty(settings.out_of_time))));
+        rows.push((
+            "clock of each player",
+            format!("{seconds} s a game; without time it {}", penalty(settings.out_of_time)),
+        ));
     }
     rows.push(("a player at fault", penalty(settings.on_fault).into()));
     let adjudication = match settings.adjudication {

@@ -12,8 +12,12 @@ pub(super) fn seats(meeting: &Meeting) -> String {
     for (seat, record) in [("player 1", first), ("player 2", second), ("both", meeting.by_seat.total())] {
         let Record { wins, draws, losses } = record;
         let score = percent(record.score());
-        write!(rows, "<tr><td>{seat}</td><td>{}</td><td>{wins}</td><td>{draws}</td><td>{losses}</td><td>{score}</td></tr>", record.games())
-            .expect("a string");
+        write!(
+            rows,
+            "<tr><td>{seat}</td><td>{}</td><td>{wins}</td><td>{draws}</td><td>{losses}</td><td>{score}</td></tr>",
+            record.games()
+        )
+        .expect("a string");
     }
     format!(
         "<div class=\"card\"><div class=\"scroll\"><table><tr><th>A as</th><th>games</th><th>won</th><th>drawn</th><th>lost</th><th>score</th></tr>{rows}</table></div></div>\n"
@@ -63,7 +67,8 @@ pub(super) fn cross_table(summary: &Summary) -> String {
     let mut rows = String::new();
     for (place, &a) in (1..).zip(&ranking) {
         let cells: String = ranking.iter().map(|&b| cell(summary, a, b)).collect();
-        write!(rows, "<tr><td class=\"name\">{place}. {}</td>{cells}</tr>", escaped(&summary.agents[a].agent)).expect("a string");
+        write!(rows, "<tr><td class=\"name\">{place}. {}</td>{cells}</tr>", escaped(&summary.agents[a].agent))
+            .expect("a string");
     }
     format!(
         "<div class=\"card\"><div class=\"scroll\"><table class=\"cross\"><tr><th></th>{heads}</tr>{rows}</table></div><p class=\"note\">Score of the row against the column, and games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"

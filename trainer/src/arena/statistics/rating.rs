@@ -30,6 +30,8 @@ pub struct Ratings {
 
 /// Pairs, drawn, that are added to what each agent played, shared out among its opponents: a clean sweep stays finite.
 const DRAWN_PAIRS: f64 = 0.5;
+/// Variance that half a pair between equals adds to what was observed, if both its games have the same winner.
+const DOUBT: f64 = 0.125;
 /// Standard deviation of a normal prior, in log-odds (about 3,500 Elo): agents without a common opponent get ratings,
 /// with intervals that say that nothing is known.
 const PRIOR_DEVIATION: f64 = 20.0;
@@ -46,14 +48,20 @@ impl Ratings {
         let fixed: Vec<f64> = anchors.iter().flatten().map(|elo| elo / ELO).collect();
         let centre = fixed.iter().sum::<f64>() / fixed.len().max(1) as f64;
         let mut theta: Vec<f64> = anchors.iter().map(|anchor| anchor.map_or(centre, |elo| elo / ELO)).collect();
-        let fit = Fit { pairings, added: added(pairings, anchors.len()), free: anchors.iter().map(Option::is_none).collect(), centre };
+        let fit = Fit {
+            pairings,
+            added: added(pairings, anchors.len()),
+            free: anchors.iter().map(Option::is_none).collect(),
+            centre,
+        };
         fit.climb(&mut theta);
         let mut covariance = fit.covariance(&theta);
         if fixed.is_empty() {
             centred(&mut theta, &mut covariance);
         }
         covariance.iter_mut().flatten().for_each(|value| *value *= ELO * ELO);
-        Self { elo: theta.into_iter().map(|theta| ELO * theta).collect(), covariance }
+        let elo = theta.iter().zip(anchors).map(|(theta, anchor)| anchor.unwrap_or(ELO * theta)).collect();
+        Self { elo, covariance }
     }
 
     /// An agent's rating.
@@ -65,7 +73,8 @@ impl Ratings {
     /// An agent's place, from 1; of equals the first has the better one.
     #[must_use]
     pub fn rank(&self, agent: usize) -> usize {
-        let better = |other: usize| self.elo[other] > self.elo[agent] || self.elo[other] == self.elo[agent] && other < agent;
+        let better =
+            |other: usize| self.elo[other] > self.elo[agent] || self.elo[other] == self.elo[agent] && other < agent;
         1 + (0..self.elo.len()).filter(|&other| better(other)).count()
     }
 
@@ -179,12 +188,12 @@ impl Fit<'_> {
     }
 
     /// `H^-1 M H^-1`. How much the pairs of a pairing vary, compared with the most that they could, is observed and
-    /// shrunk to the most by what one pair between equals would say: few pairs or a clean sweep do not look certain.
+    /// shrunk to the most by what half a pair between equals would say: few pairs or a clean sweep do not look certain.
     fn covariance(&self, theta: &[f64]) -> Vec<Vec<f64>> {
         let root = Cholesky::new(self.matrix(theta, |_, weight, p| weight * p * (1.0 - p)));
         let spread = self.matrix(theta, |pairing, weight, p| {
             let most = pairing.pairs.pairs() as f64 * p * (1.0 - p);
-            let dispersion = (pairing.pairs.squares_around(p) + 0.25) / (most + 0.25);
+            let dispersion = (pairing.pairs.squares_around(p) + DOUBT) / (most + DOUBT);
             dispersion * weight * p * (1.0 - p)
         });
         // H^-1 M, whose rows are columns of M H^-1 as both are symmetric.
@@ -262,7 +271,11 @@ mod tests {
     /// Scores of exactly 10/11 and 100/101 stand for 400 and 800 Elo, so nothing has to be compromised.
     #[test]
     fn ratings_add_up_along_a_chain() {
-        let pairings = [pairing(0, 1, [100, 0, 0, 0, 1000]), pairing(1, 2, [100, 0, 0, 0, 1000]), pairing(0, 2, [10, 0, 0, 0, 1000])];
+        let pairings = [
+            pairing(0, 1, [100, 0, 0, 0, 1000]),
+            pairing(1, 2, [100, 0, 0, 0, 1000]),
+            pairing(0, 2, [10, 0, 0, 0, 1000]),
+        ];
         let ratings = Ratings::new(&pairings, &[None, None, Some(1000.0)]);
         assert!((ratings.elo(0) - 1800.0).abs() < 3.0, "{}", ratings.elo(0));
         assert!((ratings.elo(1) - 1400.0).abs() < 3.0, "{}", ratings.elo(1));
@@ -274,7 +287,10 @@ mod tests {
         let ratings = Ratings::new(&[pairing(0, 1, [0, 0, 0, 0, 50])], &[None, Some(0.0)]);
         let (elo, [low, high]) = (ratings.elo(0), ratings.interval(0));
         let [known, _] = pairing(0, 1, [0, 0, 0, 0, 50]).pairs.elo_interval();
-        assert!(elo > known && low < known + 50.0 && low > 200.0 && high > elo + 200.0 && high.is_finite(), "{elo} [{low}, {high}]");
+        assert!(
+            elo > known && low < known + 50.0 && low > 200.0 && high > elo + 200.0 && high.is_finite(),
+            "{elo} [{low}, {high}]"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{Decision, Pairing, Pentanomial, Ratings, Sprt, elo_of, score_of};
 use crate::streams::{Purpose, Stream, stream};
 
 /// Matches simulated of each kind.
-const MATCHES: u64 = 1000;
+const MATCHES: u64 = 2000;
 
 /// How pairs come about between players of a known expected score.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,7 @@ impl Games {
             return [1, -1];
         }
         let mean = 0.5 + (score - 0.5) / (1.0 - self.decided);
+        assert!(mean.max(1.0 - mean) + self.seat <= 1.0, "no such games: {self:?} at {score}");
         [mean + self.seat, mean - self.seat].map(|mean| {
             let draw = 2.0 * self.draws * mean.min(1.0 - mean);
             match rng.random::<f64>() {
@@ -77,9 +78,9 @@ fn the_interval_of_a_match_holds_the_truth_in_95_of_100() {
 
 #[test]
 fn joint_ratings_hold_the_truth_in_95_of_100() {
-    const ELO: [f64; 4] = [-200.0, -50.0, 50.0, 200.0];
+    const ELO: [f64; 4] = [-150.0, -50.0, 50.0, 150.0];
     for (kind, games) in KINDS.iter().enumerate() {
-        for (count, anchors) in [(50, [None; 4]), (100, [Some(-200.0), None, Some(50.0), None])] {
+        for (count, anchors) in [(50, [None; 4]), (100, [Some(-150.0), None, Some(50.0), None])] {
             let (mut own, mut between) = ([0; 4], [0; 4]);
             for number in 0..MATCHES {
                 let ratings = simulated(games, count, &ELO, &anchors, &mut rng(10 + kind, number));
@@ -92,8 +93,8 @@ fn joint_ratings_hold_the_truth_in_95_of_100() {
             }
             println!("{count} pairs each, {games:?}, {anchors:?}: {own:?}, differences {between:?}");
             for i in 0..4 {
-                assert!(anchors[i].is_some() || (930..=970).contains(&own[i]), "{games:?} {anchors:?} {own:?}");
-                assert!((930..=970).contains(&between[i]), "{games:?} {anchors:?} {between:?}");
+                assert!(anchors[i].is_some() || (1860..=1940).contains(&own[i]), "{games:?} {anchors:?} {own:?}");
+                assert!((1860..=1940).contains(&between[i]), "{games:?} {anchors:?} {between:?}");
             }
         }
     }
@@ -113,7 +114,7 @@ fn simulated(games: &Games, count: usize, elo: &[f64], anchors: &[Option<f64>], 
 
 #[test]
 fn sequential_tests_keep_to_their_error_rates() {
-    for (elo0, elo1) in [(0.0, 20.0), (0.0, 100.0), (-30.0, 30.0)] {
+    for (elo0, elo1) in [(0.0, 30.0), (0.0, 100.0), (-30.0, 30.0)] {
         let test = Sprt::new(elo0, elo1, 0.05, 0.05).expect("a test");
         for (kind, games) in KINDS.iter().enumerate() {
             for (truth, wrong) in [(elo0, Decision::AcceptH1), (elo1, Decision::AcceptH0)] {
@@ -128,7 +129,8 @@ fn sequential_tests_keep_to_their_error_rates() {
                     test.decide(&pairs) == wrong
                 });
                 println!("Elo {elo0} against {elo1} at {truth}, {games:?}: {errors} wrong, {} pairs", played / MATCHES);
-                assert!(errors <= 0.05, "Elo {elo0} against {elo1} at {truth}, {games:?}: {errors}");
+                // Two standard errors of the simulation above 5 %.
+                assert!(errors <= 0.06, "Elo {elo0} against {elo1} at {truth}, {games:?}: {errors}");
             }
         }
     }

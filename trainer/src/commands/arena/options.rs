@@ -114,7 +114,9 @@ fn sprt(text: &str) -> Result<Sprt, String> {
         let place = KEYS.iter().position(|known| *known == key.trim());
         values[place.ok_or_else(|| format!("`{part}` is none of elo0, elo1, alpha, beta"))?] = Some(value.trim());
     }
-    let [Some(elo0), Some(elo1), Some(alpha), Some(beta)] = values else { return Err("elo0 and elo1 are needed".into()) };
+    let [Some(elo0), Some(elo1), Some(alpha), Some(beta)] = values else {
+        return Err("elo0 and elo1 are needed".into());
+    };
     [elo0, elo1, alpha, beta].join(",").parse().map_err(|error: crate::arena::SprtError| error.to_string())
 }
 

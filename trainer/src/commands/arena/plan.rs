@@ -62,11 +62,16 @@ impl Plan {
         let known = Options::keys();
         if let Some(key) = file.arena.rest.keys().find(|key| !known.contains(&key.as_str())) {
             let near = nearest(key, known.iter().copied()).map(|near| format!(" (did you mean `arena.{near}`?)"));
-            bail!("unknown key `arena.{key}`{}", near.unwrap_or_else(|| format!("; known are agents, {}", known.join(", "))));
+            bail!(
+                "unknown key `arena.{key}`{}",
+                near.unwrap_or_else(|| format!("; known are agents, {}", known.join(", ")))
+            );
         }
-        let options = file.arena.rest.try_into().map_err(|error: toml::de::Error| {
-            anyhow!("[arena]: {}", error.message().replace('\n', ", "))
-        })?;
+        let options = file
+            .arena
+            .rest
+            .try_into()
+            .map_err(|error: toml::de::Error| anyhow!("[arena]: {}", error.message().replace('\n', ", ")))?;
         Ok(Self { game, agents: file.arena.agents, options })
     }
 
@@ -124,6 +129,9 @@ mod tests {
         let run = "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\nfinal_games = 12\n";
         let plan = read(run).expect("valid");
         assert_eq!((plan.agents.len(), plan.options.settings(2).expect("valid").games), (1, 12));
-        assert!(format!("{:#}", read(&run.replace("final_games", "finalgames")).err().expect("unknown")).contains("did you mean"));
+        assert!(
+            format!("{:#}", read(&run.replace("final_games", "finalgames")).err().expect("unknown"))
+                .contains("did you mean")
+        );
     }
 }
