@@ -79,14 +79,20 @@ impl Boards {
         self.runs.number(run)
     }
 
-    /// The number of a line: `template|value|value`, with the values of its first two attributes, whose places are line
-    /// breaks in the template.
+    /// The number of a line: `template|value|value|text`, with the values of its first two attributes and what its element
+    /// contains. Their places are line breaks in the template.
     fn line(&mut self, line: &str) -> usize {
         let parts: Vec<&str> = line.splitn(5, '"').collect();
         let short = match parts[..] {
             [before, one, between, two, after] if !line.contains('|') => {
-                let template = format!("{before}\"\n\"{between}\"\n\"{after}");
-                format!("{}|{one}|{two}", self.templates.number(template))
+                let (tag, text, end) = match (after.find('>'), after.rfind("</")) {
+                    (Some(open), Some(close)) if open < close => {
+                        (&after[..=open], &after[open + 1..close], &after[close..])
+                    }
+                    _ => (after, "", ""),
+                };
+                let template = format!("{before}\"\n\"{between}\"\n\"{tag}\n{end}");
+                format!("{}|{one}|{two}|{text}", self.templates.number(template))
             }
             _ => self.templates.number(line.to_owned()).to_string(),
         };
@@ -175,9 +181,10 @@ mod tests {
         let shape = r#"<i x="1" y="2" z="3"/>"#;
         let moved = r#"<i x="5" y="2" z="3"/>"#;
         let odd = r#"<i x="|" y="2" z="3"/>"#;
+        let text = r#"<t x="1" y="2">4 <b>5</b></t>"#;
         let games = [
             vec!["a\nb\nc", "a\nx\ny\nc", "a\nx\ny\nc", "c", "c\nd", "<title>t</title>\nb"],
-            vec!["a\nb\nc", "c\na", shape, moved, odd, "a x=\"1\" y"],
+            vec!["a\nb\nc", "c\na", shape, moved, odd, text, "a x=\"1\" y"],
         ];
         let mut boards = Boards::default();
         for game in games {
