@@ -264,3 +264,33 @@ fn decided_games_are_adjudicated() {
     assert!(games.iter().all(|game| game["ending"] == "adjudicated"), "{games:?}");
     assert_eq!(adjudicated["summary"]["endings"]["adjudicated"], 4);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_engine_that_fails_loses_its_games_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = |name: &str, go: &str| {
+        let script = folder.path().join(name);
+        let lines = format!(
+            "while read line; do case \"$line\" in\nugi) echo ugiok;;\nisready) echo readyok;;\ngo*) {go};;\nquit) exit;;\nesac; done\n"
+        );
+        fs::write(&script, lines).expect("writable");
+        format!("engine::sh {}", text(&script))
+    };
+    let [crashing, cheating] = [engine("crash.sh", "exit 3"), engine("cheat.sh", "echo bestmove 9,9")];
+    let agents = ["mu_torere", &crashing, &cheating, "random", "--games", "4", "--threads", "2"];
+    let out = folder.path().join("out");
+    let lost = json(&[&agents[..], &["--out", text(&out)]].concat());
+    let standings = &lost["summary"]["agents"];
+    assert_eq!(
+        (&standings[0]["faults"]["crash"], &standings[1]["faults"]["illegal_move"]),
+        (&6.into(), &6.into()),
+        "{standings}"
+    );
+    assert_eq!(standings[2]["score"], 1.0, "{standings}");
+    assert_eq!(fs::read_to_string(out.join("games.jsonl")).expect("written").lines().count(), 13);
+    let helped = json(&[&agents[..], &["--on-fault", "random"]].concat());
+    let endings = helped["summary"]["endings"].as_object().expect("endings");
+    assert!(endings.keys().all(|ending| ["rules", "limit"].contains(&ending.as_str())), "{endings:?}");
+    assert!(fault(&["mu_torere", "engine::/no/such/program", "random"]).contains("/no/such/program"));
+}

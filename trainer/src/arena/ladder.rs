@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
+use turnstone_env::games::AnyGame;
 use turnstone_env::{Game, Params};
 
 use super::record::{Settings, TournamentRecord};
@@ -127,7 +128,9 @@ impl Ladder {
     pub fn to_text(&self) -> String {
         let agents: Vec<String> = self.rungs.iter().map(|rung| rung.agent.to_string()).collect();
         let Self { game, games, seed, openings: [least, most], .. } = self;
-        let params: String = self.params.iter().map(|(key, value)| format!(" --param {key}={value}")).collect();
+        let usual = AnyGame::new(game, &Params::new()).map(|game| game.params()).unwrap_or_default();
+        let changed = self.params.iter().filter(|param| usual.iter().all(|other| other != *param));
+        let params: String = changed.map(|(key, value)| format!(" --param {key}={value}")).collect();
         format!(
             "# turnstone arena {game}{params} {} --games {games} --seed {seed} --openings {least}-{most} --ladder-build FILE\n{}",
             agents.join(" "),

@@ -231,9 +231,11 @@ impl<G: Game> Player<G> for Absent {
     }
 }
 
-/// Whether a game was played by this plan.
+/// Whether a game, which comes from a file, was played by this plan.
 fn is_of(game: &GameRecord, plan: &Plan) -> bool {
-    game.round == plan.round && game.agents == plan.agents && game.opening == plan.opening
+    let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
+    let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
+    planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
 }
 
 fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {

@@ -8,6 +8,7 @@ use turnstone_env::{Action, ActionList, Game, Side, play_text};
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
+use crate::agents::Playable;
 use crate::talk::{Lines, Output};
 
 /// How a session ended.
