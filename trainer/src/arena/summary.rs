@@ -270,7 +270,12 @@ pub(super) mod tests {
         let meeting = Meeting::of_match(&record);
         assert_eq!((meeting.estimate.score, meeting.distinct_games), (1.0, 1));
         let line = meeting.to_string();
-        assert!(line.starts_with("10 won, 0 drawn, 0 lost: 100.0 % [") && line.contains("Elo +inf [+"), "{line}");
+        assert!(
+            line.starts_with("10 won, 0 drawn, 0 lost: 100.0 % [")
+                && line.contains("Elo +inf [")
+                && line.ends_with("+inf]"),
+            "{line}"
+        );
         assert_eq!(record.sample(), "`x`, player 1, against `y`: won; 1 plies of the opening, then theirs\n\n`a b`");
     }
 
