@@ -241,6 +241,8 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
         "{built}"
     );
     assert!(fault(&build).contains("exists already"));
+    let climbed = json(&["mu_torere", "random", "--ladder", "--ladder-file", text(&file), "--games", "10"]);
+    assert_eq!(climbed["record"]["games"].as_array().map(Vec::len), Some(20));
 }
 
 #[test]
