@@ -13,7 +13,7 @@ use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::confirm_ladder;
 use crate::agents::{Playable, load_network};
-use crate::arena::MatchResult;
+use crate::arena::TournamentRecord;
 use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
@@ -249,7 +249,7 @@ impl<'a, G: Playable> Run<'a, G> {
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
-            arena: evaluation.matches.iter().map(ArenaMetrics::new).collect(),
+            arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
@@ -326,10 +326,10 @@ impl<'a, G: Playable> Run<'a, G> {
     }
 
     /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
-    fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
+    fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
-        for result in matches {
-            self.events.text(&opponent_tag("game", &result.agents[1]), &result.sample(), metrics.step);
+        for record in matches {
+            self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }
         let last = metrics.iteration == self.setup.config.run.iterations;
         if last || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {

@@ -5,7 +5,7 @@ use turnstone_env::Game;
 
 use super::{Run, Setup};
 use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
-use crate::arena::{Format, Ladder, LadderRating, MatchResult, Running, Settings, TournamentRecord, play};
+use crate::arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 use crate::config::{Config, cores};
 use crate::metrics::ArenaMetrics;
 use crate::network::checkpoint_info;
@@ -14,7 +14,7 @@ use crate::network::checkpoint_info;
 #[derive(Default)]
 pub(super) struct Evaluation {
     /// Against the opponents.
-    pub(super) matches: Vec<MatchResult>,
+    pub(super) matches: Vec<TournamentRecord>,
     /// Against the best checkpoint until then.
     pub(super) previous_best: Option<ArenaMetrics>,
     /// On the game's ladder.
@@ -45,17 +45,16 @@ impl<G: Playable> Run<'_, G> {
         for opponent in &arena.opponents {
             let opponent = Agent::load(opponent, self.setup.game)?;
             let Some(record) = self.meet(vec![&agent, &opponent], games, arena.opening_plies)? else { return Ok(None) };
-            let result = MatchResult::new(record);
-            self.report_match(&result.agents[1], &result);
-            evaluation.matches.push(result);
+            self.report_match(&record.header.agents[1], &Meeting::of_match(&record));
+            evaluation.matches.push(record);
         }
         if let Some((step, best)) = self.previous_best() {
             let Some(record) = self.meet(vec![&agent, &best], arena.best_games, arena.opening_plies)? else {
                 return Ok(None);
             };
-            let (opponent, result) = (format!("the best so far, of step {step}"), MatchResult::new(record));
+            let (opponent, result) = (format!("the best so far, of step {step}"), Meeting::of_match(&record));
             self.report_match(&opponent, &result);
-            evaluation.previous_best = Some(ArenaMetrics::against(opponent, &result));
+            evaluation.previous_best = Some(ArenaMetrics::new(opponent, &result));
         }
         if arena.ladder_games > 0 {
             let ladder = Ladder::shipped(self.setup.game)?;
@@ -93,7 +92,7 @@ impl<G: Playable> Run<'_, G> {
         Ok(record)
     }
 
-    fn report_match(&self, opponent: &str, result: &MatchResult) {
-        self.setup.reporter.line(&format!("    vs {opponent}: {}", result.summary()));
+    fn report_match(&self, opponent: &str, result: &Meeting) {
+        self.setup.reporter.line(&format!("    vs {opponent}: {result}"));
     }
 }
