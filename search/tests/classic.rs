@@ -8,8 +8,8 @@ use turnstone_env::games::{AnyGame, Konane, Mancala, Morris, MuTorere, NAMES, mo
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text, with_game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference,
-    ToyMargin, WIN_BAND, WON, WinLoss,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference, ToyMargin,
+    WIN_BAND, WON, WinLoss,
 };
 use turnstone_search::exact::Solution;
 

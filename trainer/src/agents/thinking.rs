@@ -94,12 +94,10 @@ mod tests {
     use super::*;
     use crate::agents::Agent;
     use crate::streams::{Purpose, stream};
-    use turnstone_env::Game;
     use turnstone_env::games::{Mancala, MuTorere};
-    use turnstone_search::classic::Classical;
 
     /// Plays a game in which every move is thought of twice: alone, and watched within the agent's own budget.
-    fn watched_and_alone<G: Classical>(game: &G, spec: &str) {
+    fn watched_and_alone<G: crate::agents::Playable>(game: &G, spec: &str) {
         let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
         let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
         let mut state = game.start();
