@@ -198,7 +198,7 @@ fn every_fault_is_one_line_and_changes_nothing() {
         ("position startpos moves A2", "illegal action `A2`; legal: B2 B3 B4 B5 B6 B7"),
         ("position fen x", "position `x`: "),
         ("position", "position startpos [moves ...], or position fen <position> [moves ...]"),
-        ("go depth none", "go depth: expected a whole number from 1"),
+        ("go depth none", "go depth: expected a whole number from 0"),
         ("query score", "unknown query `score`"),
         ("setoption name Game value chess", "unknown game `chess`"),
         ("setoption name stones value 100", "mancala: parameter `stones` = `100`"),
