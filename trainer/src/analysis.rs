@@ -49,7 +49,7 @@ pub fn analyse<G: Classical>(
         let mut lines = Lines::new(input);
         // Input that cannot be read is input that has ended.
         while let Ok(Some(line)) = lines.read() {
-            let query = line.map_err(Fault::of_line).and_then(|line| match line.trim() {
+            let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
                 "" => Ok(Query::Analyse(Vec::new())),
                 line => parse(game, line, (*simulations).max(1)),
             });

@@ -173,6 +173,14 @@ fn nothing_is_overwritten_or_mixed() {
     let damaged = String::from_utf8(whole.journal()).expect("UTF-8").replacen("\"result\":", "\"resul\":", 1);
     let damaged = whole.with("damaged", damaged.as_bytes());
     assert!(with(&damaged, &["--resume"]).contains("games.jsonl: line 2"), "{}", with(&damaged, &["--resume"]));
+    let begun = whole.folder.path().join("begun");
+    fs::create_dir(&begun).expect("new");
+    fs::write(begun.join(".games.jsonl.99.0.tmp"), "half a header").expect("writable");
+    stdout(&[&CUP[..], &["--out", text(&begun), "--resume"]].concat());
+    whole.same(&begun);
+    fs::create_dir(whole.folder.path().join("other")).expect("new");
+    fs::write(whole.folder.path().join("other/letter.txt"), "dear").expect("writable");
+    assert!(with(&whole.folder.path().join("other"), &["--resume"]).contains("holds no tournament"));
     let strange = whole.with("strange", b"something else\n");
     assert!(with(&strange, &["--resume"]).contains("line 1 is no header"));
     // A finished one is finished.
@@ -241,6 +249,8 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
         "{built}"
     );
     assert!(fault(&build).contains("exists already"));
+    let climbed = json(&["mu_torere", "random", "--ladder", "--ladder-file", text(&file), "--games", "10"]);
+    assert_eq!(climbed["record"]["games"].as_array().map(Vec::len), Some(20));
 }
 
 #[test]

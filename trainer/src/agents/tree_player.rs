@@ -19,6 +19,9 @@ const LARGEST_ROUND: u32 = 1 << 20;
 /// A tree of so many bytes ends the search.
 const LARGEST_TREE: u64 = 256 << 20;
 
+/// So many simulations make no tree that takes long to copy.
+const SMALL: u64 = 20_000;
+
 /// Time between two reports.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
@@ -87,6 +90,9 @@ impl<G: Game> TreePlayer<G> {
         rng: &mut Stream,
     ) {
         let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
+        if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
+            self.search.reserve(LARGEST_TREE);
+        }
         let mut watch = Watch::new(&limits);
         let mut round = match limits.nodes {
             Some(nodes) => nodes.min(u64::from(LARGEST_ROUND)) as u32,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use turnstone_models::atomic_write;
 
 use super::record::{GameRecord, Header};
-use crate::lock::Lock;
+use crate::lock::{self, Lock};
 
 /// The name of the file: a header, then a line per finished game, in the order in which they ended.
 const NAME: &str = "games.jsonl";
@@ -47,8 +47,7 @@ impl Journal {
         ensure!(folder.is_dir(), "folder {} is not there, so nothing can be resumed", folder.display());
         let lock = Lock::take(folder)?;
         if !path.exists() {
-            let empty = fs::read_dir(folder)?.count() <= 1; // the lock
-            ensure!(empty, "folder {} holds no tournament", folder.display());
+            ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
         let text = fs::read(&path).with_context(|| path.display().to_string())?;
@@ -85,6 +84,13 @@ impl Journal {
         let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
         written.with_context(|| format!("writing {}", self.path.display()))
     }
+}
+
+/// Whether there is nothing in the folder but the lock and what an interrupted write has left.
+fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
+    let names = names.collect::<std::io::Result<Vec<_>>>()?;
+    Ok(names.iter().all(|name| name == lock::NAME || name.to_string_lossy().starts_with('.')))
 }
 
 /// Confirms that a journal is of this tournament.

@@ -40,16 +40,7 @@ struct End {
 impl<G: Game> Referee<'_, G> {
     /// Plays a game to its end. `players` are those of the plan's agents, in the order of their sides.
     pub(super) fn play(&self, plan: &Plan, opening: &Opening<G>, players: [&mut dyn Player<G>; 2]) -> GameRecord {
-        let Plan { number, round, agents, opening: opening_number } = *plan;
-        let mut agent = agents.into_iter();
-        let mut seats = players.map(|player| {
-            let agent = agent.next().expect("as many agents as players");
-            // A pair's games are the same in both seats if the agents do not ask for chance.
-            let which = u64::from(agent != agents[0].min(agents[1]));
-            let rng = stream(self.settings.seed, Purpose::Match, [number as u64, which]);
-            let remaining = self.settings.clock.map(Duration::from_millis);
-            Seat { player, agent, rng, remaining, replaced: false }
-        });
+        let mut seats = self.seats(plan, players);
         for seat in &mut seats {
             seat.player.new_game(self.game, &opening.state, &mut seat.rng);
         }
@@ -76,6 +67,7 @@ impl<G: Game> Referee<'_, G> {
             seats.iter_mut().for_each(|seat| seat.player.played(self.game, action));
             moves.push(action);
         };
+        let Plan { number, round, agents, opening: opening_number } = *plan;
         GameRecord {
             number,
             round,
@@ -87,6 +79,20 @@ impl<G: Game> Referee<'_, G> {
             ending: end.ending,
             incidents,
         }
+    }
+
+    fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player<G>; 2]) -> [Seat<'p, G>; 2] {
+        let [a, b] = plan.agents;
+        let seat = |player, agent: usize, other: usize| Seat {
+            player,
+            agent,
+            // The agents' streams are in the order of their indices, whoever plays the first side.
+            rng: stream(self.settings.seed, Purpose::Match, [plan.number as u64, u64::from(agent > other)]),
+            remaining: self.settings.clock.map(Duration::from_millis),
+            replaced: false,
+        };
+        let [first, second] = players;
+        [seat(first, a, b), seat(second, b, a)]
     }
 
     fn ended(&self, state: &G::State) -> Option<End> {

@@ -119,7 +119,7 @@ fn go(rest: &str) -> Result<Go, String> {
             "infinite" => go.infinite = true,
             "movetime" => go.movetime = Some(time(number(1)?)),
             "nodes" => go.nodes = Some(number(1)?),
-            "depth" => go.depth = Some(number(1)?.min(u64::from(MAX_DEPTH)) as u32),
+            "depth" => go.depth = Some(number(0)?.clamp(1, u64::from(MAX_DEPTH)) as u32),
             "p1time" => go.clocks[0] = Some(time(number(0)?)),
             "p2time" => go.clocks[1] = Some(time(number(0)?)),
             "p1inc" => go.increments[0] = time(number(0)?),
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(parse("hello world"), Err("unknown command `hello`".to_owned()));
         assert!(parse("position").is_err() && parse("position fen").is_err() && parse("position startpos x").is_err());
         assert!(parse("setoption").is_err() && parse("setoption namex value y").is_err());
-        assert_eq!(parse("go depth"), Err("go depth: expected a whole number from 1".to_owned()));
+        assert_eq!(parse("go depth"), Err("go depth: expected a whole number from 0".to_owned()));
         assert!(parse("go movetime 0").is_err() && parse("go nodes -1").is_err() && parse("go far").is_err());
     }
 

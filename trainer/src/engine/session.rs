@@ -5,6 +5,7 @@ use std::io::BufRead;
 use anyhow::Result;
 use turnstone_env::{Action, ActionList, Game, Side, play_text};
 
+use super::info::complaint;
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
@@ -154,6 +155,6 @@ impl<'a, G: Playable> Session<'a, G> {
 
     /// Says what is wrong in one line; nothing has changed.
     fn complain(&self, fault: &str) {
-        self.output.line(&format!("info string error: {}", fault.replace(['\n', '\r'], " ")));
+        self.output.line(&complaint(fault));
     }
 }

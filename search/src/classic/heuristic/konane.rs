@@ -16,7 +16,7 @@ impl Heuristic<Konane> for Mobility {
     }
 
     fn lead(&self) -> f32 {
-        2.0
+        12.0
     }
 
     fn estimate(&self, game: &Konane, state: &konane::State) -> i32 {
@@ -36,7 +36,7 @@ impl Heuristic<Konane> for JumpsAndStones {
     }
 
     fn lead(&self) -> f32 {
-        5.0
+        20.0
     }
 
     fn estimate(&self, game: &Konane, state: &konane::State) -> i32 {

@@ -16,7 +16,7 @@ impl Heuristic<Mancala> for StoreDifference {
     }
 
     fn lead(&self) -> f32 {
-        4.0
+        4.5
     }
 
     fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {
@@ -68,7 +68,7 @@ impl Heuristic<Mancala> for Prospects {
     }
 
     fn lead(&self) -> f32 {
-        40.0
+        55.0
     }
 
     fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {

@@ -16,7 +16,7 @@ impl Heuristic<Morabaraba> for ScoreDifference {
     }
 
     fn lead(&self) -> f32 {
-        1.0
+        0.6
     }
 
     fn estimate(&self, game: &Morabaraba, state: &morabaraba::State) -> i32 {
@@ -50,7 +50,7 @@ impl Heuristic<Morabaraba> for Mills {
     }
 
     fn lead(&self) -> f32 {
-        100.0
+        110.0
     }
 
     fn estimate(&self, game: &Morabaraba, state: &morabaraba::State) -> i32 {

@@ -19,7 +19,7 @@ impl Heuristic<Morris> for Opening {
     }
 
     fn lead(&self) -> f32 {
-        1.0
+        0.8
     }
 
     fn estimate(&self, _: &Morris, state: &morris::State) -> i32 {
@@ -108,7 +108,7 @@ impl Heuristic<Morris> for StaticEstimation {
     }
 
     fn lead(&self) -> f32 {
-        1000.0
+        350.0
     }
 
     fn estimate(&self, game: &Morris, state: &morris::State) -> i32 {
@@ -146,7 +146,7 @@ impl Heuristic<Morris> for Mills {
     }
 
     fn lead(&self) -> f32 {
-        100.0
+        110.0
     }
 
     fn estimate(&self, game: &Morris, state: &morris::State) -> i32 {
