@@ -13,7 +13,7 @@ const CROSS_COLUMNS: usize = 10;
 pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
     let mut text = heading(record);
     match &summary.meetings[..] {
-        [] => text += "no game has been played\n",
+        [] => return text + "no game has been played\n",
         [meeting] if record.header.agents.len() == 2 => text += &match_text(meeting),
         _ => text += &tournament_text(summary),
     }
@@ -123,29 +123,26 @@ fn meetings(summary: &Summary, ranking: &[usize]) -> String {
 
 /// What else a reader has to know.
 fn notes(record: &TournamentRecord, summary: &Summary) -> String {
-    let mut text = String::from("\n");
-    let mut line = |parts: &[String]| text += &(parts.join(", ") + "\n");
+    let mut lines = Vec::new();
     if let Some(sprt) = &summary.sprt {
-        line(&[format!("SPRT   {sprt}\n       {}", sprt.hypotheses())]);
+        lines.push(format!("SPRT   {sprt}\n       {}", sprt.hypotheses()));
     }
     let ends = summary.endings.iter().map(|(ending, games)| format!("{games} {}", ending.words()));
-    line(&[format!("{} games ended: {}", summary.games, ends.collect::<Vec<_>>().join(", "))]);
-    line(&[format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies)]);
-    let Estimate { score, score_interval: [low, high], .. } = summary.first_seat;
-    line(&[format!("player 1 scored {} % [{}, {}], whoever it was", share(score), share(low), share(high))]);
-    if summary.unpaired_games > 0 {
-        line(&[format!(
-            "{} games without the other one of their pair count for no score and rating",
-            summary.unpaired_games
-        )]);
+    lines.push(format!("{} games ended: {}", summary.games, ends.collect::<Vec<_>>().join(", ")));
+    lines.push(format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies));
+    let Estimate { score, score_interval, .. } = summary.first_seat;
+    let [low, high] = score_interval.map(share);
+    lines.push(format!("player 1 scored {} % [{low}, {high}], whoever it was", share(score)));
+    if let unpaired @ 1.. = summary.unpaired_games {
+        lines.push(format!("{unpaired} games without the other one of their pair count for no score and rating"));
     }
     for standing in summary.agents.iter().filter(|standing| !standing.faults.is_empty()) {
         let faults = standing.faults.iter().map(|(kind, count)| format!("{count} times {}", kind.words()));
-        line(&[format!("{}: {}", standing.agent, faults.collect::<Vec<_>>().join(", "))]);
+        lines.push(format!("{}: {}", standing.agent, faults.collect::<Vec<_>>().join(", ")));
     }
-    record.notes.iter().for_each(|note| line(&[note.clone()]));
-    line(&["intervals are 95 %, from pairs of games: one opening, seats swapped".into()]);
-    text
+    lines.extend(record.notes.iter().cloned());
+    lines.push("intervals are 95 %, from pairs of games: one opening, seats swapped".into());
+    format!("\n{}\n", lines.join("\n"))
 }
 
 /// A share as a percentage.
