@@ -20,7 +20,7 @@ pub use journal::Journal;
 pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
 pub use openings::{Opening, OpeningFilter, OpeningSource, openings};
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
-pub use result::{MatchResult, Record, SeatRecord};
+pub use result::{Record, SeatRecord};
 pub use schedule::openings_needed;
 pub use statistics::{
     Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,

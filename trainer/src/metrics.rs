@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
-use crate::arena::{LadderRating, MatchResult, SeatRecord};
+use crate::arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 
@@ -63,22 +63,16 @@ pub struct ArenaMetrics {
 impl ArenaMetrics {
     /// The figures of a match, without its games.
     #[must_use]
-    pub fn new(result: &MatchResult) -> Self {
-        Self::against(result.agents[1].clone(), result)
+    pub fn of_match(record: &TournamentRecord) -> Self {
+        Self::new(record.header.agents[1].clone(), &Meeting::of_match(record))
     }
 
     /// The figures of a match against an opponent by this name.
     #[must_use]
-    pub fn against(opponent: String, result: &MatchResult) -> Self {
-        Self {
-            opponent,
-            by_seat: result.by_seat,
-            score: result.score,
-            score_interval: result.score_interval,
-            elo: result.elo,
-            elo_interval: result.elo_interval,
-            distinct_games: result.distinct_games,
-        }
+    pub fn new(opponent: String, result: &Meeting) -> Self {
+        let Meeting { by_seat, estimate, distinct_games, .. } = *result;
+        let Estimate { score, score_interval, elo, elo_interval, .. } = estimate;
+        Self { opponent, by_seat, score, score_interval, elo, elo_interval, distinct_games }
     }
 }
 

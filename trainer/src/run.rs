@@ -1,17 +1,20 @@
 //! The training run: self-play, learning, matches, files, iteration by iteration.
 
+mod evaluation;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
-use crate::arena::{Format, Ladder, LadderRating, MatchResult, Running, Settings, TournamentRecord, play};
-use crate::config::{Config, cores};
+use self::evaluation::confirm_ladder;
+use crate::agents::{Playable, load_network};
+use crate::arena::TournamentRecord;
+use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::network::{checkpoint_info, shape};
@@ -59,14 +62,6 @@ pub enum DamagedShards {
     Refuse,
     /// It goes on without them.
     LeaveOut,
-}
-
-/// What the matches after an iteration have found.
-#[derive(Default)]
-struct Evaluation {
-    matches: Vec<MatchResult>,
-    previous_best: Option<ArenaMetrics>,
-    ladder: Option<LadderRating>,
 }
 
 /// A run between two iterations.
@@ -162,9 +157,14 @@ impl<'a, G: Playable> Run<'a, G> {
     /// The best checkpoint is written after the state that tells of it, so it may be missing.
     fn restore_best(&mut self) -> Result<()> {
         let Setup { game, config, folder, reporter, .. } = self.setup;
-        let Some(step) = self.standing.best_step else { return Ok(()) };
+        if self.standing.best_score.is_none() {
+            return Ok(());
+        }
         let best = load_network(&folder.best(), game);
+        // States of earlier versions do not name the step.
+        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
         if best.as_ref().is_ok_and(|best| best.info.step == step) {
+            self.standing.best_step = Some(step);
             return Ok(());
         }
         if step == self.learner.steps() {
@@ -249,7 +249,7 @@ impl<'a, G: Playable> Run<'a, G> {
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
-            arena: evaluation.matches.iter().map(ArenaMetrics::new).collect(),
+            arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
@@ -325,76 +325,11 @@ impl<'a, G: Playable> Run<'a, G> {
         learning_rate(&self.setup.config.learn, self.learner.steps(), self.progress(iteration))
     }
 
-    /// Plays the matches that are due; `None` if interrupted.
-    fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
-        let arena = &self.setup.config.arena;
-        let last = iteration == self.setup.config.run.iterations;
-        let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
-        let mut evaluation = Evaluation::default();
-        if !due {
-            return Ok(Some(evaluation));
-        }
-        let info = checkpoint_info(self.setup.game, &self.setup.config.net, self.learner.steps());
-        let agent = self.agent(LoadedNetwork { info, weights: self.learner.averaged().clone() });
-        let games = if last { arena.final_games } else { arena.games };
-        for opponent in &arena.opponents {
-            let opponent = Agent::load(opponent, self.setup.game)?;
-            let Some(record) = self.meet(vec![&agent, &opponent], games)? else { return Ok(None) };
-            let result = MatchResult::new(record);
-            self.report_match(&result.agents[1], &result);
-            evaluation.matches.push(result);
-        }
-        if let Some((step, best)) = self.previous_best() {
-            let Some(record) = self.meet(vec![&agent, &best], arena.best_games)? else { return Ok(None) };
-            let (opponent, result) = (format!("the best so far, of step {step}"), MatchResult::new(record));
-            self.report_match(&opponent, &result);
-            evaluation.previous_best = Some(ArenaMetrics::against(opponent, &result));
-        }
-        if arena.ladder_games > 0 {
-            let ladder = Ladder::shipped(self.setup.game)?;
-            let rungs = ladder.agents(self.setup.game)?;
-            let agents = std::iter::once(&agent).chain(&rungs).collect();
-            let Some(record) = self.meet(agents, arena.ladder_games)? else { return Ok(None) };
-            let rating = ladder.rate(&record);
-            self.setup.reporter.line(&format!("    on the ladder: {rating}"));
-            evaluation.ladder = Some(rating);
-        }
-        Ok(Some(evaluation))
-    }
-
-    fn agent(&self, network: LoadedNetwork) -> Agent {
-        let arena = &self.setup.config.arena;
-        Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search)
-    }
-
-    /// The best checkpoint until this iteration and its step, if it is to be met.
-    fn previous_best(&self) -> Option<(u64, Agent)> {
-        let step = self.standing.best_step.filter(|_| self.setup.config.arena.best_games > 0)?;
-        // That it can be read was seen when the run was resumed; if it is gone since, there is no match.
-        let network = load_network(&self.setup.folder.best(), self.setup.game).ok()?;
-        (network.info.step == step).then(|| (step, self.agent(network)))
-    }
-
-    /// The first agent's games against each of the others; `None` if interrupted.
-    fn meet(&self, agents: Vec<&Agent>, games: usize) -> Result<Option<TournamentRecord>> {
-        let Setup { game, config, reporter, stop, .. } = self.setup;
-        let settings = Settings::plain(Format::Gauntlet, games, config.seed);
-        let bar = reporter.bar("arena", (settings.games * (agents.len() - 1)) as u64);
-        let running = Running { threads: cores(), progress: &|_| bar.inc(1), stop };
-        let record = play(game, agents, settings, config.arena.opening_plies, &running)?;
-        bar.finish_and_clear();
-        Ok(record)
-    }
-
-    fn report_match(&self, opponent: &str, result: &MatchResult) {
-        self.setup.reporter.line(&format!("    vs {opponent}: {}", result.summary()));
-    }
-
     /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
-    fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
+    fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
-        for result in matches {
-            self.events.text(&opponent_tag("game", &result.agents[1]), &result.sample(), metrics.step);
+        for record in matches {
+            self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }
         let last = metrics.iteration == self.setup.config.run.iterations;
         if last || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
@@ -435,14 +370,6 @@ impl<'a, G: Playable> Run<'a, G> {
         folder.remove_shards_before(window_from)?;
         folder.thin_checkpoints(step, &config.run)
     }
-}
-
-/// Confirms that the ladder is there if it is to be climbed.
-fn confirm_ladder<G: Game>(game: &G, config: &Config) -> Result<()> {
-    if config.arena.ladder_games > 0 {
-        Ladder::shipped(game).context("arena.ladder_games")?;
-    }
-    Ok(())
 }
 
 fn game_id<G: Game>(game: &G) -> GameId {

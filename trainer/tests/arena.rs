@@ -64,7 +64,11 @@ fn a_sequential_test_ends_with_the_same_pair() {
     let result: Value = serde_json::from_str(&one).expect("JSON");
     let games = result["record"]["games"].as_array().expect("games").len();
     assert!((10..400).contains(&games), "{games}");
-    assert!(result["record"]["notes"][0].as_str().expect("a note").contains("sequential test"), "{}", result["record"]["notes"]);
+    assert!(
+        result["record"]["notes"][0].as_str().expect("a note").contains("sequential test"),
+        "{}",
+        result["record"]["notes"]
+    );
     assert_eq!(result["summary"]["sprt"]["decision"], "accept_h1");
 }
 
@@ -108,7 +112,8 @@ fn a_journal_that_is_cut_anywhere_leads_to_the_same_result() {
     let journal = whole.journal();
     let header = journal.iter().position(|&byte| byte == b'\n').expect("a line");
     // Without a header, in it, behind it, in games of every kind.
-    for (i, cut) in [0, 7, header, header + 1, header + 60, 2 * journal.len() / 3, journal.len() - 1].iter().enumerate() {
+    for (i, cut) in [0, 7, header, header + 1, header + 60, 2 * journal.len() / 3, journal.len() - 1].iter().enumerate()
+    {
         let out = whole.with(&format!("cut{i}"), &journal[..*cut]);
         stdout(&[&CUP[..], &["--out", text(&out), "--resume", "--threads", "2"]].concat());
         whole.same(&out);
@@ -176,7 +181,8 @@ fn nothing_is_overwritten_or_mixed() {
 
 #[test]
 fn games_of_too_few_openings_are_not_repeated() {
-    let output = arena(&["mu_torere", "alphabeta:depth=2", "alphabeta:depth=3", "--openings", "1", "--games", "50", "--json"]);
+    let output =
+        arena(&["mu_torere", "alphabeta:depth=2", "alphabeta:depth=3", "--openings", "1", "--games", "50", "--json"]);
     let note = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(note.trim_end(), "only 4 different openings: 8 games of each meeting in place of 50");
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -206,7 +212,11 @@ fn clocks_end_the_time_of_slow_players() {
     }
     let random = json(&slow);
     for game in random["record"]["games"].as_array().expect("games") {
-        assert_eq!((&game["ending"], &game["incidents"][0]["kind"]), (&"rules".into(), &"out_of_time".into()), "{game}");
+        assert_eq!(
+            (&game["ending"], &game["incidents"][0]["kind"]),
+            (&"rules".into(), &"out_of_time".into()),
+            "{game}"
+        );
     }
     let timely = ["mancala", "mcts:time=30s", "alphabeta:time=30s", "--games", "2", "--clock", "300ms"];
     let result = json(&timely);
@@ -226,8 +236,13 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
     let build = ["mu_torere", "random", "alphabeta:depth=2", "--games", "10", "--ladder-build", text(&file)];
     stdout(&build);
     let built = fs::read_to_string(&file).expect("written");
-    assert!(built.starts_with("# turnstone arena mu_torere") && built.contains("agent = \"random\"\nelo = 0.0"), "{built}");
+    assert!(
+        built.starts_with("# turnstone arena mu_torere") && built.contains("agent = \"random\"\nelo = 0.0"),
+        "{built}"
+    );
     assert!(fault(&build).contains("exists already"));
+    let climbed = json(&["mu_torere", "random", "--ladder", "--ladder-file", text(&file), "--games", "10"]);
+    assert_eq!(climbed["record"]["games"].as_array().map(Vec::len), Some(20));
 }
 
 #[test]
@@ -235,7 +250,10 @@ fn faults_of_the_command_line() {
     assert!(fault(&["mancala", "random"]).contains("at least two agents"));
     assert!(fault(&["mancala", "random", "random", "random", "--sprt", "0,10"]).contains("for two agents, not 3"));
     assert!(fault(&["mu_torere", "random", "random", "--adjudicate"]).contains("covers its start"));
-    assert!(fault(&["morris", "random", "random", "--adjudicate", "--tables", "nowhere"]).contains("turnstone solve morris"));
+    assert!(
+        fault(&["morris", "random", "random", "--adjudicate", "--tables", "nowhere"])
+            .contains("turnstone solve morris")
+    );
     assert!(fault(&["nowhere.toml"]).contains("nowhere.toml"));
     assert!(fault(&["mancala", "random", "random", "--opening-filter", "mcts"]).contains("--opening-bound"));
 }
@@ -247,4 +265,34 @@ fn decided_games_are_adjudicated() {
     let games = adjudicated["record"]["games"].as_array().expect("games").clone();
     assert!(games.iter().all(|game| game["ending"] == "adjudicated"), "{games:?}");
     assert_eq!(adjudicated["summary"]["endings"]["adjudicated"], 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_engine_that_fails_loses_its_games_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = |name: &str, go: &str| {
+        let script = folder.path().join(name);
+        let lines = format!(
+            "while read line; do case \"$line\" in\nugi) echo ugiok;;\nisready) echo readyok;;\ngo*) {go};;\nquit) exit;;\nesac; done\n"
+        );
+        fs::write(&script, lines).expect("writable");
+        format!("engine::sh {}", text(&script))
+    };
+    let [crashing, cheating] = [engine("crash.sh", "exit 3"), engine("cheat.sh", "echo bestmove 9,9")];
+    let agents = ["mu_torere", &crashing, &cheating, "random", "--games", "4", "--threads", "2"];
+    let out = folder.path().join("out");
+    let lost = json(&[&agents[..], &["--out", text(&out)]].concat());
+    let standings = &lost["summary"]["agents"];
+    assert_eq!(
+        (&standings[0]["faults"]["crash"], &standings[1]["faults"]["illegal_move"]),
+        (&6.into(), &6.into()),
+        "{standings}"
+    );
+    assert_eq!(standings[2]["score"], 1.0, "{standings}");
+    assert_eq!(fs::read_to_string(out.join("games.jsonl")).expect("written").lines().count(), 13);
+    let helped = json(&[&agents[..], &["--on-fault", "random"]].concat());
+    let endings = helped["summary"]["endings"].as_object().expect("endings");
+    assert!(endings.keys().all(|ending| ["rules", "limit"].contains(&ending.as_str())), "{endings:?}");
+    assert!(fault(&["mu_torere", "engine::/no/such/program", "random"]).contains("/no/such/program"));
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
+use turnstone_env::games::AnyGame;
 use turnstone_env::{Game, Params};
 
 use super::record::{Settings, TournamentRecord};
@@ -35,7 +36,7 @@ pub struct Ladder {
     pub games: usize,
     /// Seed of those games.
     pub seed: u64,
-    /// The rungs, in the order of their strength.
+    /// The rungs, in the order in which they were named, which makes a difference to their games' random choices.
     pub rungs: Vec<Rung>,
 }
 
@@ -115,8 +116,7 @@ impl Ladder {
             let (elo, [_, high]) = (standing.rating, standing.rating_interval);
             Rung { agent, elo: elo.round(), reach: (high - elo).ceil() }
         };
-        let mut rungs: Vec<Rung> = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
-        rungs.sort_by(|a, b| a.elo.total_cmp(&b.elo));
+        let rungs = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
         let Settings { games, seed, .. } = record.header.settings;
         let (name, params) = (G::NAME.to_owned(), game.params());
         Ok(Self { game: name, version: G::VERSION, params, openings, games, seed, rungs })
@@ -127,7 +127,9 @@ impl Ladder {
     pub fn to_text(&self) -> String {
         let agents: Vec<String> = self.rungs.iter().map(|rung| rung.agent.to_string()).collect();
         let Self { game, games, seed, openings: [least, most], .. } = self;
-        let params: String = self.params.iter().map(|(key, value)| format!(" --param {key}={value}")).collect();
+        let usual = AnyGame::new(game, &Params::new()).map(|game| game.params()).unwrap_or_default();
+        let changed = self.params.iter().filter(|param| usual.iter().all(|other| other != *param));
+        let params: String = changed.map(|(key, value)| format!(" --param {key}={value}")).collect();
         format!(
             "# turnstone arena {game}{params} {} --games {games} --seed {seed} --openings {least}-{most} --ladder-build FILE\n{}",
             agents.join(" "),
@@ -183,7 +185,7 @@ mod tests {
     use turnstone_env::with_game;
 
     #[test]
-    fn every_game_has_a_ladder_that_rises_from_random() {
+    fn every_game_has_a_ladder_that_begins_with_random() {
         for name in NAMES {
             let any = AnyGame::new(name, &Params::new()).expect("a game of the list");
             let ladder = with_game!(&any, |game| {
@@ -191,9 +193,9 @@ mod tests {
                 ladder.agents(game).expect("its agents need no file");
                 ladder
             });
-            assert!(ladder.rungs.len() >= 4 && ladder.rungs.is_sorted_by(|a, b| a.elo <= b.elo), "{name}");
-            let random = ladder.rungs.iter().find(|rung| rung.agent == AgentSpec::Random).expect("random is on it");
-            assert_eq!((random.elo, random.reach), (0.0, 0.0));
+            let [random, others @ ..] = &ladder.rungs[..] else { panic!("{name} has rungs") };
+            assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::Random, 0.0, 0.0));
+            assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
         }
     }
 

@@ -184,7 +184,12 @@ mod tests {
 
     const GO_ON: AtomicBool = AtomicBool::new(false);
 
-    fn drawn<G: Playable>(game: &G, source: &OpeningSource, filter: Option<&OpeningFilter>, count: usize) -> Result<Vec<Opening<G>>> {
+    fn drawn<G: Playable>(
+        game: &G,
+        source: &OpeningSource,
+        filter: Option<&OpeningFilter>,
+        count: usize,
+    ) -> Result<Vec<Opening<G>>> {
         openings(game, source, filter, count, 7, &GO_ON)
     }
 

@@ -177,6 +177,20 @@ pub struct Incident {
     pub what: String,
 }
 
+impl TournamentRecord {
+    /// The first game in Markdown.
+    #[must_use]
+    pub fn sample(&self) -> String {
+        let Some(game) = self.games.first() else { return String::new() };
+        let result = ["lost", "drawn", "won"][(game.result + 1) as usize];
+        let [first, second] = game.agents.map(|agent| &self.header.agents[agent]);
+        let (plies, moves) = (game.opening_plies, game.moves.join(" "));
+        format!(
+            "`{first}`, player 1, against `{second}`: {result}; {plies} plies of the opening, then theirs\n\n`{moves}`"
+        )
+    }
+}
+
 impl GameRecord {
     /// Points of an agent that played in it, in half points: 2 for a win, 1 for a draw.
     #[must_use]

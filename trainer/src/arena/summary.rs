@@ -1,10 +1,14 @@
 //! What the games of a tournament say: results by agent, by seat and by meeting, ratings, and how sure they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Formatter};
 
 use serde::Serialize;
 
-use super::{Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, SeatRecord, SprtState, TournamentRecord};
+use super::result::signed;
+use super::{
+    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
+};
 
 /// A tournament in numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -127,6 +131,12 @@ impl Standing {
 }
 
 impl Meeting {
+    /// What a match says of its first agent.
+    #[must_use]
+    pub fn of_match(record: &TournamentRecord) -> Self {
+        Self::new([0, 1], &record.games.iter().collect::<Vec<_>>())
+    }
+
     fn new(agents: [usize; 2], games: &[&GameRecord]) -> Self {
         let seen = |game: &GameRecord| game.seen_by(agents[0]).map_or(0, |(_, result)| result);
         let (pairs, unpaired_games) = pairs(games, seen);
@@ -148,6 +158,17 @@ impl Meeting {
             estimate: self.estimate.pairs.swapped().estimate(),
             ..self.clone()
         }
+    }
+}
+
+/// One line: the record, score and Elo with intervals.
+impl Display for Meeting {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Record { wins, draws, losses } = self.by_seat.total();
+        let Estimate { score, score_interval, elo, elo_interval, .. } = self.estimate;
+        let ([low, high], [elo_low, elo_high]) = (score_interval.map(|s| 100.0 * s), elo_interval.map(signed));
+        write!(f, "{wins} won, {draws} drawn, {losses} lost: {:.1} % [{low:.1}, {high:.1}], ", 100.0 * score)?;
+        write!(f, "Elo {} [{elo_low}, {elo_high}]", signed(elo))
     }
 }
 
@@ -181,7 +202,7 @@ fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::arena::{Adjudication, Format, Header, Incident, Penalty, Record, Settings};
+    use crate::arena::{Adjudication, Format, Header, Incident, Penalty, Settings};
 
     /// A tournament with these agents and games: number, first and second player, result for the first, moves.
     pub(in crate::arena) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
@@ -239,6 +260,23 @@ pub(super) mod tests {
         // Player 1 scored 1 and 1/2, then 1 and 1.
         assert_eq!(summary.first_seat.pairs.counts(), [0, 0, 0, 1, 1]);
         assert!(summary.sprt.is_some() && summary.mean_plies == 1.0);
+    }
+
+    #[test]
+    fn a_clean_sweep_in_one_line() {
+        let games: Vec<_> =
+            (0..10).map(|n| if n % 2 == 0 { (n, [0, 1], 1, "a b") } else { (n, [1, 0], -1, "a b") }).collect();
+        let record = record(&["x", "y"], &games);
+        let meeting = Meeting::of_match(&record);
+        assert_eq!((meeting.estimate.score, meeting.distinct_games), (1.0, 1));
+        let line = meeting.to_string();
+        assert!(
+            line.starts_with("10 won, 0 drawn, 0 lost: 100.0 % [")
+                && line.contains("Elo +inf [")
+                && line.ends_with("+inf]"),
+            "{line}"
+        );
+        assert_eq!(record.sample(), "`x`, player 1, against `y`: won; 1 plies of the opening, then theirs\n\n`a b`");
     }
 
     #[test]

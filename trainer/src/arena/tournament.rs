@@ -53,7 +53,11 @@ impl<'a, G: Playable> Tournament<'a, G> {
         tables: PathBuf,
     ) -> Result<Self> {
         ensure!(agents.len() >= 2, "a tournament needs at least two agents");
-        ensure!(settings.sprt.is_none() || agents.len() == 2, "a sequential test is for two agents, not {}", agents.len());
+        ensure!(
+            settings.sprt.is_none() || agents.len() == 2,
+            "a sequential test is for two agents, not {}",
+            agents.len()
+        );
         let mut notes = Vec::new();
         let asked = settings.games;
         settings.games = settings.games.min(2 * (openings.len() / rounds(&settings)));
@@ -147,7 +151,8 @@ impl<'a, G: Playable> Tournament<'a, G> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
             // Others stop too when one cannot go on.
-            self.play_some(plans, &next, board, journal, running).inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
+            self.play_some(plans, &next, board, journal, running)
+                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
         };
         thread::scope(|scope| {
             let threads: Vec<_> = (0..running.threads.clamp(1, plans.len())).map(|_| scope.spawn(work)).collect();
@@ -164,35 +169,35 @@ impl<'a, G: Playable> Tournament<'a, G> {
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
-            let referee = self.referee()?;
-            let mut players: Vec<Option<Box<dyn Player<G>>>> = self.agents.iter().map(|_| None).collect();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if running.stop.load(Ordering::Relaxed) || number >= lock(board).end {
-                    return Ok(());
-                }
-                if lock(board).games[number].is_some() {
-                    continue;
-                }
-                let plan = &plans[number];
-                for agent in plan.agents {
-                    if players[agent].is_none() {
-                        players[agent] = Some(self.player(agent)?);
-                    }
-                }
-                let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
-                    unreachable!("two different agents whose players were just made")
-                };
-                let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
-                for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
-                    players[incident.agent] = None; // who is gone may be there again in the next game
-                }
-                if let Some(journal) = journal {
-                    journal.add(&game)?;
-                }
-                (running.progress)(&game);
-                lock(board).put(number, game);
+        let referee = self.referee()?;
+        let mut players: Vec<Option<Box<dyn Player<G>>>> = self.agents.iter().map(|_| None).collect();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if running.stop.load(Ordering::Relaxed) || number >= lock(board).end {
+                return Ok(());
             }
+            if lock(board).games[number].is_some() {
+                continue;
+            }
+            let plan = &plans[number];
+            for agent in plan.agents {
+                if players[agent].is_none() {
+                    players[agent] = Some(self.player(agent)?);
+                }
+            }
+            let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
+                unreachable!("two different agents whose players were just made")
+            };
+            let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
+            for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
+                players[incident.agent] = None; // who is gone may be there again in the next game
+            }
+            if let Some(journal) = journal {
+                journal.add(&game)?;
+            }
+            (running.progress)(&game);
+            lock(board).put(number, game);
+        }
     }
 
     /// An agent's player. An engine that did not start this time is at fault in the game, and the rest goes on.
@@ -226,9 +231,11 @@ impl<G: Game> Player<G> for Absent {
     }
 }
 
-/// Whether a game was played by this plan.
+/// Whether a game, which comes from a file, was played by this plan.
 fn is_of(game: &GameRecord, plan: &Plan) -> bool {
-    game.round == plan.round && game.agents == plan.agents && game.opening == plan.opening
+    let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
+    let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
+    planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
 }
 
 fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {

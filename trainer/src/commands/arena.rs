@@ -18,7 +18,7 @@ use self::plan::Plan;
 use crate::agents::{Agent, AgentSpec, Playable};
 use crate::arena::{
     Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
-    openings_needed, report,
+    openings_needed, read_ladder, report,
 };
 use crate::cli::GameArgs;
 use crate::config::cores;
@@ -39,6 +39,9 @@ pub(crate) struct Arena {
     /// Rate the one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
     ladder: bool,
+    /// A ladder that --ladder-build has written, in place of the game's
+    #[arg(long, value_name = "FILE", requires = "ladder")]
+    ladder_file: Option<PathBuf>,
     /// Rate the agents, `random` among them, and write them to a new ladder
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     ladder_build: Option<PathBuf>,
@@ -67,10 +70,11 @@ impl Arena {
         if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
-        if let Some(path) = self.ladder_build.as_ref().filter(|path| path.exists()) {
-            bail!("{} exists already", path.display());
-        }
-        let ladder = if self.ladder { Some(Ladder::shipped(game)?) } else { None };
+        let ladder = match &self.ladder_file {
+            Some(path) => Some(read_ladder(path, game)?),
+            None if self.ladder => Some(Ladder::shipped(game)?),
+            None => None,
+        };
         let mut agents = plan.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
         let mut options = plan.options.clone();
         if let Some(ladder) = &ladder {
@@ -78,6 +82,7 @@ impl Arena {
             agents.extend(ladder.agents(game)?);
             options = options.or(Options::of_ladder(ladder));
         }
+        let new_ladder = self.new_ladder(&options)?;
         let mut settings = options.settings(agents.len())?;
         if self.ladder {
             settings.format = Format::Gauntlet;
@@ -89,7 +94,8 @@ impl Arena {
             None => None,
         };
         let Some(record) = record else {
-            let advice = if self.out.is_some() { "; the same command with --resume goes on with it" } else { "" };
+            let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
+            let advice = if begun { "; the same command with --resume goes on with it" } else { "" };
             eprintln!("interrupted before its end{advice}");
             return Ok(ExitCode::from(130));
         };
@@ -98,12 +104,19 @@ impl Arena {
             save(game, &record, &summary, folder)?;
         }
         self.show(&record, &summary, ladder.as_ref());
-        if let Some(path) = &self.ladder_build {
-            let OpeningSource::Random(plies) = options.openings() else { bail!("a ladder has random openings") };
+        if let Some((path, plies)) = new_ladder {
             let text = Ladder::of(game, &record, plies)?.to_text();
             atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Where a ladder is to be written, and the random plies of its openings.
+    fn new_ladder(&self, options: &Options) -> Result<Option<(&Path, [u16; 2])>> {
+        let Some(path) = self.ladder_build.as_deref() else { return Ok(None) };
+        ensure!(!path.exists(), "{} exists already", path.display());
+        let OpeningSource::Random(plies) = options.openings() else { bail!("a ladder has random openings") };
+        Ok(Some((path, plies)))
     }
 
     /// Plays what is not yet on disk; `None` if it was interrupted.

@@ -13,17 +13,19 @@ pub(crate) struct Range {
     pub(crate) interval: [f64; 2],
 }
 
-/// Width of the drawing, of the names, and height of a line.
-const WIDTH: f64 = 760.0;
-const NAMES: f64 = 250.0;
+/// Width of the plot, height of a line, and room for a letter of a name.
+const WIDTH: f64 = 400.0;
 const LINE: f64 = 26.0;
+const LETTER: f64 = 6.8;
 /// Letters of a name; the rest is cut off.
 const LETTERS: usize = 38;
 
 /// The ranges as an SVG element for a page; colours come from its style sheet.
 pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     let scale = Scale::of(ranges.iter().flat_map(|range| [range.value, range.interval[0], range.interval[1]]));
-    let at = |value: f64| NAMES + 14.0 + (WIDTH - NAMES - 30.0) * scale.place(value);
+    let letters = ranges.iter().map(|range| range.name.chars().count().min(LETTERS)).max().unwrap_or(0);
+    let names = 8.0 + LETTER * letters as f64;
+    let at = |value: f64| names + 20.0 + (WIDTH - 40.0) * scale.place(value);
     let bottom = 8.0 + LINE * ranges.len() as f64;
     let mut shapes = String::new();
     for tick in scale.ticks() {
@@ -42,7 +44,7 @@ pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
             (shortened(name), format!("{name}: {} [{}, {}]", signed(*value), signed(*low), signed(*high)));
         write!(
             shapes,
-            r#"<g><title>{}</title><text class="name" x="{NAMES}" y="{:.1}" text-anchor="end">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,
+            r#"<g><title>{}</title><text class="name" x="{names:.0}" y="{:.1}" text-anchor="end">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,
             escaped(&tip),
             y + 4.0,
             escaped(&shown),
@@ -52,9 +54,9 @@ pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
         .expect("a string");
     }
     let (height, foot) = (bottom + 36.0, bottom + 32.0);
-    let (title, unit, right) = (escaped(title), escaped(unit), WIDTH - 16.0);
+    let (title, unit, width) = (escaped(title), escaped(unit), names + WIDTH);
     format!(
-        r#"<svg class="chart ranges" viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{right}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
+        r#"<svg class="chart ranges" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{width:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
     )
 }
 

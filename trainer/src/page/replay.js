@@ -1,29 +1,40 @@
 // Steps through a game's boards: slider, buttons, arrow keys. Boards come packed; page/boards.rs tells how.
-const runs = JSON.parse(document.getElementById('runs')?.textContent ?? '[]').map((run) => run.split('\n'));
+const parts = JSON.parse(document.getElementById('boards')?.textContent ?? '{"templates":[],"lines":[],"runs":[]}');
+const templates = parts.templates.map((template) => template.split('\n'));
+const drawn = parts.lines.map((line) => {
+  const [template, ...values] = line.split('|');
+  return templates[template].reduce((text, part, i) => text + values[i - 1] + part);
+});
+
+function numbers(text) {
+  const list = [];
+  let [value, unit] = [0, 1];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const digit = code - 35 - (code > 60) - (code > 92);
+    value += (digit % 45) * unit;
+    unit *= 45;
+    if (digit < 45) {
+      list.push(value);
+      [value, unit] = [0, 1];
+    }
+  }
+  return list;
+}
 
 function unpacked(packed) {
-  const boards = [];
   let lines = [];
-  for (const change of packed.split(' ')) {
-    let [at, from] = [0, 0];
-    const next = [];
-    const number = () => {
-      for (let value = 0, unit = 1; ; unit *= 45) {
-        const code = change.charCodeAt(at++);
-        const digit = code - 35 - (code > 60) - (code > 92);
-        value += (digit % 45) * unit;
-        if (digit < 45) return value;
-      }
-    };
-    while (at < change.length) {
-      const [same, gone, run] = [number(), number(), number()];
-      next.push(...lines.slice(from, from + same), ...(run ? runs[run - 1] : []));
+  return packed.split(' ').map((change) => {
+    const [list, next] = [numbers(change), []];
+    let from = 0;
+    for (let i = 0; i < list.length; i += 3) {
+      const [same, gone, run] = list.slice(i, i + 3);
+      next.push(...lines.slice(from, from + same), ...(run ? numbers(parts.runs[run - 1]).map((line) => drawn[line]) : []));
       from += same + gone;
     }
     lines = next.concat(lines.slice(from));
-    boards.push(lines.join('\n'));
-  }
-  return boards;
+    return lines.join('\n');
+  });
 }
 
 // `root` holds .board, .controls and .moves; `shown(ply, last)` is told of every step.

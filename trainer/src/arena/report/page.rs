@@ -80,7 +80,8 @@ fn match_headline(meeting: &Meeting, summary: &Summary) -> String {
     if let Some(sprt) = &summary.sprt {
         let [low, high] = sprt.bounds;
         let ratio = format!("log-likelihood ratio {:.2}, bounds {low:.2} and {high:.2}", sprt.log_likelihood_ratio);
-        tiles.push(tile("sequential test", sprt.decision.to_string(), &[escaped(&sprt.hypotheses()), ratio]));
+        let lines = [escaped(&sprt.hypotheses()), ratio].map(|line| line.replace(" -", " −"));
+        tiles.push(tile("sequential test", sprt.decision.to_string(), &lines));
     }
     format!(
         "<p class=\"agents\"><b>A</b> {a}<br><b>B</b> {b}</p>\n<div class=\"tiles headline\">{}</div>\n",
@@ -105,7 +106,7 @@ fn tournament_headline(summary: &Summary) -> String {
 }
 
 fn match_part(meeting: &Meeting) -> Part {
-    let html = format!("<div class=\"charts\">{}{}</div>\n", tables::seats(meeting), tables::pairs(meeting));
+    let html = format!("<div class=\"halves\">{}{}</div>\n", tables::seats(meeting), tables::pairs(meeting));
     Part { id: "result", heading: "Result", lead: String::new(), html }
 }
 
@@ -136,7 +137,7 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
         ),
     };
     let html = format!(
-        "{notes}{unpaired}<div class=\"charts\"><div class=\"card\"><table>{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
+        "{notes}{unpaired}<div class=\"halves\"><div class=\"card\"><table>{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
         tables::endings(summary),
         tables::incidents(record)
     );

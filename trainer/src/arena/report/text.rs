@@ -178,7 +178,7 @@ mod tests {
             "player 1            2      2      0      0  100.0 %",
             "score     75.0 %   [",
             "pairs  1: 0 with 0 points, 0 with 1/2, 0 with 1, 1 with 3/2, 0 with 2",
-            "SPRT   undecided, LLR 0.0",
+            "SPRT   undecided, LLR 0.1",
             "       Elo 0 (H0) against 50 (H1), alpha 0.05, beta 0.05",
             "3 games ended: 3 by the rules",
             "2 distinct games of 1.0 plies on average",

@@ -5,7 +5,7 @@ use std::iter::Sum;
 
 use serde::{Deserialize, Serialize};
 
-use super::{elo_of, normal, student};
+use super::{elo_of, normal, normal_of_student, student95};
 
 /// How many pairs brought 0, 1/2, 1, 3/2 and 2 points.
 ///
@@ -154,7 +154,7 @@ impl Pentanomial {
         if self.pairs() < 2 {
             return low;
         }
-        let greatest = student(self.pairs() - 1).powi(2);
+        let greatest = student95(self.size() - 1.0).powi(2);
         for _ in 0..40 {
             let middle = f64::midpoint(low, high);
             *(if self.deviance(middle) > greatest { &mut low } else { &mut high }) = middle;
@@ -174,11 +174,12 @@ impl Pentanomial {
         self.score_interval().map(elo_of)
     }
 
-    /// Likelihood of superiority: how sure it is, 0..=1, that the expected score is above one half. The normal
-    /// probability of the signed root of the deviance at one half.
+    /// Likelihood of superiority: how sure it is, 0..=1, that the expected score is above one half. Student's probability
+    /// of the signed root of the deviance at one half, so that at 97.5 % one half leaves the interval.
     #[must_use]
     pub fn superiority(&self) -> f64 {
-        normal((self.score() - 0.5).signum() * self.deviance(0.5).sqrt())
+        let root = self.deviance(0.5).sqrt().copysign(self.score() - 0.5);
+        normal(normal_of_student(root, (self.size() - 1.0).max(1.0)))
     }
 
     /// All of this at once.
@@ -299,6 +300,10 @@ mod tests {
     #[test]
     fn superiority() {
         assert_eq!(Pentanomial::default().superiority(), Pentanomial::from([3, 1, 5, 1, 3]).superiority());
+        // Where the interval just leaves one half out.
+        let counts = (0..50).map(|more| Pentanomial::from([20, 0, 10, 0, 20 + more]));
+        let edge = counts.into_iter().find(|pairs| pairs.score_interval()[0] > 0.5).expect("more wins");
+        assert!((0.975..0.98).contains(&edge.superiority()), "{edge:?}");
         let pairs = Pentanomial::from([5, 4, 20, 10, 12]);
         assert!((0.9..1.0).contains(&pairs.superiority()));
         assert!((pairs.superiority() + pairs.swapped().superiority() - 1.0).abs() < 1e-6);
