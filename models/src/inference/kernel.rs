@@ -242,13 +242,13 @@ fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'
         let (board, member) = places[r];
         let row = &mut y[(board + class.member(member)) * outputs..][columns.clone()];
         let (whole, rest) = row.as_chunks_mut::<LANES>();
-        for s in 0..STRIPS {
+        for (s, &sums) in sums[r].iter().enumerate() {
             match whole.get_mut(s) {
-                Some(y) => finish_strip(finish, y, sums[r][s]),
+                Some(y) => finish_strip(finish, y, sums),
                 None => {
                     let mut padded = [0.0; LANES];
                     padded[..rest.len()].copy_from_slice(rest);
-                    finish_strip(finish, &mut padded, sums[r][s]);
+                    finish_strip(finish, &mut padded, sums);
                     rest.copy_from_slice(&padded[..rest.len()]);
                 }
             }
