@@ -7,6 +7,7 @@ use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
 use crate::arena::{MatchResult, SeatRecord};
+use crate::grading::Grade;
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 
@@ -33,6 +34,8 @@ pub struct Metrics {
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
     pub arena: Vec<ArenaMetrics>,
+    /// The grade against the exact truth after the iteration, if it was due and the truth is known.
+    pub grade: Option<Grade>,
     /// How long things took.
     pub timing: Timing,
 }
@@ -155,6 +158,11 @@ impl Metrics {
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
             scalar(&opponent_tag("elo", &result.opponent), result.elo);
+        }
+        if let Some(grade) = &self.grade {
+            scalar("truth/kept", grade.all.value());
+            scalar("truth/kept_critical", grade.critical.value());
+            grade.value_head.iter().for_each(|head| scalar("truth/value_head", head.accuracy.value()));
         }
     }
 }

@@ -13,11 +13,12 @@ use turnstone_search::classic::Classical;
 use crate::agents::{Agent, LoadedNetwork, load_network};
 use crate::arena::{MatchResult, MatchSettings, play_match};
 use crate::config::{Config, cores};
+use crate::grading::{Grade, TruthSet, grade, known};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::network::{checkpoint_info, shape};
 use crate::progress::Reporter;
-use crate::replay::{GameId, Window, window_size};
+use crate::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
 use crate::self_play::{self, Games, Progress, Task, outcome_shares};
 use crate::streams::{Purpose, stream};
@@ -70,6 +71,8 @@ pub struct Run<'a, G: Game> {
     window: Window,
     standing: Standing,
     events: EventLog,
+    /// Positions whose exact value is known, if checkpoints are graded.
+    truth: Option<TruthSet>,
 }
 
 impl<'a, G: Classical> Run<'a, G> {
@@ -86,7 +89,8 @@ impl<'a, G: Classical> Run<'a, G> {
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { setup, spec, learner, window: Window::default(), standing, events })
+        let truth = truth(game, config)?;
+        Ok(Self { setup, spec, learner, window: Window::default(), standing, events, truth })
     }
 
     /// A run as it stood at the end of its last finished iteration.
@@ -126,7 +130,8 @@ impl<'a, G: Classical> Run<'a, G> {
             reporter.warning(&format!("{}: {missing} lines are missing or damaged", path.display()));
         }
         let events = EventLog::open(&folder.tensorboard());
-        let mut run = Self { setup, spec, learner, window, standing, events };
+        let truth = truth(game, config)?;
+        let mut run = Self { setup, spec, learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -210,6 +215,7 @@ impl<'a, G: Classical> Run<'a, G> {
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
         let Some(matches) = self.matches(iteration)? else { return Ok(None) };
+        let Some(grade) = self.grade(iteration)? else { return Ok(None) };
         let metrics = Metrics {
             iteration,
             step: self.learner.steps(),
@@ -221,6 +227,7 @@ impl<'a, G: Classical> Run<'a, G> {
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
             arena: matches.iter().map(ArenaMetrics::new).collect(),
+            grade,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
@@ -228,7 +235,14 @@ impl<'a, G: Classical> Run<'a, G> {
         Ok(Some(metrics))
     }
 
+    /// The positions of the window that games may start from.
+    fn archive(&self) -> Result<Vec<(G::State, u16)>> {
+        let state = |archived: &Archived| Ok((self.setup.game.parse_position(&archived.position)?, archived.ply));
+        self.window.archived().map(state).collect()
+    }
+
     fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
+        let archive = self.archive()?;
         let task = Task {
             game: self.setup.game,
             network: &self.setup.config.net,
@@ -236,6 +250,7 @@ impl<'a, G: Classical> Run<'a, G> {
             search: &self.setup.config.search,
             self_play: &self.setup.config.self_play,
             simulations: self.setup.config.search.simulations_at(self.progress(iteration)),
+            archive: &archive,
             seed: self.setup.config.seed,
             iteration,
         };
@@ -294,20 +309,47 @@ impl<'a, G: Classical> Run<'a, G> {
         learning_rate(&self.setup.config.learn, self.learner.steps(), self.progress(iteration))
     }
 
+    fn is_last(&self, iteration: u64) -> bool {
+        iteration == self.setup.config.run.iterations
+    }
+
+    /// Whether matches and the grade are due.
+    fn is_measured(&self, iteration: u64) -> bool {
+        let every = self.setup.config.arena.every;
+        self.is_last(iteration) || (every > 0 && iteration.is_multiple_of(every))
+    }
+
+    /// The averaged weights as the arena's agent.
+    fn agent(&self) -> Agent {
+        let Setup { game, config, folder, .. } = self.setup;
+        let info = checkpoint_info(game, &config.net, self.learner.steps());
+        let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
+        Agent::from_network(network, folder.latest(), config.arena.simulations, config.arena.search)
+    }
+
+    /// The grade, if one is due and the truth known; `None` if interrupted.
+    fn grade(&self, iteration: u64) -> Result<Option<Option<Grade>>> {
+        let Some(truth) = self.truth.as_ref().filter(|_| self.is_measured(iteration)) else { return Ok(Some(None)) };
+        let Setup { game, config, reporter, stop, .. } = self.setup;
+        let bar = reporter.bar("grading", truth.positions.len() as u64);
+        let grade = grade(game, &self.agent(), truth, config.seed, cores(), &|| bar.inc(1), stop)?;
+        bar.finish_and_clear();
+        if let Some(grade) = &grade {
+            reporter.line(&format!("    truth: {}", grade.summary()));
+        }
+        Ok(grade.map(Some))
+    }
+
     /// Plays the matches that are due; `None` if interrupted.
     fn matches(&self, iteration: u64) -> Result<Option<Vec<MatchResult>>> {
         let arena = &self.setup.config.arena;
-        let last = iteration == self.setup.config.run.iterations;
-        let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
         let mut results = Vec::new();
-        if !due {
+        if !self.is_measured(iteration) {
             return Ok(Some(results));
         }
-        let info = checkpoint_info(self.setup.game, &self.setup.config.net, self.learner.steps());
-        let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
-        let agent = Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search);
+        let agent = self.agent();
         let settings = MatchSettings {
-            games: if last { arena.final_games } else { arena.games },
+            games: if self.is_last(iteration) { arena.final_games } else { arena.games },
             opening_plies: arena.opening_plies,
             seed: self.setup.config.seed,
             threads: cores(),
@@ -334,8 +376,7 @@ impl<'a, G: Classical> Run<'a, G> {
         for result in matches {
             self.events.text(&opponent_tag("game", &result.agents[1]), &result.sample(), metrics.step);
         }
-        let last = metrics.iteration == self.setup.config.run.iterations;
-        if last || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
+        if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
             for tensor in self.learner.averaged().tensors() {
                 self.events.histogram(&format!("weights/{}", tensor.name), &tensor.data, metrics.step);
             }
@@ -351,9 +392,8 @@ impl<'a, G: Classical> Run<'a, G> {
         let info = checkpoint_info(game, &config.net, step);
         let weights = self.learner.averaged();
         turnstone_models::save(&folder.latest(), &info, weights)?;
-        let last = iteration == config.run.iterations;
         let every = config.run.checkpoint_steps;
-        if last || step / every > steps_before / every {
+        if self.is_last(iteration) || step / every > steps_before / every {
             folder.save_numbered(&info, weights)?;
         }
         let window_from = self.window.oldest().unwrap_or(1);
@@ -371,6 +411,11 @@ impl<'a, G: Classical> Run<'a, G> {
         folder.remove_shards_before(window_from)?;
         folder.thin_checkpoints(step, &config.run)
     }
+}
+
+/// The positions that checkpoints are graded in, if they are to be and there are any.
+fn truth<G: Game>(game: &G, config: &Config) -> Result<Option<TruthSet>> {
+    if config.arena.grade { known(game) } else { Ok(None) }
 }
 
 fn game_id<G: Game>(game: &G) -> GameId {

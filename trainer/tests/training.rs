@@ -23,6 +23,7 @@ simulations = 8
 games_per_iteration = 24
 concurrent_games = 6
 threads = 2
+archived_starts = 0.3
 [learn]
 batch = 32
 samples_per_position = 8
@@ -129,7 +130,11 @@ fn threads_batches_and_the_cache_change_nothing() {
     assert_eq!(code, Some(0), "{text}");
     let read = |run: &Path| fs::read(run.join("latest.safetensors")).expect("written");
     assert!(read(&one) == read(&other), "the networks differ");
-    assert_eq!(metrics(&one), metrics(&other));
+    let lines = metrics(&one);
+    assert_eq!(lines, metrics(&other));
+    // Beside every match the network is graded in all 1100 positions in which a move can be chosen.
+    let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
+    assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
 }
 
 #[cfg(unix)]

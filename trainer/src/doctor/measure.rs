@@ -113,6 +113,7 @@ fn play<G: Classical>(
         search,
         self_play,
         simulations,
+        archive: &[],
         seed: config.seed,
         iteration,
     };
