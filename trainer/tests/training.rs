@@ -201,3 +201,14 @@ fn the_smoke_run_beats_random() {
     assert!(events.metadata().expect("readable").len() > 1000);
     assert!(run.join("best.safetensors").is_file() && run.join("checkpoints").read_dir().is_ok_and(|d| d.count() > 0));
 }
+
+#[test]
+fn every_shipped_config_is_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs");
+    let configs = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+    let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(configs.len() >= 7);
+    for path in configs {
+        turnstone::config::Config::read(&path).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}
