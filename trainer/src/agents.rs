@@ -1,14 +1,23 @@
 //! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`, `mcts:sims=200`,
-//! `az:<checkpoint>,sims=100`, `az:pretrained`, `human`.
+//! `az:<checkpoint>,sims=100`, `az:pretrained`, `exact:<folder of tables>`, `engine:nodes=100:<command line>`, `human`.
 
 mod options;
+mod thinking;
+mod tree_player;
 mod players;
 mod classical;
+mod exact;
+mod external;
 mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
-pub use players::Player;
+pub use exact::{ExactSpec, Rate};
+pub use external::EngineSpec;
+pub(crate) use options::parse_time;
+pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
+pub use thinking::{Thinking, Thought, Verdict};
+pub use tree_player::Budget;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,17 +25,25 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use turnstone_env::{Game, nearest};
+use turnstone_env::games::AnyGame;
+use turnstone_env::{Game, Params, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
+use turnstone_search::exact::Solvable;
 
 use self::classical::ClassicalPlayer;
-use self::options::Options;
+use self::external::External;
+use self::options::{Options, time_text};
 use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
 
 /// Most simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
+
+/// A game that agents can be built for, as all of this program's are.
+pub trait Playable: Classical + Solvable {}
+
+impl<G: Classical + Solvable> Playable for G {}
 
 /// Which agent plays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -40,19 +57,23 @@ pub enum AgentSpec {
     Classical(ClassicalSpec),
     /// Tree search with random playouts.
     Mcts {
-        /// Simulations per move.
-        simulations: u32,
+        /// What bounds the search.
+        budget: Budget,
     },
+    /// A player that knows the exact truth.
+    Exact(ExactSpec),
     /// Tree search with a trained network.
     Az {
         /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
         /// with the program (`./pretrained` is a file of that name).
         checkpoint: PathBuf,
-        /// Simulations per move; 0 plays the network's policy without search.
-        simulations: u32,
+        /// What bounds the search; 0 simulations play the network's policy without search.
+        budget: Budget,
         /// Which search.
         search: SearchKind,
     },
+    /// Another program that speaks the Universal Game Interface.
+    Engine(EngineSpec),
 }
 
 /// Why an agent cannot play.
@@ -90,6 +111,9 @@ pub enum AgentError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A player failed where nothing can go on without it.
+    #[error(transparent)]
+    Player(#[from] PlayerFault),
 }
 
 /// A checkpoint made ready to play, read once for all threads.
@@ -114,7 +138,7 @@ impl Agent {
     ///
     /// # Errors
     /// One line that names the spec or file and the fault.
-    pub fn load<G: Classical>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
+    pub fn load<G: Playable>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
             AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
                 Some(pretrained::load(game)?)
@@ -123,6 +147,10 @@ impl Agent {
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
                     .map_err(|fault| AgentError::Spec { spec: spec.to_string(), fault })?;
+                None
+            }
+            AgentSpec::Exact(exact) => {
+                exact::find_truth(exact, game)?;
                 None
             }
             _ => None,
@@ -138,14 +166,31 @@ impl Agent {
         simulations: u32,
         search: SearchKind,
     ) -> Self {
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations, search }, network: Some(network) }
+        let budget = Budget::Simulations(simulations);
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), budget, search }, network: Some(network) }
+    }
+
+    /// A checksum of the network that it plays with, if it has one: a file of the same name may change.
+    #[must_use]
+    pub fn network_checksum(&self) -> Option<u32> {
+        let mut hasher = crc32fast::Hasher::new();
+        for tensor in self.network.as_ref()?.weights.tensors() {
+            hasher.update(bytemuck::cast_slice(&tensor.data));
+        }
+        Some(hasher.finalize())
+    }
+
+    /// The network that it searches with, if it has one.
+    #[must_use]
+    pub fn network(&self) -> Option<&LoadedNetwork> {
+        self.network.as_ref()
     }
 
     /// A player for one seat of one game at a time.
     ///
     /// # Errors
     /// The spec is `human`, who is no player of this program, or the network cannot be built.
-    pub fn player<G: Classical>(&self, game: &G) -> Result<Box<dyn Player<G>>, AgentError> {
+    pub fn player<G: Playable>(&self, game: &G) -> Result<Box<dyn Player<G>>, AgentError> {
         Ok(match &self.spec {
             AgentSpec::Human => {
                 let fault = "a person can only `play`".to_owned();
@@ -156,10 +201,12 @@ impl Agent {
                 let search = ClassicalSearch::new(classical, game).expect("the heuristic was found on loading");
                 Box::new(ClassicalPlayer::new(search))
             }
-            AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
-            AgentSpec::Az { simulations, search, .. } => {
+            AgentSpec::Engine(spec) => Box::new(External::new(game, spec)?),
+            AgentSpec::Mcts { budget } => Box::new(players::Rollouts::new(game, *budget)),
+            AgentSpec::Exact(exact) => Box::new(exact::Exact::new(exact, game)?),
+            AgentSpec::Az { budget, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations, search.strongest(*simulations))?)
+                Box::new(players::Network::new(game, network, *budget, *search)?)
             }
         })
     }
@@ -170,8 +217,13 @@ impl Agent {
 /// # Errors
 /// One line that names the file and the fault.
 pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
-    let path = if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() };
+    let path = checkpoint_file(path);
     checked(&path, turnstone_models::load(&path)?, game)
+}
+
+/// The file that is meant: a run folder stands for its latest checkpoint.
+fn checkpoint_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() }
 }
 
 /// A checkpoint that is confirmed to be of this game.
@@ -185,8 +237,28 @@ fn checked<G: Game>(
     Ok(LoadedNetwork { info, weights })
 }
 
+impl AgentSpec {
+    /// The game that the agent's checkpoint is for, with its parameters. `None` if the agent has no file.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be read, or is of a game that this program does not know.
+    pub fn checkpoint_game(&self) -> Result<Option<AnyGame>, AgentError> {
+        let Self::Az { checkpoint, .. } = self else { return Ok(None) };
+        if checkpoint.as_os_str() == pretrained::NAME {
+            return Ok(None);
+        }
+        let (info, _) = turnstone_models::load(&checkpoint_file(checkpoint))?;
+        let mut params = Params::new();
+        for (key, value) in &info.params {
+            params.set(key, value.as_str().unwrap_or_default());
+        }
+        let game = AnyGame::new(&info.game, &params);
+        game.map(Some).map_err(|error| AgentError::Spec { spec: self.to_string(), fault: error.to_string() })
+    }
+}
+
 /// The names of the agents that are not classical searches.
-const OTHERS: [&str; 4] = ["human", "random", "mcts", "az"];
+const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -194,19 +266,28 @@ impl FromStr for AgentSpec {
     fn from_str(spec: &str) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-        let mut options = Options::parse(rest, name == "az").map_err(fault)?;
+        // An engine's command line may hold anything, so its options come first.
+        let (rest, command) = match name {
+            "engine" => rest.split_once(':').unwrap_or((rest, "")),
+            _ => (rest, ""),
+        };
+        let with_file = match name {
+            "az" => true,
+            "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
+            _ => false,
+        };
+        let mut options = Options::parse(rest, with_file).map_err(fault)?;
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
-            "mcts" => options.number("sims", 1..=MAX_SIMULATIONS).map(|simulations| {
-                let simulations = simulations.unwrap_or(200);
-                Self::Mcts { simulations }
-            }),
-            "az" => options.number("sims", 0..=MAX_SIMULATIONS).and_then(|simulations| {
+            "mcts" => budget(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
+            "az" => budget(&mut options, 0, 100).and_then(|budget| {
                 let search = search_kind(&mut options)?;
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
+                Ok(Self::Az { checkpoint, budget, search })
             }),
+            "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
+            "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
             _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
             _ => {
                 let agents = [&OTHERS[..], &classical::NAMES].concat();
@@ -217,6 +298,16 @@ impl FromStr for AgentSpec {
             }
         };
         parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
+    }
+}
+
+/// `sims=` or `time=`, of which there can be one.
+fn budget(options: &mut Options, least: u32, default: u32) -> Result<Budget, String> {
+    let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
+    match (simulations, options.time("time")?) {
+        (Some(_), Some(_)) => Err("give sims or time, not both".into()),
+        (None, Some(time)) => Ok(Budget::Time(time)),
+        (simulations, None) => Ok(Budget::Simulations(simulations.unwrap_or(default))),
     }
 }
 
@@ -235,14 +326,25 @@ impl fmt::Display for AgentSpec {
             Self::Human => write!(f, "human"),
             Self::Random => write!(f, "random"),
             Self::Classical(classical) => classical.fmt(f),
-            Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
-            Self::Az { checkpoint, simulations, search } => {
-                write!(f, "az:{},sims={simulations}", checkpoint.display())?;
+            Self::Engine(engine) => engine.fmt(f),
+            Self::Mcts { budget } => write!(f, "mcts:{budget}"),
+            Self::Exact(exact) => exact.fmt(f),
+            Self::Az { checkpoint, budget, search } => {
+                write!(f, "az:{},{budget}", checkpoint.display())?;
                 match search {
                     SearchKind::Puct => write!(f, ",search=puct"),
                     SearchKind::Gumbel => Ok(()),
                 }
             }
+        }
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulations(simulations) => write!(f, "sims={simulations}"),
+            Self::Time(time) => write!(f, "time={}", time_text(*time)),
         }
     }
 }
@@ -278,9 +380,16 @@ mod tests {
             "breadthfirst:depth=2",
             "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
+            "mcts:time=50ms",
+            "az:x,time=1s,search=puct",
+            "exact",
+            "exact:error=0.5",
+            "exact:other/tables,error=0.05,depth=6",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
             "az:pretrained,sims=200",
+            "engine::my-engine",
+            "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }
@@ -302,7 +411,14 @@ mod tests {
             assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
         }
         assert!(fault("az").contains("name a checkpoint"));
+        assert!(fault("engine").contains("name a program"));
+        assert!(fault("engine:nodes=5").contains("name a program"));
+        assert!(fault("engine::a 'b").contains("a quote has no end"));
+        assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
         assert!(fault("random:x").contains("not `key=value`"));
+        assert!(fault("mcts:sims=10,time=1s").contains("sims or time, not both"));
+        assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
+        assert!(fault("exact:x,error=nan").contains("error must be a rate"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));
     }
 }

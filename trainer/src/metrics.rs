@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
-use crate::arena::{MatchResult, SeatRecord};
+use crate::arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
 use crate::grading::Grade;
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
@@ -34,6 +34,10 @@ pub struct Metrics {
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
     pub arena: Vec<ArenaMetrics>,
+    /// The match against the best checkpoint until then, if there was one.
+    pub previous_best: Option<ArenaMetrics>,
+    /// What the ladder says, if it was climbed.
+    pub ladder: Option<LadderRating>,
     /// The grade against the exact truth after the iteration, if it was due and the truth is known.
     pub grade: Option<Grade>,
     /// How long things took.
@@ -62,16 +66,16 @@ pub struct ArenaMetrics {
 impl ArenaMetrics {
     /// The figures of a match, without its games.
     #[must_use]
-    pub fn new(result: &MatchResult) -> Self {
-        Self {
-            opponent: result.agents[1].clone(),
-            by_seat: result.by_seat,
-            score: result.score,
-            score_interval: result.score_interval,
-            elo: result.elo,
-            elo_interval: result.elo_interval,
-            distinct_games: result.distinct_games,
-        }
+    pub fn of_match(record: &TournamentRecord) -> Self {
+        Self::new(record.header.agents[1].clone(), &Meeting::of_match(record))
+    }
+
+    /// The figures of a match against an opponent by this name.
+    #[must_use]
+    pub fn new(opponent: String, result: &Meeting) -> Self {
+        let Meeting { by_seat, estimate, distinct_games, .. } = *result;
+        let Estimate { score, score_interval, elo, elo_interval, .. } = estimate;
+        Self { opponent, by_seat, score, score_interval, elo, elo_interval, distinct_games }
     }
 }
 
@@ -109,9 +113,13 @@ impl Timing {
 }
 
 impl Metrics {
-    /// Mean score over the opponents of this iteration's matches, if there were any.
+    /// What the best checkpoint is found by: the score on the ladder, or else the mean score over the opponents of this
+    /// iteration's matches, if there were any.
     #[must_use]
     pub fn mean_score(&self) -> Option<f64> {
+        if let Some(ladder) = &self.ladder {
+            return Some(ladder.score);
+        }
         let scores = self.arena.iter().map(|result| result.score);
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
@@ -158,6 +166,12 @@ impl Metrics {
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
             scalar(&opponent_tag("elo", &result.opponent), result.elo);
+        }
+        if let Some(result) = &self.previous_best {
+            scalar("arena/score_vs_previous_best", result.score);
+        }
+        if let Some(ladder) = &self.ladder {
+            scalar("arena/ladder_elo", ladder.elo);
         }
         if let Some(grade) = &self.grade {
             scalar("truth/kept", grade.all.value());

@@ -1,5 +1,7 @@
 //! The training run: self-play, learning, matches, files, iteration by iteration.
 
+mod evaluation;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,12 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork, load_network};
-use crate::arena::{MatchResult, MatchSettings, play_match};
-use crate::config::{Config, cores};
-use crate::grading::{Grade, TruthSet, grade, known};
+use self::evaluation::{confirm_ladder, truth};
+use crate::agents::{Playable, load_network};
+use crate::arena::TournamentRecord;
+use crate::config::Config;
+use crate::grading::TruthSet;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::network::{checkpoint_info, shape};
@@ -75,7 +77,7 @@ pub struct Run<'a, G: Game> {
     truth: Option<TruthSet>,
 }
 
-impl<'a, G: Classical> Run<'a, G> {
+impl<'a, G: Playable> Run<'a, G> {
     /// A new run in an empty folder; its first state is on disk when this returns.
     ///
     /// # Errors
@@ -83,6 +85,7 @@ impl<'a, G: Classical> Run<'a, G> {
     pub fn start(setup: Setup<'a, G>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
+        confirm_ladder(game, config)?;
         folder.furnish()?;
         let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
@@ -103,6 +106,7 @@ impl<'a, G: Classical> Run<'a, G> {
             return Self::start(setup);
         }
         let spec = game.spec();
+        confirm_ladder(game, config)?;
         let (state, mut standing) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
@@ -152,12 +156,37 @@ impl<'a, G: Classical> Run<'a, G> {
             let info = checkpoint_info(game, &config.net, step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
-        if self.standing.best_score.is_some()
-            && let Err(fault) = load_network(&folder.best(), game)
-        {
-            reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
-            self.standing.best_score = None;
+        self.restore_best()
+    }
+
+    /// The best checkpoint is written after the state that tells of it, so it may be missing.
+    fn restore_best(&mut self) -> Result<()> {
+        let Setup { game, config, folder, reporter, .. } = self.setup;
+        if self.standing.best_score.is_none() {
+            return Ok(());
         }
+        let best = load_network(&folder.best(), game);
+        // States of earlier versions do not name the step.
+        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
+        if best.as_ref().is_ok_and(|best| best.info.step == step) {
+            self.standing.best_step = Some(step);
+            return Ok(());
+        }
+        if step == self.learner.steps() {
+            if let Err(fault) = best.as_ref()
+                && folder.best().exists()
+            {
+                reporter.warning(&format!("{fault}; written anew from the run's state"));
+            }
+            let info = checkpoint_info(game, &config.net, step);
+            return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
+        }
+        let fault = match best {
+            Err(fault) => fault.to_string(),
+            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
+        };
+        reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
+        (self.standing.best_score, self.standing.best_step) = (None, None);
         Ok(())
     }
 
@@ -214,8 +243,7 @@ impl<'a, G: Classical> Run<'a, G> {
         self.collect(games)?;
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
-        let Some(matches) = self.matches(iteration)? else { return Ok(None) };
-        let Some(grade) = self.grade(iteration)? else { return Ok(None) };
+        let Some(evaluation) = self.evaluate(iteration)? else { return Ok(None) };
         let metrics = Metrics {
             iteration,
             step: self.learner.steps(),
@@ -226,12 +254,14 @@ impl<'a, G: Classical> Run<'a, G> {
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
-            arena: matches.iter().map(ArenaMetrics::new).collect(),
-            grade,
+            arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
+            previous_best: evaluation.previous_best,
+            ladder: evaluation.ladder,
+            grade: evaluation.grade,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
-        self.log(&metrics, &matches);
+        self.log(&metrics, &evaluation.matches);
         Ok(Some(metrics))
     }
 
@@ -313,68 +343,11 @@ impl<'a, G: Classical> Run<'a, G> {
         iteration == self.setup.config.run.iterations
     }
 
-    /// Whether matches and the grade are due.
-    fn is_measured(&self, iteration: u64) -> bool {
-        let every = self.setup.config.arena.every;
-        self.is_last(iteration) || (every > 0 && iteration.is_multiple_of(every))
-    }
-
-    /// The averaged weights as the arena's agent.
-    fn agent(&self) -> Agent {
-        let Setup { game, config, folder, .. } = self.setup;
-        let info = checkpoint_info(game, &config.net, self.learner.steps());
-        let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
-        Agent::from_network(network, folder.latest(), config.arena.simulations, config.arena.search)
-    }
-
-    /// The grade, if one is due and the truth known; `None` if interrupted.
-    fn grade(&self, iteration: u64) -> Result<Option<Option<Grade>>> {
-        let Some(truth) = self.truth.as_ref().filter(|_| self.is_measured(iteration)) else { return Ok(Some(None)) };
-        let Setup { game, config, reporter, stop, .. } = self.setup;
-        let bar = reporter.bar("grading", truth.positions.len() as u64);
-        let grade = grade(game, &self.agent(), truth, config.seed, cores(), &|| bar.inc(1), stop)?;
-        bar.finish_and_clear();
-        if let Some(grade) = &grade {
-            reporter.line(&format!("    truth: {}", grade.summary()));
-        }
-        Ok(grade.map(Some))
-    }
-
-    /// Plays the matches that are due; `None` if interrupted.
-    fn matches(&self, iteration: u64) -> Result<Option<Vec<MatchResult>>> {
-        let arena = &self.setup.config.arena;
-        let mut results = Vec::new();
-        if !self.is_measured(iteration) {
-            return Ok(Some(results));
-        }
-        let agent = self.agent();
-        let settings = MatchSettings {
-            games: if self.is_last(iteration) { arena.final_games } else { arena.games },
-            opening_plies: arena.opening_plies,
-            seed: self.setup.config.seed,
-            threads: cores(),
-        };
-        for opponent in &arena.opponents {
-            let opponent = Agent::load(opponent, self.setup.game)?;
-            let bar = self.setup.reporter.bar("arena", settings.games as u64);
-            let result = play_match(self.setup.game, [&agent, &opponent], &settings, &|| bar.inc(1), self.setup.stop)?;
-            bar.finish_and_clear();
-            let Some(result) = result else { return Ok(None) };
-            self.report_match(&result);
-            results.push(result);
-        }
-        Ok(Some(results))
-    }
-
-    fn report_match(&self, result: &MatchResult) {
-        self.setup.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
-    }
-
     /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
-    fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
+    fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
-        for result in matches {
-            self.events.text(&opponent_tag("game", &result.agents[1]), &result.sample(), metrics.step);
+        for record in matches {
+            self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }
         if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
             for tensor in self.learner.averaged().tensors() {
@@ -384,7 +357,7 @@ impl<'a, G: Classical> Run<'a, G> {
         self.events.flush();
     }
 
-    /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.
+    /// Puts the iteration on disk: checkpoints, metrics, and then the state, which makes it count.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
         let Setup { game, config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
@@ -399,23 +372,20 @@ impl<'a, G: Classical> Run<'a, G> {
         let window_from = self.window.oldest().unwrap_or(1);
         let mut standing = Standing { iteration, window_from, ..self.standing.clone() };
         standing.left_out.retain(|&iteration| iteration >= window_from);
-        if let Some(score) = metrics.mean_score()
-            && standing.best_score.is_none_or(|best| score >= best)
-        {
-            turnstone_models::save(&folder.best(), &info, weights)?;
-            standing.best_score = Some(score);
+        let best = metrics.mean_score().filter(|&score| standing.best_score.is_none_or(|best| score >= best));
+        if let Some(score) = best {
+            (standing.best_score, standing.best_step) = (Some(score), Some(step));
         }
         folder.append_metrics(metrics)?;
         folder.save_state(self.learner.state(), &standing)?;
         self.standing = standing;
+        if best.is_some() {
+            // Last, since an iteration that is undone must find the one before it.
+            turnstone_models::save(&folder.best(), &info, self.learner.averaged())?;
+        }
         folder.remove_shards_before(window_from)?;
         folder.thin_checkpoints(step, &config.run)
     }
-}
-
-/// The positions that checkpoints are graded in, if they are to be and there are any.
-fn truth<G: Game>(game: &G, config: &Config) -> Result<Option<TruthSet>> {
-    if config.arena.grade { known(game) } else { Ok(None) }
 }
 
 fn game_id<G: Game>(game: &G) -> GameId {

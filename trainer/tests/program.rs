@@ -261,8 +261,8 @@ fn a_reader_that_goes_away_is_no_fault() {
 fn pretrained_agents_play_by_name() {
     let random = ["arena", "mu_torere", "az:pretrained,sims=32", "random", "--games", "40", "--json"];
     let answer: Value = serde_json::from_str(&stdout(&random)).expect("JSON");
-    assert!(answer["match"]["score"].as_f64() >= Some(0.7), "{answer}");
-    assert_eq!(answer["match"]["agents"][0], "az:pretrained,sims=32");
+    assert!(answer["summary"]["agents"][0]["score"].as_f64() >= Some(0.7), "{answer}");
+    assert_eq!(answer["record"]["agents"][0], "az:pretrained,sims=32");
     let folder = tempfile::tempdir().expect("a temporary folder"); // it is in the program, wherever that runs
     let played = Command::new(env!("CARGO_BIN_EXE_turnstone"))
         .args(["play", "mu_torere", "--p1", "az:pretrained", "--p2", "random", "--json"])

@@ -35,6 +35,7 @@ games = 6
 final_games = 6
 simulations = 8
 opponents = ["random"]
+best_games = 4
 [run]
 iterations = 12
 checkpoint_steps = 300
@@ -135,6 +136,30 @@ fn threads_batches_and_the_cache_change_nothing() {
     // Beside every match the network is graded in all 1100 positions in which a move can be chosen.
     let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
     assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
+}
+
+#[test]
+fn a_run_climbs_the_ladder_and_meets_its_best() {
+    let place = Place::new();
+    let changes = ["game.max_plies=100", "arena.ladder_games=2", "arena.every=1", "run.iterations=3"];
+    let climbed = |name: &str, threads: &str| {
+        let run = place.run(name);
+        let config = place.config.to_str().expect("UTF-8");
+        let mut args = vec![config, "--run", run.to_str().expect("UTF-8"), "--set", threads];
+        changes.iter().for_each(|change| args.extend(["--set", change]));
+        let (code, text) = finish(train(&args));
+        assert!(code == Some(0) && text.contains("on the ladder: Elo"), "{text}");
+        metrics(&run)
+    };
+    let lines = climbed("one", "self_play.threads=1");
+    assert_eq!(lines, climbed("three", "self_play.threads=3"));
+    assert!(lines.iter().all(|line| line["ladder"]["elo"].is_number() && line["ladder"]["interval"][0].is_number()));
+    assert!(lines[0]["previous_best"].is_null() && lines[1]["previous_best"]["score"].is_number(), "{lines:?}");
+    let elsewhere = ["--set", "arena.ladder_games=2"];
+    let run = place.run("elsewhere");
+    let config = place.config.to_str().expect("UTF-8");
+    let (code, text) = finish(train(&[&[config, "--run", run.to_str().expect("UTF-8")][..], &elsewhere].concat()));
+    assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not of this game"), "{text}");
 }
 
 #[cfg(unix)]

@@ -1,11 +1,6 @@
-//! The result of a match: wins, draws and losses by seat, score and Elo difference with intervals.
+//! Games counted: wins, draws and losses, by seat.
 
 use serde::{Deserialize, Serialize};
-
-use super::PlayedGame;
-
-/// Two-sided 95 % of the normal distribution.
-pub const Z95: f64 = 1.959_963_985;
 
 /// Wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -27,27 +22,6 @@ pub struct SeatRecord {
     pub second: Record,
 }
 
-/// The result of a match, for agent A.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct MatchResult {
-    /// The specs of agents A and B.
-    pub agents: [String; 2],
-    /// A's record in both seats.
-    pub by_seat: SeatRecord,
-    /// A's score: wins and half the draws, as a share of the games, 0..=1.
-    pub score: f64,
-    /// 95 % interval of the score, from the variance between the pairs of games.
-    pub score_interval: [f64; 2],
-    /// Elo difference that the score stands for; infinite if A won or lost everything (`null` in JSON).
-    pub elo: f64,
-    /// 95 % interval of the Elo difference.
-    pub elo_interval: [f64; 2],
-    /// Games that differ in at least one move.
-    pub distinct_games: usize,
-    /// All games, in pairs from the same opening.
-    pub games: Vec<PlayedGame>,
-}
-
 impl Record {
     fn add(&mut self, result: i8) {
         match result {
@@ -62,9 +36,34 @@ impl Record {
     pub fn games(&self) -> usize {
         self.wins + self.draws + self.losses
     }
+
+    /// Wins and half the draws as a share of the games, 0..=1; not a number if there is none.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        (self.wins as f64 + 0.5 * self.draws as f64) / self.games() as f64
+    }
+
+    fn swapped(self) -> Self {
+        Self { wins: self.losses, losses: self.wins, ..self }
+    }
 }
 
 impl SeatRecord {
+    /// Counts games by the seat, 0 or 1, and the result, 1, 0 or -1.
+    pub(super) fn of(games: impl Iterator<Item = (usize, i8)>) -> Self {
+        let mut record = Self::default();
+        for (seat, result) in games {
+            if seat == 0 { &mut record.first } else { &mut record.second }.add(result);
+        }
+        record
+    }
+
+    /// The same games as the opponent sees them.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { first: self.second.swapped(), second: self.first.swapped() }
+    }
+
     /// Both seats together.
     #[must_use]
     pub fn total(&self) -> Record {
@@ -76,118 +75,11 @@ impl SeatRecord {
     }
 }
 
-impl MatchResult {
-    /// The result of games in pairs: numbers `2i` and `2i + 1` share an opening with seats swapped.
-    pub(super) fn new(agents: [String; 2], games: Vec<PlayedGame>) -> Self {
-        let mut by_seat = SeatRecord::default();
-        for game in &games {
-            let seat = if game.a_is_first { &mut by_seat.first } else { &mut by_seat.second };
-            seat.add(game.result_for_a);
-        }
-        let pairs: Vec<f64> =
-            games.chunks(2).map(|pair| pair.iter().map(points).sum::<f64>() / pair.len() as f64).collect();
-        let (score, error) = mean_and_error(&pairs);
-        let score_interval = [score - Z95 * error, score + Z95 * error].map(|s| s.clamp(0.0, 1.0));
-        let mut lines: Vec<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let distinct_games = lines.len();
-        Self {
-            agents,
-            by_seat,
-            score,
-            score_interval,
-            elo: elo(score),
-            elo_interval: score_interval.map(elo),
-            distinct_games,
-            games,
-        }
-    }
-
-    /// One line for people.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let Record { wins, draws, losses } = self.by_seat.total();
-        let [low, high] = self.score_interval.map(|s| 100.0 * s);
-        format!(
-            "{wins} won, {draws} drawn, {losses} lost: {:.1} % [{low:.1}, {high:.1}], Elo {} [{}, {}]",
-            100.0 * self.score,
-            signed(self.elo),
-            signed(self.elo_interval[0]),
-            signed(self.elo_interval[1])
-        )
-    }
-}
-
-impl MatchResult {
-    /// The first game in Markdown.
-    #[must_use]
-    pub fn sample(&self) -> String {
-        let Some(PlayedGame { opening, moves, a_is_first, result_for_a, .. }) = self.games.first() else {
-            return String::new();
-        };
-        let result = ["lost", "drawn", "won"][(result_for_a + 1) as usize];
-        let (seat, [a, b]) = (if *a_is_first { 1 } else { 2 }, &self.agents);
-        let moves = moves.join(" ");
-        format!("`{a}`, player {seat}, against `{b}`: {result}; {opening} random plies, then theirs\n\n`{moves}`")
-    }
-}
-
-fn points(game: &PlayedGame) -> f64 {
-    f64::from(game.result_for_a + 1) / 2.0
-}
-
-/// Mean, and standard error of the mean. The variance counts one more pair, half of it won and half lost, so that a
-/// clean sweep of few games does not look certain.
-fn mean_and_error(samples: &[f64]) -> (f64, f64) {
-    let n = samples.len().max(1) as f64;
-    let mean = samples.iter().sum::<f64>() / n;
-    let doubt = 0.5 * (mean.powi(2) + (1.0 - mean).powi(2));
-    let squares = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() + doubt;
-    (mean, squares.sqrt() / n)
-}
-
-/// Elo difference of a score: `400 log10(s / (1 - s))`.
-fn elo(score: f64) -> f64 {
-    400.0 * (score / (1.0 - score)).log10()
-}
-
-fn signed(elo: f64) -> String {
+/// Elo with its sign.
+pub(super) fn signed(elo: f64) -> String {
     match elo {
         f64::INFINITY => "+inf".into(),
         f64::NEG_INFINITY => "-inf".into(),
         _ => format!("{elo:+.0}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn game(a_is_first: bool, result_for_a: i8, last: &str) -> PlayedGame {
-        PlayedGame { opening: 0, moves: vec![last.into()], a_is_first, result_for_a, truncated: false }
-    }
-
-    #[test]
-    fn a_worked_example() {
-        let games = vec![game(true, 1, "a"), game(false, 0, "b"), game(true, 1, "a"), game(false, -1, "c")];
-        let result = MatchResult::new(["x".into(), "y".into()], games);
-        assert_eq!(result.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
-        assert_eq!(result.by_seat.second, Record { wins: 0, draws: 1, losses: 1 });
-        assert_eq!(result.distinct_games, 3);
-        // Pairs score 0.75 and 0.5: mean 5/8, squares 2/64 and in doubt 17/64, error sqrt(19)/16.
-        assert!((result.score - 0.625).abs() < 1e-12);
-        assert!((result.score_interval[0] - (0.625 - Z95 * 19f64.sqrt() / 16.0)).abs() < 1e-9);
-        assert!((result.elo - 88.74).abs() < 0.01, "{}", result.elo);
-    }
-
-    #[test]
-    fn a_clean_sweep_has_an_interval() {
-        let games = (0..10).map(|i| game(i % 2 == 0, 1, "a")).collect();
-        let result = MatchResult::new(["x".into(), "y".into()], games);
-        assert_eq!(result.score, 1.0);
-        assert!(result.score_interval[0] < 0.85 && result.elo_interval[0].is_finite());
-        assert!(result.summary().contains("Elo +inf"));
-        assert_eq!(result.sample(), "`x`, player 1, against `y`: won; 0 random plies, then theirs\n\n`a`");
     }
 }

@@ -1,0 +1,158 @@
+//! What a player may spend on a move, and who looks on while it does.
+
+use turnstone_env::{Action, Side};
+use turnstone_search::Estimate;
+use turnstone_search::classic::{Found, Limits, Stop, WIN_BAND};
+
+/// A move's budget, a flag that ends it, and somebody who hears what has been found so far. The default is the agent's
+/// own budget, and nobody.
+#[derive(Default)]
+pub struct Thinking<'a> {
+    /// Bounds in place of those in the agent's spec; without any, the player thinks until it is stopped.
+    pub limits: Option<Limits>,
+    /// Ends the thinking: the player answers at once with the best it has.
+    pub stop: Stop,
+    /// Hears of progress; the last it hears is what the player ended with.
+    pub report: Option<&'a mut dyn FnMut(&Thought)>,
+}
+
+impl Thinking<'_> {
+    /// Whether anything is asked for but the agent's move within its own budget.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.limits.is_some() || self.report.is_some()
+    }
+
+    /// Reports a thought, if anybody wants to know.
+    pub(super) fn tell(&mut self, thought: impl FnOnce() -> Thought) {
+        if let Some(report) = &mut self.report {
+            report(&thought());
+        }
+    }
+}
+
+/// What a player thinks of a position.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Thought {
+    /// Plies that it has looked ahead: in full, or for a tree search the length of its line.
+    pub depth: u32,
+    /// Positions visited, or simulations of a tree search.
+    pub nodes: u64,
+    /// What the position is worth, if it has an opinion.
+    pub verdict: Option<Verdict>,
+    /// The line it expects, its own move first.
+    pub line: Vec<Action>,
+}
+
+/// What a position is worth to its mover.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Verdict {
+    /// The static evaluation's score in its own unit, or the expected result in hundredths, -100 to 100.
+    pub score: i32,
+    /// Probabilities of win, draw and loss.
+    pub win_draw_loss: [f32; 3],
+}
+
+impl Verdict {
+    /// The opinion of a network or of playouts.
+    #[must_use]
+    pub fn of_estimate(estimate: Estimate, mover: Side) -> Self {
+        let win_draw_loss = estimate.win_draw_loss(mover);
+        let score = 100.0 * (win_draw_loss[0] - win_draw_loss[2]);
+        Self { score: score.round() as i32, win_draw_loss }
+    }
+}
+
+/// What the scores of a classical search mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The score of a won game.
+    pub(super) won: i32,
+    /// A lead that wins about three games of four.
+    pub(super) lead: f32,
+}
+
+impl Scale {
+    /// The opinion of a classical search. A result that no estimate had a part in is certain; any other score wins with
+    /// probability `1 / (1 + exp(-score / lead))` and never draws.
+    pub(super) fn verdict(self, found: &Found, mover: Side) -> Verdict {
+        let score = if mover == Side::First { found.score } else { -found.score };
+        let certain = found.complete || score.abs() >= self.won - WIN_BAND;
+        let win = 1.0 / (1.0 + (-score as f32 / self.lead).exp());
+        let win_draw_loss = match score.signum() {
+            _ if !certain => [win, 0.0, 1.0 - win],
+            1 => [1.0, 0.0, 0.0],
+            0 => [0.0, 1.0, 0.0],
+            _ => [0.0, 0.0, 1.0],
+        };
+        Verdict { score, win_draw_loss }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::Agent;
+    use crate::streams::{Purpose, stream};
+    use turnstone_env::games::{Mancala, MuTorere};
+
+    /// Plays a game in which every move is thought of twice: alone, and watched within the agent's own budget.
+    fn watched_and_alone<G: crate::agents::Playable>(game: &G, spec: &str) {
+        let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
+        let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
+        let mut state = game.start();
+        let mut rngs = [0, 1].map(|_| stream(1, Purpose::Play, [0, 0]));
+        alone.new_game(game, &state, &mut rngs[0]);
+        watched.new_game(game, &state, &mut rngs[1]);
+        for _ in 0..12 {
+            let action = alone.choose(game, &state, &mut rngs[0]).expect("an action");
+            let mut last = None;
+            let mut report = |thought: &Thought| last = Some(thought.clone());
+            let mut thinking = Thinking { report: Some(&mut report), ..Thinking::default() };
+            assert_eq!(watched.think(game, &state, &mut thinking, &mut rngs[1]), Ok(action), "{spec}");
+            let last = last.expect("a thought");
+            assert_eq!(last.line[0], action, "{spec}");
+            let sum: f32 = last.verdict.map_or(1.0, |verdict| verdict.win_draw_loss.iter().sum());
+            assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
+            game.play(&mut state, action);
+            alone.played(game, action);
+            watched.played(game, action);
+            if game.outcome(&state).is_some() {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn a_watched_player_plays_as_it_would_alone() {
+        let mancala = Mancala::default();
+        for spec in [
+            "random",
+            "minimax:depth=4",
+            "alphabeta:depth=6",
+            "alphabeta:depth=6,hash=1",
+            "alphabeta:nodes=3000,hash=1",
+            "breadthfirst:depth=3",
+            "bestfirst:nodes=500",
+            "mcts:sims=70",
+        ] {
+            watched_and_alone(&mancala, spec);
+        }
+        for spec in ["az:pretrained,sims=30", "az:pretrained,sims=30,search=puct", "az:pretrained,sims=0"] {
+            watched_and_alone(&MuTorere::default(), spec);
+        }
+    }
+
+    #[test]
+    fn certain_results_are_told_from_estimates() {
+        let scale = Scale { won: 1000, lead: 10.0 };
+        let found = |score, complete| Found { score, complete, ..Found::default() };
+        let told = |found: &Found, mover| scale.verdict(found, mover).win_draw_loss;
+        assert_eq!(told(&found(990, false), Side::First), [1.0, 0.0, 0.0]);
+        assert_eq!(told(&found(3, true), Side::Second), [0.0, 0.0, 1.0]);
+        assert_eq!(told(&found(0, true), Side::Second), [0.0, 1.0, 0.0]);
+        assert_eq!(told(&found(0, false), Side::First), [0.5, 0.0, 0.5]);
+        let [win, _, _] = told(&found(-10, false), Side::Second);
+        assert!((win - 0.731).abs() < 1e-3);
+    }
+}
