@@ -14,6 +14,8 @@ pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod seeds;
+pub(crate) mod pyro;
+pub(crate) mod pyro_server;
 
 use turnstone_env::Outcome;
 

@@ -18,5 +18,6 @@ pub mod run_folder;
 pub mod run;
 pub mod report;
 pub mod doctor;
+pub mod pyro;
 pub mod cli;
 mod commands;
