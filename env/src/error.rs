@@ -104,7 +104,8 @@ fn suggestion(nearest: &Option<String>) -> String {
 }
 
 /// Input from outside as it may stand in a one-line message: printable and at most 80 characters.
-fn shortened(text: &str) -> String {
+#[must_use]
+pub fn shortened(text: &str) -> String {
     let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
     if text.chars().nth(80).is_some() {
         shown.push('…');

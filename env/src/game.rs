@@ -55,6 +55,16 @@ impl Outcome {
         }
     }
 
+    /// The result as scripts read it: `player1`, `player2` or `draw`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self.winner {
+            Some(Side::First) => "player1",
+            None => "draw",
+            Some(Side::Second) => "player2",
+        }
+    }
+
     /// The result for `side`: 1 for a win, 0 for a draw, -1 for a loss.
     #[must_use]
     pub const fn value_for(&self, side: Side) -> i8 {

@@ -38,7 +38,7 @@ pub mod conformance;
 pub mod toy;
 
 pub use action::{Action, ActionList};
-pub use error::{Error, nearest};
+pub use error::{Error, nearest, shortened};
 pub use game::{Game, Outcome, Spec, play_text, try_play};
 pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv, make, make_vec};
 pub use params::Params;

@@ -5,16 +5,18 @@
 
 pub mod heuristic;
 mod found;
+mod limits;
 mod minimax;
 mod alphabeta;
 mod kept_tree;
 mod breadth_first;
 mod best_first;
 
-pub use alphabeta::{AlphaBeta, Limits, MAX_DEPTH};
+pub use alphabeta::{AlphaBeta, MAX_DEPTH};
 pub use best_first::BestFirst;
 pub use breadth_first::{BreadthFirst, MOST_POSITIONS};
 pub use found::{Found, Work};
 pub use heuristic::mancala::StoreDifference;
 pub use heuristic::{Classical, Heuristic, ToyMargin, WIN_BAND, WON, WinLoss};
+pub use limits::{Limits, Stop};
 pub use minimax::Minimax;

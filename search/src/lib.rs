@@ -14,5 +14,5 @@ pub mod classic;
 pub mod exact;
 
 pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
-pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, TreeSize};
+pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, Step, TreeSize};
 pub use requests::{Request, Requests, Traffic};

@@ -102,6 +102,17 @@ impl Default for Gumbel {
     }
 }
 
+/// What became of a simulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Its last position waits for the evaluator's answer.
+    Leaf,
+    /// It ended in a proven position.
+    Finished,
+    /// There was none to begin: the simulations are done, or the root is proven.
+    Done,
+}
+
 /// A legal action at the root after a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RootAction {
@@ -188,19 +199,39 @@ impl<G: Game> Mcts<G> {
     /// Descends to the next position that needs evaluating and returns it with its legal actions, or `None` when the
     /// simulations are done or the root is proven. Simulations that end in proven positions are finished on the way.
     pub fn gather(&mut self, game: &G) -> Option<(&G::State, &[Action])> {
-        assert_eq!(self.pending, NO_NODE, "the last answer has to be applied first");
-        while self.left > 0 && self.tree.nodes[0].proven.is_none() {
-            self.left -= u32::from(self.tree.nodes[0].expanded);
-            let leaf = self.descend(game);
-            if self.tree.nodes[leaf as usize].proven.is_none() {
-                self.pending = leaf;
-                let state = &self.tree.nodes[leaf as usize].state;
-                game.legal(state, &mut self.legal);
-                return Some((state, &self.legal));
+        loop {
+            match self.step(game) {
+                Step::Finished => {}
+                Step::Leaf => return Some(self.leaf()),
+                Step::Done => return None,
             }
-            backup::backup(&mut self.tree, &self.path, leaf, Estimate::default());
         }
-        None
+    }
+
+    /// Begins one simulation, for callers that look up between any two: [`Mcts::gather`] takes steps until a position
+    /// needs evaluating, and there may be many.
+    pub fn step(&mut self, game: &G) -> Step {
+        assert_eq!(self.pending, NO_NODE, "the last answer has to be applied first");
+        if self.left == 0 || self.tree.nodes[0].proven.is_some() {
+            return Step::Done;
+        }
+        self.left -= u32::from(self.tree.nodes[0].expanded);
+        let leaf = self.descend(game);
+        if self.tree.nodes[leaf as usize].proven.is_some() {
+            backup::backup(&mut self.tree, &self.path, leaf, Estimate::default());
+            return Step::Finished;
+        }
+        self.pending = leaf;
+        game.legal(&self.tree.nodes[leaf as usize].state, &mut self.legal);
+        Step::Leaf
+    }
+
+    /// The position that waits for an answer after [`Step::Leaf`], with its legal actions.
+    ///
+    /// # Panics
+    /// If none waits.
+    pub fn leaf(&self) -> (&G::State, &[Action]) {
+        (&self.tree.nodes[self.pending as usize].state, &self.legal)
     }
 
     /// Takes the evaluator's answer for the position that [`Mcts::gather`] returned: priors of its legal actions and
@@ -256,6 +287,11 @@ impl<G: Game> Mcts<G> {
     /// The position at the root.
     pub fn state(&self) -> &G::State {
         &self.tree.nodes[0].state
+    }
+
+    /// Who is to move at the root.
+    pub fn mover(&self) -> Side {
+        self.tree.nodes[0].mover
     }
 
     /// The exact value of the root for the first side, if it is proven.
@@ -338,13 +374,27 @@ impl<G: Game> Mcts<G> {
     /// The expected line: from the root the most visited actions, proven results first.
     pub fn principal_variation(&self) -> Vec<Action> {
         let mut line = Vec::new();
-        let mut node = 0;
+        self.follow(0, &mut line);
+        line
+    }
+
+    /// The expected line if this action is played at the root; that action alone if it has not been searched.
+    pub fn line(&self, action: Action) -> Vec<Action> {
+        let mut line = vec![action];
+        match self.tree.edges_of(0).iter().find(|edge| edge.action == action) {
+            Some(edge) if edge.child != NO_NODE => self.follow(edge.child, &mut line),
+            _ => {}
+        }
+        line
+    }
+
+    fn follow(&self, mut node: NodeId, line: &mut Vec<Action>) {
         loop {
             let mover = self.tree.nodes[node as usize].mover;
             let rank = |edge: &Edge| (self.proven_for(edge, mover).filter(|&v| v != 0).unwrap_or(0), edge.visits);
             let edges = self.tree.edges_of(node);
             let Some(best) = edges.iter().rev().filter(|edge| edge.visits > 0).max_by_key(|edge| rank(edge)) else {
-                return line;
+                return;
             };
             line.push(best.action);
             node = best.child;

@@ -1,14 +1,19 @@
 //! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`, `mcts:sims=200`,
-//! `az:<checkpoint>,sims=100`, `az:pretrained`, `human`.
+//! `az:<checkpoint>,sims=100`, `az:pretrained`, `engine:nodes=100:<command line>`, `human`.
 
 mod options;
+mod thinking;
+mod tree_player;
 mod players;
 mod classical;
+mod external;
 mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
-pub use players::Player;
+pub use external::EngineSpec;
+pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
+pub use thinking::{Thinking, Thought, Verdict};
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,11 +21,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use turnstone_env::{Game, nearest};
+use turnstone_env::games::AnyGame;
+use turnstone_env::{Game, Params, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
 
 use self::classical::ClassicalPlayer;
+use self::external::External;
 use self::options::Options;
 use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
@@ -53,6 +60,8 @@ pub enum AgentSpec {
         /// Which search.
         search: SearchKind,
     },
+    /// Another program that speaks the Universal Game Interface.
+    Engine(EngineSpec),
 }
 
 /// Why an agent cannot play.
@@ -90,6 +99,9 @@ pub enum AgentError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// A player failed where nothing can go on without it.
+    #[error(transparent)]
+    Player(#[from] PlayerFault),
 }
 
 /// A checkpoint made ready to play, read once for all threads.
@@ -141,6 +153,12 @@ impl Agent {
         Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations, search }, network: Some(network) }
     }
 
+    /// The network that it searches with, if it has one.
+    #[must_use]
+    pub fn network(&self) -> Option<&LoadedNetwork> {
+        self.network.as_ref()
+    }
+
     /// A player for one seat of one game at a time.
     ///
     /// # Errors
@@ -156,10 +174,11 @@ impl Agent {
                 let search = ClassicalSearch::new(classical, game).expect("the heuristic was found on loading");
                 Box::new(ClassicalPlayer::new(search))
             }
+            AgentSpec::Engine(spec) => Box::new(External::new(game, spec)?),
             AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
             AgentSpec::Az { simulations, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations, search.strongest(*simulations))?)
+                Box::new(players::Network::new(game, network, *simulations, *search)?)
             }
         })
     }
@@ -170,8 +189,13 @@ impl Agent {
 /// # Errors
 /// One line that names the file and the fault.
 pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
-    let path = if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() };
+    let path = checkpoint_file(path);
     checked(&path, turnstone_models::load(&path)?, game)
+}
+
+/// The file that is meant: a run folder stands for its latest checkpoint.
+fn checkpoint_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() }
 }
 
 /// A checkpoint that is confirmed to be of this game.
@@ -185,8 +209,28 @@ fn checked<G: Game>(
     Ok(LoadedNetwork { info, weights })
 }
 
+impl AgentSpec {
+    /// The game that the agent's checkpoint is for, with its parameters. `None` if the agent has no file.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be read, or is of a game that this program does not know.
+    pub fn checkpoint_game(&self) -> Result<Option<AnyGame>, AgentError> {
+        let Self::Az { checkpoint, .. } = self else { return Ok(None) };
+        if checkpoint.as_os_str() == pretrained::NAME {
+            return Ok(None);
+        }
+        let (info, _) = turnstone_models::load(&checkpoint_file(checkpoint))?;
+        let mut params = Params::new();
+        for (key, value) in &info.params {
+            params.set(key, value.as_str().unwrap_or_default());
+        }
+        let game = AnyGame::new(&info.game, &params);
+        game.map(Some).map_err(|error| AgentError::Spec { spec: self.to_string(), fault: error.to_string() })
+    }
+}
+
 /// The names of the agents that are not classical searches.
-const OTHERS: [&str; 4] = ["human", "random", "mcts", "az"];
+const OTHERS: [&str; 5] = ["human", "random", "mcts", "az", "engine"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -194,6 +238,11 @@ impl FromStr for AgentSpec {
     fn from_str(spec: &str) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+        // An engine's command line may hold anything, so its options come first.
+        let (rest, command) = match name {
+            "engine" => rest.split_once(':').unwrap_or((rest, "")),
+            _ => (rest, ""),
+        };
         let mut options = Options::parse(rest, name == "az").map_err(fault)?;
         let parsed = match name {
             "human" => Ok(Self::Human),
@@ -207,6 +256,7 @@ impl FromStr for AgentSpec {
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
                 Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
             }),
+            "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
             _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
             _ => {
                 let agents = [&OTHERS[..], &classical::NAMES].concat();
@@ -235,6 +285,7 @@ impl fmt::Display for AgentSpec {
             Self::Human => write!(f, "human"),
             Self::Random => write!(f, "random"),
             Self::Classical(classical) => classical.fmt(f),
+            Self::Engine(engine) => engine.fmt(f),
             Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
             Self::Az { checkpoint, simulations, search } => {
                 write!(f, "az:{},sims={simulations}", checkpoint.display())?;
@@ -281,6 +332,8 @@ mod tests {
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
             "az:pretrained,sims=200",
+            "engine::my-engine",
+            "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }
@@ -302,6 +355,10 @@ mod tests {
             assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
         }
         assert!(fault("az").contains("name a checkpoint"));
+        assert!(fault("engine").contains("name a program"));
+        assert!(fault("engine:nodes=5").contains("name a program"));
+        assert!(fault("engine::a 'b").contains("a quote has no end"));
+        assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
         assert!(fault("random:x").contains("not `key=value`"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));
     }

@@ -1,7 +1,11 @@
 //! Matches between two agents: openings played from both seats, and what the result means.
 
+mod record;
 mod result;
 
+pub use record::{
+    Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord,
+};
 pub use result::{MatchResult, Record, SeatRecord, Z95};
 
 use std::collections::HashSet;
@@ -67,7 +71,7 @@ pub fn play_match<G: Classical>(
             if number >= 2 * pairs || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let played = play_game(game, &mut players, &openings[number / 2], number, settings.seed);
+            let played = play_game(game, &mut players, &openings[number / 2], number, settings.seed)?;
             games.lock().expect("no player panics while it holds the list")[number] = Some(played);
             progress();
         }
@@ -87,7 +91,7 @@ fn play_game<G: Game>(
     opening: &[Action],
     number: usize,
     seed: u64,
-) -> PlayedGame {
+) -> Result<PlayedGame, AgentError> {
     let a_is_first = number.is_multiple_of(2);
     let mut state = game.start();
     opening.iter().for_each(|&action| game.play(&mut state, action));
@@ -101,18 +105,18 @@ fn play_game<G: Game>(
             break outcome;
         }
         let agent = usize::from((game.mover(&state) == Side::First) != a_is_first);
-        let action = players[agent].choose(game, &state, &mut rngs[agent]);
+        let action = players[agent].choose(game, &state, &mut rngs[agent])?;
         game.play(&mut state, action);
         players.iter_mut().for_each(|player| player.played(game, action));
         moves.push(action);
     };
-    PlayedGame {
+    Ok(PlayedGame {
         opening: opening.len(),
         moves: moves.iter().map(|&action| game.action_text(action)).collect(),
         a_is_first,
         result_for_a: result_for(&outcome, a_is_first),
         truncated: outcome.truncated,
-    }
+    })
 }
 
 fn result_for(outcome: &Outcome, a_is_first: bool) -> i8 {

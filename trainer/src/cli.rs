@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use turnstone_env::games::AnyGame;
 use turnstone_env::{Action, Game, Params, play_text};
 
+use crate::agents::AgentSpec;
 use crate::commands;
 
 /// Learn traditional two-player board games by self-play, and play them
@@ -31,6 +32,11 @@ enum Command {
     Search(commands::search::Search),
     /// Play a game between two agents, people included
     Play(commands::play::Play),
+    /// Let other programs play with an agent: the Universal Game Interface on standard input and output
+    Engine(commands::engine::Engine),
+    /// Let other programs ask what an agent thinks of positions: JSON lines, many at once
+    #[command(visible_alias = "analyze")]
+    Analyse(commands::analyse::Analyse),
     /// Examine a config before it is trained: slips, memory, time
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
@@ -77,6 +83,8 @@ impl Cli {
             Command::Perft(command) => command.run(),
             Command::Search(command) => command.run(),
             Command::Play(command) => command.run(),
+            Command::Engine(command) => command.run(),
+            Command::Analyse(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Report(command) => command.run(),
@@ -107,12 +115,32 @@ pub(crate) struct GameArgs {
 
 impl GameArgs {
     pub(crate) fn game(&self) -> Result<AnyGame> {
-        let mut params = Params::new();
-        for (key, value) in &self.params {
-            params.set(key, value);
-        }
-        Ok(AnyGame::new(&self.game, &params)?)
+        Ok(AnyGame::new(&self.game, &to_params(&self.params))?)
     }
+}
+
+/// A game and its parameters, where something else may say which game it is.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OptionalGameArgs {
+    /// Name of the game (see `turnstone games`); the agent's, if it is from a checkpoint
+    game: Option<String>,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
+    params: Vec<(String, String)>,
+}
+
+impl OptionalGameArgs {
+    /// The game that is named, or else the one that the agent's checkpoint is for.
+    pub(crate) fn game(&self, agent: &AgentSpec) -> Result<Option<AnyGame>> {
+        match &self.game {
+            Some(name) => Ok(Some(AnyGame::new(name, &to_params(&self.params))?)),
+            None => Ok(agent.checkpoint_game()?),
+        }
+    }
+}
+
+fn to_params(given: &[(String, String)]) -> Params {
+    given.iter().fold(Params::new(), |params, (key, value)| params.with(key, value))
 }
 
 fn parse_param(text: &str) -> Result<(String, String), String> {

@@ -6,6 +6,8 @@ pub(crate) mod legal;
 pub(crate) mod perft;
 pub(crate) mod search;
 pub(crate) mod play;
+pub(crate) mod engine;
+pub(crate) mod analyse;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod report;
@@ -16,14 +18,3 @@ pub(crate) mod bench;
 pub(crate) mod seeds;
 pub(crate) mod pyro;
 pub(crate) mod pyro_server;
-
-use turnstone_env::Outcome;
-
-/// An outcome as scripts read it: `player1`, `player2` or `draw`.
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome.value() {
-        1 => "player1",
-        0 => "draw",
-        _ => "player2",
-    }
-}

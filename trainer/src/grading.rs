@@ -18,7 +18,7 @@ use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::Classical;
 use turnstone_search::exact::Truth;
 
-use crate::agents::{Agent, AgentError, Player};
+use crate::agents::{Agent, Player, PlayerFault};
 use crate::streams::{Purpose, Stream, stream};
 
 /// What an agent did in one position of a truth set.
@@ -37,7 +37,7 @@ struct Answer {
 /// Asks the agent for its move in every position of the set. `None` if `stop` was set before the end.
 ///
 /// # Errors
-/// The agent cannot play, or a line of the set is not of this game.
+/// The agent cannot play or fails, or a line of the set is not of this game.
 pub fn grade<G: Classical>(
     game: &G,
     agent: &Agent,
@@ -80,7 +80,7 @@ fn ask<G: Game>(
     let sign = game.mover(&state).sign() as i8;
     player.new_game(game, &state, rng);
     let prediction = player.predict(game, &state);
-    let chosen = game.action_text(player.choose(game, &state, rng));
+    let chosen = game.action_text(player.choose(game, &state, rng)?);
     let value = |text: &str| position.actions.iter().find(|(action, _)| action == text).map(|&(_, value)| value);
     let reached = value(&chosen).ok_or_else(|| {
         anyhow::anyhow!("position `{}`: the truth set has no value for the legal action {chosen}", position.text)
@@ -133,7 +133,7 @@ pub struct Sampling {
 /// longer bring new positions.
 ///
 /// # Errors
-/// The agent cannot play.
+/// The agent cannot play, or fails.
 pub fn sample<G: Classical>(
     game: &G,
     truth: &dyn Truth<G>,
@@ -141,7 +141,7 @@ pub fn sample<G: Classical>(
     sampling: &Sampling,
     progress: &dyn Fn(),
     stop: &AtomicBool,
-) -> Result<TruthSet, AgentError> {
+) -> anyhow::Result<TruthSet> {
     /// Games in a row without a new position after which there seem to be no more.
     const BARREN: u32 = 2000;
     let mut set = TruthSet::new(game);
@@ -153,7 +153,7 @@ pub fn sample<G: Classical>(
             break;
         }
         let mut rng = stream(sampling.seed, Purpose::Openings, [number, 1]);
-        let mut line = mixed_game(game, &mut *player, &mut rng);
+        let mut line = mixed_game(game, &mut *player, &mut rng)?;
         line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
         // A few positions of each game, so that no single game weighs much.
         let before = set.positions.len();
@@ -171,7 +171,11 @@ pub fn sample<G: Classical>(
 }
 
 /// The running positions of a game in which a share of the moves is random.
-fn mixed_game<G: Game>(game: &G, player: &mut dyn Player<G>, rng: &mut Stream) -> Vec<G::State> {
+fn mixed_game<G: Game>(
+    game: &G,
+    player: &mut dyn Player<G>,
+    rng: &mut Stream,
+) -> Result<Vec<G::State>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
     let mut state = game.start();
@@ -183,12 +187,12 @@ fn mixed_game<G: Game>(game: &G, player: &mut dyn Player<G>, rng: &mut Stream) -
         let action = if rng.random_bool(random_share) {
             legal[rng.random_range(0..legal.len())]
         } else {
-            player.choose(game, &state, rng)
+            player.choose(game, &state, rng)?
         };
         game.play(&mut state, action);
         player.played(game, action);
     }
-    line
+    Ok(line)
 }
 
 /// A position with the values of all that its actions lead to, if the truth covers them.

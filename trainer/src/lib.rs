@@ -4,6 +4,7 @@
 
 pub mod streams;
 pub mod network;
+pub mod talk;
 pub mod agents;
 pub mod config;
 pub mod replay;
@@ -18,6 +19,8 @@ pub mod run_folder;
 pub mod run;
 pub mod report;
 pub mod doctor;
+pub mod engine;
+pub mod analysis;
 pub mod pyro;
 pub mod cli;
 mod commands;

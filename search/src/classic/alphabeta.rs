@@ -5,19 +5,16 @@
 //! depth it was searched to, or beyond if no estimate had a part in it; and a state holds all that decides the future,
 //! so its score does not depend on the path.
 
-mod limits;
 mod ordering;
 mod table;
 
-pub use limits::Limits;
-
 use turnstone_env::{Action, ActionList, Game, Side};
 
-use self::limits::Watch;
 use self::ordering::{Ordering, Queue};
 use self::table::{Bound, Known, Table};
 use super::found::{Found, Lines, Work, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
+use super::limits::{Limits, Stop, Watch};
 
 /// The deepest search, in plies.
 pub const MAX_DEPTH: u32 = 128;
@@ -122,7 +119,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             queues: Vec::new(),
             lines: Lines::default(),
             band: i32::MAX,
-            watch: Watch::start(&Limits::default()),
+            watch: Watch::start(&Limits::default(), &Stop::default()),
             work: Work::default(),
             estimates: 0,
         }
@@ -151,7 +148,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Looks `depth` plies ahead, with scores as the heuristic gives them: the seeds' search, with the action and score
     /// of [`Minimax`](super::Minimax). A win later is as good as a win now.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.begin(i32::MAX, &Limits::default());
+        self.search_within(state, depth, &Limits::default(), &Stop::default())
+    }
+
+    /// The same, unless a limit or the flag ends it first: then there is no action.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
+        self.begin(i32::MAX, limits, stop);
         let Some(mut actions) = self.root_actions(state, depth) else { return self.without_action(state, depth) };
         // With a table, shallow searches cost little and teach it the actions to try first.
         let shallow = if self.table.is_some() { depth - 1 } else { 0 };
@@ -159,14 +161,27 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             self.search_root(state, depth, &mut actions);
         }
         let before = self.estimates;
-        let best = self.search_root(state, depth, &mut actions).expect("nothing stops a search without limits");
-        self.found(best, depth, before)
+        match self.search_root(state, depth, &mut actions) {
+            Some(best) if !self.watch.stopped() => self.found(best, depth, before),
+            _ => Found { work: self.work, ..Found::default() },
+        }
     }
 
     /// Looks ever deeper until a limit is reached, or deeper cannot help: the score is a sure win or loss, or has no
     /// estimate in it. A win sooner is better, and so is a loss later: the score of a win is one less for each ply.
     pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> Found {
-        self.begin(self.heuristic.won() - WIN_BAND, limits);
+        self.deepen_until(state, limits, &Stop::default(), &mut |_| {})
+    }
+
+    /// The same until the flag is raised, at the latest. `report` hears what was found at every depth.
+    pub fn deepen_until(
+        &mut self,
+        state: &G::State,
+        limits: &Limits,
+        stop: &Stop,
+        report: &mut dyn FnMut(&Found),
+    ) -> Found {
+        self.begin(self.heuristic.won() - WIN_BAND, limits, stop);
         let Some(mut actions) = self.root_actions(state, 1) else { return self.without_action(state, 0) };
         let score = self.heuristic.estimate(&self.game, state);
         let mut found = Found { action: Some(actions[0]), score, line: vec![actions[0]], ..Found::default() };
@@ -179,6 +194,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             if let Some(best) = self.search_root(state, depth, &mut actions) {
                 let searched = if self.watch.stopped() { depth - 1 } else { depth };
                 found = self.found(best, searched, before);
+                report(&found);
             }
             if self.watch.stopped() || found.complete || found.score.abs() > self.band || forced {
                 break;
@@ -189,12 +205,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         found
     }
 
-    fn begin(&mut self, band: i32, limits: &Limits) {
+    fn begin(&mut self, band: i32, limits: &Limits, stop: &Stop) {
         if band != self.band {
             self.forget(); // stored wins were counted otherwise
         }
         self.band = band;
-        self.watch = Watch::start(limits);
+        self.watch = Watch::start(limits, stop);
         (self.work, self.estimates) = (Work::default(), 0);
         self.ordering.begin();
         if let Some(table) = &mut self.table {

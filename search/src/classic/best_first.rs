@@ -6,6 +6,7 @@ use super::Heuristic;
 use super::breadth_first::MOST_POSITIONS;
 use super::found::Found;
 use super::kept_tree::KeptTree;
+use super::limits::{Limits, Stop, Watch};
 
 /// Best-first minimax search (Korf and Chickering, 1996): what becomes of A* when an opponent chooses too.
 ///
@@ -35,12 +36,19 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
     /// are evaluated with it, so that it may be a few more, and the root's always are. The depth found is the length of
     /// the best line.
     pub fn search(&mut self, state: &G::State, positions: u64) -> Found {
+        self.search_within(state, positions, &Limits::default(), &Stop::default())
+    }
+
+    /// The same, unless a limit or the flag ends it sooner, with the best action so far.
+    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, stop: &Stop) -> Found {
+        let mut watch = Watch::start(limits, stop);
         let tree = &mut self.tree;
         let most = positions.min(MOST_POSITIONS as u64);
         tree.plant(state);
         loop {
             let leaf = tree.end_of_best_line();
-            if (leaf != 0 && tree.work.nodes >= most) || tree.is_over(leaf) {
+            let enough = tree.work.nodes >= most || watch.is_over(tree.work.nodes);
+            if (leaf != 0 && enough) || tree.is_over(leaf) {
                 break;
             }
             tree.expand(leaf).for_each(|child| _ = tree.update(child));
@@ -53,7 +61,8 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
             tree.update(0); // the game is over
         }
         let line = tree.best_actions();
-        let (action, depth, complete) = (line.first().copied(), line.len() as u32, tree.is_complete());
+        let (action, depth) = (line.first().copied(), line.len() as u32);
+        let complete = !watch.stopped() && tree.is_complete();
         Found { action, score: tree.score(0), depth, complete, line, work: tree.work }
     }
 }

@@ -7,6 +7,7 @@ use turnstone_env::Game;
 use super::Heuristic;
 use super::found::Found;
 use super::kept_tree::KeptTree;
+use super::limits::{Limits, NODES_PER_LOOK, Stop, Watch};
 
 /// Breadth-first search to a fixed depth, two plies in Konane's exercise: the positions after every action, then those
 /// after every answer, and so on; the positions of the last level and finished games are evaluated statically, and the
@@ -35,26 +36,55 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
 
     /// The best action after generating `depth` levels of positions.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
+        self.search_within(state, depth, &Limits::default(), &Stop::default())
+    }
+
+    /// The same, unless a limit or the flag ends it first: then there is no action.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
+        let mut watch = Watch::start(limits, stop);
         let tree = &mut self.tree;
         tree.plant(state);
         let (mut level, mut reached) = (0..1, 0);
-        while reached < depth && !level.is_empty() && fits(tree, level.clone()) {
+        while reached < depth && !level.is_empty() && fits(tree, level.clone(), &mut watch) {
             let next = tree.len();
-            level.for_each(|node| _ = tree.expand(node));
+            for node in level {
+                if watch.is_over(tree.work.nodes) {
+                    break;
+                }
+                tree.expand(node);
+            }
             level = next..tree.len();
             reached += 1;
         }
-        (0..tree.len()).rev().for_each(|node| _ = tree.update(node));
+        for node in (0..tree.len()).rev() {
+            if goes_on(node, tree, &mut watch) {
+                tree.update(node);
+            }
+        }
+        if watch.stopped() {
+            return Found { work: tree.work, ..Found::default() };
+        }
         let line = tree.best_actions();
         let (action, score, complete) = (line.first().copied(), tree.score(0), tree.is_complete());
         Found { action, score, depth: reached, complete, line, work: tree.work }
     }
 }
 
+/// Whether a loop over all nodes may go on with this one.
+fn goes_on<G: Game, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: &mut Watch) -> bool {
+    if (node as u64).is_multiple_of(NODES_PER_LOOK) {
+        watch.look(tree.work.nodes);
+    }
+    !watch.stopped()
+}
+
 /// Whether the tree keeps to its size with the level below this one.
-fn fits<G: Game, H: Heuristic<G>>(tree: &mut KeptTree<G, H>, level: Range<usize>) -> bool {
+fn fits<G: Game, H: Heuristic<G>>(tree: &mut KeptTree<G, H>, level: Range<usize>, watch: &mut Watch) -> bool {
     let mut positions = tree.len();
     for node in level {
+        if !goes_on(node, tree, watch) {
+            return false;
+        }
         let state = *tree.state(node);
         tree.game.legal(&state, &mut tree.legal);
         positions += tree.legal.len();

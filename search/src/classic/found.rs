@@ -6,7 +6,7 @@ use turnstone_env::{Action, Side};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Found {
     /// The best action; the first of the best in the order of the actions, as the seeds break ties. `None` if the game is
-    /// over or the depth 0.
+    /// over or the depth 0, or if a search without a shallower result to fall back on was stopped.
     pub action: Option<Action>,
     /// Its score for the first side, in the heuristic's units.
     pub score: i32,

@@ -33,6 +33,12 @@ pub trait Heuristic<G: Game>: Send + Sync {
     fn won(&self) -> i32 {
         WON
     }
+
+    /// A lead that wins about three games of four, in the heuristic's units: the scale on which a score is told as a
+    /// probability of winning. For display only.
+    fn lead(&self) -> f32 {
+        1.0
+    }
 }
 
 impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
@@ -53,6 +59,10 @@ impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
     fn won(&self) -> i32 {
         (**self).won()
     }
+
+    fn lead(&self) -> f32 {
+        (**self).lead()
+    }
 }
 
 impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
@@ -72,6 +82,10 @@ impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
 
     fn won(&self) -> i32 {
         (**self).won()
+    }
+
+    fn lead(&self) -> f32 {
+        (**self).lead()
     }
 }
 

@@ -4,6 +4,7 @@ use turnstone_env::{ActionList, Game};
 
 use super::Heuristic;
 use super::found::{Found, Lines, Work, prefers};
+use super::limits::{Limits, Stop, Watch};
 
 /// Minimax without pruning: the reference for other searches, and the seeds' own player.
 #[derive(Debug)]
@@ -12,6 +13,7 @@ pub struct Minimax<G: Game, H> {
     heuristic: H,
     lists: Vec<ActionList>,
     lines: Lines,
+    watch: Watch,
     work: Work,
     /// Positions at the end of the depth whose game goes on.
     estimated: u64,
@@ -21,7 +23,8 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
     /// A search of this game with this evaluation.
     pub fn new(game: &G, heuristic: H) -> Self {
         let (lists, lines) = (Vec::new(), Lines::default());
-        Self { game: game.clone(), heuristic, lists, lines, work: Work::default(), estimated: 0 }
+        let watch = Watch::start(&Limits::default(), &Stop::default());
+        Self { game: game.clone(), heuristic, lists, lines, watch, work: Work::default(), estimated: 0 }
     }
 
     /// The evaluation.
@@ -31,10 +34,19 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
 
     /// The best action and its score after looking `depth` plies ahead.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
+        self.search_within(state, depth, &Limits::default(), &Stop::default())
+    }
+
+    /// The same, unless a limit or the flag ends it first: then there is no action.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
+        self.watch = Watch::start(limits, stop);
         self.lists.resize(self.lists.len().max(depth as usize), ActionList::new());
         self.lines.reset(depth);
         (self.work, self.estimated) = (Work::default(), 0);
         let score = self.value(state, depth, 0);
+        if self.watch.stopped() {
+            return Found { work: self.work, ..Found::default() };
+        }
         let line = self.lines.from(0).to_vec();
         let (complete, work) = (self.estimated == 0, self.work);
         Found { action: line.first().copied(), score, depth, complete, line, work }
@@ -57,6 +69,9 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
         self.work.expand(legal.len());
         let mut best = None;
         for &action in &legal {
+            if self.watch.is_over(self.work.nodes) {
+                break;
+            }
             let mut next = *state;
             self.game.play(&mut next, action);
             self.work.nodes += 1;
@@ -67,6 +82,6 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
             }
         }
         self.lists[ply] = legal;
-        best.expect("a running game has legal actions")
+        best.unwrap_or(0) // stopped before the first: nobody looks at it
     }
 }

@@ -1,16 +1,16 @@
-//! The agents with a classical search: their specs, and the searches behind them.
+//! The agents with a classical search: their specs.
+
+mod search;
+
+pub(super) use search::ClassicalPlayer;
+pub use search::ClassicalSearch;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use turnstone_env::{Action, Game, Side};
-use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, MOST_POSITIONS, Minimax,
-};
+use turnstone_search::classic::{Classical, Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
-use super::Player;
 use super::options::{Options, time_text};
-use crate::streams::Stream;
 
 /// The names of these agents.
 pub(super) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
@@ -128,6 +128,17 @@ impl fmt::Display for ClassicalSpec {
     }
 }
 
+impl ClassicalMethod {
+    /// Plies to look ahead at most.
+    fn depth(&self) -> u32 {
+        match self {
+            Self::Minimax { depth } | Self::FixedDepth { depth, .. } | Self::BreadthFirst { depth } => *depth,
+            Self::Deepening { depth, .. } => depth.unwrap_or(MAX_DEPTH),
+            Self::BestFirst { .. } => MAX_DEPTH,
+        }
+    }
+}
+
 /// The evaluation of this name, or the game's first.
 pub(super) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
     let mut all = G::heuristics();
@@ -138,115 +149,5 @@ pub(super) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn
             let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
             Err(format!("{} has no heuristic `{name}`; it has {}", G::NAME, names.join(", ")))
         }
-    }
-}
-
-/// A classical search as a spec describes it.
-pub struct ClassicalSearch<G: Game> {
-    search: Search<G>,
-    method: ClassicalMethod,
-    /// What is left of the time for a whole game.
-    remaining: Option<Duration>,
-}
-
-enum Search<G: Game> {
-    Minimax(Minimax<G, Box<dyn Heuristic<G>>>),
-    AlphaBeta(Box<AlphaBeta<G, Box<dyn Heuristic<G>>>>),
-    BreadthFirst(BreadthFirst<G, Box<dyn Heuristic<G>>>),
-    BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
-}
-
-impl<G: Classical> ClassicalSearch<G> {
-    /// The search that the spec describes.
-    ///
-    /// # Errors
-    /// The game has no heuristic of that name.
-    pub fn new(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
-        let heuristic = find_heuristic::<G>(spec.heuristic.as_deref())?;
-        let alpha_beta = |heuristic, mebibytes| match mebibytes {
-            0 => AlphaBeta::new(game, heuristic),
-            _ => AlphaBeta::new(game, heuristic).with_table((mebibytes as usize) << 20),
-        };
-        let search = match spec.method {
-            ClassicalMethod::Minimax { .. } => Search::Minimax(Minimax::new(game, heuristic)),
-            ClassicalMethod::BreadthFirst { .. } => Search::BreadthFirst(BreadthFirst::new(game, heuristic)),
-            ClassicalMethod::BestFirst { .. } => Search::BestFirst(BestFirst::new(game, heuristic)),
-            ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => {
-                Search::AlphaBeta(Box::new(alpha_beta(heuristic, table)))
-            }
-        };
-        let mut search = Self { search, method: spec.method.clone(), remaining: None };
-        search.begin_game();
-        Ok(search)
-    }
-
-    /// The evaluation.
-    pub fn heuristic(&self) -> &dyn Heuristic<G> {
-        &**match &self.search {
-            Search::Minimax(search) => search.heuristic(),
-            Search::AlphaBeta(search) => search.heuristic(),
-            Search::BreadthFirst(search) => search.heuristic(),
-            Search::BestFirst(search) => search.heuristic(),
-        }
-    }
-
-    /// Forgets all positions and starts the clock of the game anew.
-    pub fn begin_game(&mut self) {
-        if let Search::AlphaBeta(search) = &mut self.search {
-            search.forget();
-        }
-        if let ClassicalMethod::Deepening { total, .. } = self.method {
-            self.remaining = total;
-        }
-    }
-
-    /// Searches a position.
-    pub fn find(&mut self, state: &G::State) -> Found {
-        let start = Instant::now();
-        let found = match (&mut self.search, &self.method) {
-            (Search::Minimax(search), ClassicalMethod::Minimax { depth }) => search.search(state, *depth),
-            (Search::BreadthFirst(search), ClassicalMethod::BreadthFirst { depth }) => search.search(state, *depth),
-            (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
-                search.search(state, u64::from(*nodes))
-            }
-            (Search::AlphaBeta(search), ClassicalMethod::FixedDepth { depth, .. }) => search.search(state, *depth),
-            (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
-                let share = self.remaining.map(Limits::share_of).unwrap_or_default();
-                let time = time.iter().chain(&share.time).min().copied();
-                search.deepen(state, &Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share })
-            }
-            _ => unreachable!("the search was made for the method"),
-        };
-        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(start.elapsed()));
-        found
-    }
-}
-
-/// A player with a classical search.
-pub(super) struct ClassicalPlayer<G: Game> {
-    search: ClassicalSearch<G>,
-    comment: String,
-}
-
-impl<G: Classical> ClassicalPlayer<G> {
-    pub(super) fn new(search: ClassicalSearch<G>) -> Self {
-        Self { search, comment: String::new() }
-    }
-}
-
-impl<G: Classical> Player<G> for ClassicalPlayer<G> {
-    fn new_game(&mut self, _: &G, _: &G::State, _: &mut Stream) {
-        self.search.begin_game();
-    }
-
-    fn choose(&mut self, game: &G, state: &G::State, _: &mut Stream) -> Action {
-        let found = self.search.find(state);
-        let score = if game.mover(state) == Side::First { found.score } else { -found.score };
-        self.comment = format!("score {score:+}, depth {}", found.depth);
-        found.action.expect("a running game searched at least one ply deep has a best action")
-    }
-
-    fn comment(&self) -> Option<String> {
-        Some(self.comment.clone())
     }
 }

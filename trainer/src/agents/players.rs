@@ -1,21 +1,64 @@
 //! The players behind the agent specs.
 
+use std::time::Duration;
+
 use rand::RngExt;
-use turnstone_env::{Action, ActionList, Game, Side};
+use thiserror::Error;
+use turnstone_env::{Action, ActionList, Game};
 use turnstone_models::NetworkError;
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Method, Puct, Rollout};
+use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
 
 use super::LoadedNetwork;
+use super::thinking::{Thinking, Thought, Verdict};
+use super::tree_player::{TreePlayer, in_words};
+use crate::config::SearchKind;
 use crate::network::NetworkEvaluator;
 use crate::streams::Stream;
+
+/// Why a player gave no action that counts.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlayerFault {
+    /// It is gone, or its answer makes no sense.
+    #[error("crashed: {0}")]
+    Crashed(String),
+    /// It gave no answer, within the time that anyone waits for one.
+    #[error("no answer: {0}")]
+    Silent(String),
+    /// What it wants to play is not legal.
+    #[error("illegal move `{0}`")]
+    IllegalMove(String),
+    /// It says itself that its time is up.
+    #[error("out of time")]
+    OutOfTime,
+}
 
 /// Chooses actions in one game at a time.
 pub trait Player<G: Game>: Send {
     /// A new game begins. Nothing of earlier games may influence it.
     fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
 
+    /// What is left of the player's time for the whole game, told before each choice of a game with clocks.
+    fn clock(&mut self, _remaining: Duration) {}
+
     /// A legal action in a running position. `rng` belongs to the game and the seat.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action;
+    ///
+    /// # Errors
+    /// The player has none to give; it may be asked again, and a new game may be begun with it.
+    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
+        self.think(game, state, &mut Thinking::default(), rng)
+    }
+
+    /// The same within a move's own budget, while somebody looks on.
+    ///
+    /// # Errors
+    /// As [`Player::choose`].
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault>;
 
     /// Either player has played an action in the current game.
     fn played(&mut self, _game: &G, _action: Action) {}
@@ -39,39 +82,18 @@ pub(super) struct Random {
 }
 
 impl<G: Game> Player<G> for Random {
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
         game.legal(state, &mut self.legal);
-        self.legal[rng.random_range(0..self.legal.len())]
+        let action = self.legal[rng.random_range(0..self.legal.len())];
+        thinking.tell(|| Thought { depth: 0, nodes: 0, verdict: None, line: vec![action] });
+        Ok(action)
     }
-}
-
-/// Tree search that keeps its tree from move to move.
-struct TreePlayer<G: Game> {
-    search: Mcts<G>,
-    method: Method,
-    simulations: u32,
-    comment: String,
-}
-
-impl<G: Game> TreePlayer<G> {
-    fn new(game: &G, simulations: u32, method: Method) -> Self {
-        Self { search: Mcts::new(game, game.start()), method, simulations, comment: String::new() }
-    }
-
-    fn choose(&mut self, game: &G, state: &G::State, evaluator: &mut impl Evaluator<G>, rng: &mut Stream) -> Action {
-        if self.search.state() != state {
-            self.search.reset(game, *state);
-        }
-        self.search.begin(&self.method, self.simulations, rng);
-        self.search.run(game, evaluator);
-        self.comment = in_words(self.search.estimate(), game.mover(state));
-        self.search.choose(0.0, rng)
-    }
-}
-
-fn in_words(estimate: Estimate, mover: Side) -> String {
-    let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
-    format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
 }
 
 /// Tree search with random playouts.
@@ -82,7 +104,7 @@ pub(super) struct Rollouts<G: Game> {
 
 impl<G: Game> Rollouts<G> {
     pub(super) fn new(game: &G, simulations: u32) -> Self {
-        Self { tree: TreePlayer::new(game, simulations, Method::Puct(Puct::default())), evaluator: Rollout::new(0) }
+        Self { tree: TreePlayer::new(game, simulations, SearchKind::Puct), evaluator: Rollout::new(0) }
     }
 }
 
@@ -92,8 +114,14 @@ impl<G: Game> Player<G> for Rollouts<G> {
         self.evaluator = Rollout::new(rng.random());
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
-        self.tree.choose(game, state, &mut self.evaluator, rng)
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
     }
 
     fn played(&mut self, game: &G, action: Action) {
@@ -116,10 +144,10 @@ impl<G: Game> Network<G> {
         game: &G,
         network: &LoadedNetwork,
         simulations: u32,
-        method: Method,
+        search: SearchKind,
     ) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-        Ok(Self { tree: TreePlayer::new(game, simulations, method), evaluator })
+        Ok(Self { tree: TreePlayer::new(game, simulations, search), evaluator })
     }
 
     /// The action with the greatest prior, and what the network thinks of the position.
@@ -140,13 +168,21 @@ impl<G: Game> Player<G> for Network<G> {
         self.tree.search.reset(game, *state);
     }
 
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
         if self.tree.simulations == 0 {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
-            return action;
+            let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));
+            thinking.tell(|| Thought { depth: 1, nodes: 1, verdict, line: vec![action] });
+            return Ok(action);
         }
-        self.tree.choose(game, state, &mut self.evaluator, rng)
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
     }
 
     fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {

@@ -8,7 +8,6 @@ use clap::Args;
 use serde_json::{Value, json};
 use turnstone_env::{ActionList, Game, with_game};
 
-use super::outcome_name;
 use crate::cli::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
@@ -69,7 +68,7 @@ fn answer<G: Game>(game: &G, state: &G::State) -> Value {
         "position": game.position_text(state),
         "mover": game.mover(state).number(),
         "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
-        "outcome": outcome.as_ref().map(outcome_name),
+        "outcome": outcome.map(|outcome| outcome.name()),
         "truncated": outcome.is_some_and(|outcome| outcome.truncated),
     })
 }

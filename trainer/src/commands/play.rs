@@ -3,13 +3,12 @@
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::{Action, Game, Side, try_play, with_game};
 use turnstone_search::classic::Classical;
 
-use super::outcome_name;
 use super::show::describe;
 use crate::agents::{Agent, AgentSpec, Player};
 use crate::cli::{GameArgs, PositionArgs};
@@ -58,7 +57,8 @@ impl Play {
         while game.outcome(&state).is_none() && self.max_moves.is_none_or(|most| moves.len() < most) {
             let mover = game.mover(&state);
             let seat = mover.index();
-            let Some(action) = players[seat].choose(game, &state, &mut rngs[seat])? else {
+            let chosen = players[seat].choose(game, &state, &mut rngs[seat]);
+            let Some(action) = chosen.with_context(|| format!("{mover}"))? else {
                 eprintln!("the game is broken off");
                 return Ok(ExitCode::FAILURE);
             };
@@ -76,7 +76,7 @@ impl Play {
                 "start": start,
                 "moves": moves,
                 "position": game.position_text(&state),
-                "outcome": outcome.as_ref().map(outcome_name),
+                "outcome": outcome.map(|outcome| outcome.name()),
                 "margin": outcome.map(|o| o.margin),
                 "truncated": outcome.is_some_and(|o| o.truncated),
             });
@@ -137,7 +137,7 @@ impl<G: Game> Seat<G> {
     fn choose(&mut self, game: &G, state: &G::State, rng: &mut crate::streams::Stream) -> Result<Option<Action>> {
         match self {
             Self::Human => ask(game, state),
-            Self::Agent(player) => Ok(Some(player.choose(game, state, rng))),
+            Self::Agent(player) => Ok(Some(player.choose(game, state, rng)?)),
         }
     }
 

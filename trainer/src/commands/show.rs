@@ -6,7 +6,6 @@ use anyhow::Result;
 use clap::Args;
 use turnstone_env::{ActionList, Game, with_game};
 
-use super::outcome_name;
 use crate::cli::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
@@ -46,7 +45,7 @@ pub(super) fn describe<G: Game>(game: &G, state: &G::State) -> String {
         return format!("position {position}\n{} to move: {}", game.mover(state), legal.join(" "));
     };
     let margin = if outcome.margin == 0 { String::new() } else { format!(" by {}", outcome.margin.abs()) };
-    let ended = match outcome_name(&outcome) {
+    let ended = match outcome.name() {
         "player1" => format!("player 1 wins{margin}"),
         "player2" => format!("player 2 wins{margin}"),
         _ if outcome.truncated => "draw: the limit of plies is reached".into(),

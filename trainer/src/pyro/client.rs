@@ -12,7 +12,7 @@ use turnstone_env::{Error as GameError, Game, Side};
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
 use super::{SIDES, letter};
-use crate::agents::Player;
+use crate::agents::{Player, PlayerFault};
 use crate::streams::Stream;
 
 /// How long to wait for a world that does not listen yet.
@@ -53,6 +53,9 @@ pub enum PyroError {
     /// The world's board is no position of the game.
     #[error("the world's board: {0}")]
     Board(GameError),
+    /// The agent has no move to give.
+    #[error("the agent: {0}")]
+    Agent(#[from] PlayerFault),
 }
 
 /// A connection to a world as one of its players.
@@ -108,7 +111,7 @@ impl Client {
     /// after one that is won, the loser or a person has to ask for the next.
     ///
     /// # Errors
-    /// The world has gone, or does not keep to the protocol or the rules.
+    /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
     pub fn play(
         &mut self,
         player: &mut dyn Player<Konane>,
@@ -134,7 +137,7 @@ impl Client {
             }
             let lost = game.outcome(&state).is_some();
             if !lost {
-                let action = player.choose(&game, &state, rng);
+                let action = player.choose(&game, &state, rng)?;
                 self.command(&game.action_text(action))?;
                 self.command("done")?;
                 game.play(&mut state, action);

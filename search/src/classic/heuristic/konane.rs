@@ -15,6 +15,10 @@ impl Heuristic<Konane> for Mobility {
         "mobility"
     }
 
+    fn lead(&self) -> f32 {
+        2.0
+    }
+
     fn estimate(&self, game: &Konane, state: &konane::State) -> i32 {
         let [first, second] = Side::BOTH.map(|side| game.mobility(state, side).jumps as i32);
         first - second
@@ -29,6 +33,10 @@ pub struct JumpsAndStones;
 impl Heuristic<Konane> for JumpsAndStones {
     fn name(&self) -> &'static str {
         "jumps_and_stones"
+    }
+
+    fn lead(&self) -> f32 {
+        5.0
     }
 
     fn estimate(&self, game: &Konane, state: &konane::State) -> i32 {

@@ -15,6 +15,10 @@ impl Heuristic<Mancala> for StoreDifference {
         "store_difference"
     }
 
+    fn lead(&self) -> f32 {
+        4.0
+    }
+
     fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {
         i32::from(game.store(state, Side::First)) - i32::from(game.store(state, Side::Second))
     }
@@ -61,6 +65,10 @@ impl Prospects {
 impl Heuristic<Mancala> for Prospects {
     fn name(&self) -> &'static str {
         "prospects"
+    }
+
+    fn lead(&self) -> f32 {
+        40.0
     }
 
     fn estimate(&self, game: &Mancala, state: &mancala::State) -> i32 {

@@ -15,6 +15,10 @@ impl Heuristic<Morabaraba> for ScoreDifference {
         "score_difference"
     }
 
+    fn lead(&self) -> f32 {
+        1.0
+    }
+
     fn estimate(&self, game: &Morabaraba, state: &morabaraba::State) -> i32 {
         let [first, second] = Side::BOTH.map(|side| game.score(state, side) as i32);
         first - second
@@ -43,6 +47,10 @@ impl Default for Mills {
 impl Heuristic<Morabaraba> for Mills {
     fn name(&self) -> &'static str {
         "mills"
+    }
+
+    fn lead(&self) -> f32 {
+        100.0
     }
 
     fn estimate(&self, game: &Morabaraba, state: &morabaraba::State) -> i32 {

@@ -18,6 +18,10 @@ impl Heuristic<Morris> for Opening {
         "static_estimation_opening"
     }
 
+    fn lead(&self) -> f32 {
+        1.0
+    }
+
     fn estimate(&self, _: &Morris, state: &morris::State) -> i32 {
         let [white, black] = Side::BOTH.map(|side| state.pieces(side).count_ones() as i32);
         white - black
@@ -37,6 +41,10 @@ pub struct MidgameEndgame;
 impl Heuristic<Morris> for MidgameEndgame {
     fn name(&self) -> &'static str {
         "static_estimation_midgame_endgame"
+    }
+
+    fn lead(&self) -> f32 {
+        1000.0
     }
 
     fn estimate(&self, _: &Morris, state: &morris::State) -> i32 {
@@ -99,6 +107,10 @@ impl Heuristic<Morris> for StaticEstimation {
         "static_estimation"
     }
 
+    fn lead(&self) -> f32 {
+        1000.0
+    }
+
     fn estimate(&self, game: &Morris, state: &morris::State) -> i32 {
         let placing = Side::BOTH.iter().any(|&side| state.in_hand(side) > 0);
         if placing { Opening.estimate(game, state) } else { MidgameEndgame.estimate(game, state) }
@@ -131,6 +143,10 @@ impl Default for Mills {
 impl Heuristic<Morris> for Mills {
     fn name(&self) -> &'static str {
         "mills"
+    }
+
+    fn lead(&self) -> f32 {
+        100.0
     }
 
     fn estimate(&self, game: &Morris, state: &morris::State) -> i32 {

@@ -1,5 +1,7 @@
 //! When a search has to stop.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What bounds a search by iterative deepening; whatever is reached first ends it.
@@ -43,22 +45,41 @@ impl Limits {
     }
 }
 
-/// Nodes between two looks at the clock: less than a millisecond.
-const NODES_PER_LOOK: u64 = 512;
+/// A flag by which another thread ends a search. Clones are the same flag; once raised it stays so.
+#[derive(Clone, Default, Debug)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends the searches that look at this flag.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has been raised.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Nodes between two looks at the clock and the flag: less than a millisecond.
+pub(super) const NODES_PER_LOOK: u64 = 512;
 
 /// Watches over the limits of one search.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Watch {
     start: Instant,
     limits: Limits,
+    stop: Stop,
     /// The number of nodes at which to look again.
     next_look: u64,
     stopped: bool,
 }
 
 impl Watch {
-    pub(super) fn start(limits: &Limits) -> Self {
-        let mut watch = Self { start: Instant::now(), limits: *limits, next_look: 0, stopped: false };
+    pub(super) fn start(limits: &Limits, stop: &Stop) -> Self {
+        let (start, stop) = (Instant::now(), stop.clone());
+        let mut watch = Self { start, limits: *limits, stop, next_look: 0, stopped: false };
         watch.plan_look(0);
         watch
     }
@@ -90,15 +111,16 @@ impl Watch {
         self.limits.time.is_some()
     }
 
+    /// Looks at the limits and the flag now, for loops that visit no positions.
     #[cold]
-    fn look(&mut self, nodes: u64) {
+    pub(super) fn look(&mut self, nodes: u64) {
         self.stopped |= self.limits.nodes.is_some_and(|most| nodes >= most);
         self.stopped |= self.limits.time.is_some_and(|time| self.start.elapsed() >= time);
+        self.stopped |= self.stop.is_raised();
         self.plan_look(nodes);
     }
 
     fn plan_look(&mut self, nodes: u64) {
-        let clock = if self.limits.time.is_some() { nodes + NODES_PER_LOOK } else { u64::MAX };
-        self.next_look = self.limits.nodes.unwrap_or(u64::MAX).min(clock);
+        self.next_look = self.limits.nodes.unwrap_or(u64::MAX).min(nodes + NODES_PER_LOOK);
     }
 }

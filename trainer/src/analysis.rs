@@ -1,0 +1,77 @@
+//! Analysis: positions in, what a search with a network found out, as JSON lines (docs/protocol.md).
+//!
+//! The manner and the names are those of KataGo's analysis engine. Queries are answered as they are done, many at once;
+//! each worker evaluates the leaves of all its searches together. An answer does not depend on what else is under way.
+
+mod query;
+mod queue;
+mod answer;
+mod worker;
+
+use std::io::BufRead;
+use std::thread;
+
+use anyhow::{Result, bail};
+use turnstone_search::classic::Classical;
+
+use self::query::{Fault, Query, parse};
+use self::queue::Queue;
+use self::worker::{SEATS, Worker};
+use crate::agents::{Agent, AgentSpec};
+use crate::network::NetworkEvaluator;
+use crate::talk::{Lines, Output};
+
+/// Answers the queries from `input` on `output`, those that wait at the end of the input included.
+///
+/// # Errors
+/// The agent has no network. Nothing that comes from the input is an error.
+pub fn analyse<G: Classical>(
+    game: &G,
+    agent: &Agent,
+    threads: usize,
+    input: impl BufRead,
+    output: &Output,
+) -> Result<()> {
+    let (AgentSpec::Az { simulations, search, .. }, Some(network)) = (&agent.spec, agent.network()) else {
+        bail!("agent `{}` has no network to analyse with; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
+    };
+    let queue = Queue::new(threads);
+    let evaluator = || NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, SEATS);
+    let mut evaluators = (0..threads).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    thread::scope(|scope| {
+        for evaluator in &mut evaluators {
+            let worker = Worker::new(game, *search, &queue, output);
+            scope.spawn(move || worker.run(evaluator));
+        }
+        let mut lines = Lines::new(input);
+        // Input that cannot be read is input that has ended.
+        while let Ok(Some(line)) = lines.read() {
+            let query = line.map_err(Fault::of_line).and_then(|line| match line.trim() {
+                "" => Ok(Query::Analyse(Vec::new())),
+                line => parse(game, line, (*simulations).max(1)),
+            });
+            take(&queue, query, output);
+        }
+        queue.close();
+    });
+    Ok(())
+}
+
+/// Does what a query asks for, or lets a worker do it.
+fn take<S>(queue: &Queue<S>, query: Result<Query<S>, Fault>, output: &Output) {
+    match query {
+        Ok(Query::Analyse(tasks)) => {
+            let id = tasks.first().map(|task| task.id.clone()).unwrap_or_default();
+            if !queue.put(tasks) {
+                output.line(&Fault::of_query(&id, "too many positions wait; ask again later").answer().to_string());
+            }
+        }
+        Ok(Query::Terminate { query, id, turns }) => {
+            for task in queue.terminate(id.as_deref(), turns.as_deref()) {
+                output.line(&answer::given_up(&task).to_string());
+            }
+            output.line(&query.to_string());
+        }
+        Err(fault) => output.line(&fault.answer().to_string()),
+    }
+}
