@@ -1,8 +1,9 @@
 """A player for MAIC 2022 (Morabaraba) that lets `turnstone engine` choose its actions.
 
 It needs the contest's modules and the standard library only. From the environment it takes
-TURNSTONE        the program (`turnstone`, found on the PATH)
-TURNSTONE_AGENT  the agent (see AGENT below)
+TURNSTONE          the program (`turnstone`, found on the PATH)
+TURNSTONE_AGENT    the agent (`alphabeta`)
+TURNSTONE_SECONDS  most seconds for an action (10); less where the time left asks for it
 
 The engine is started with the player and ends with it, or with the process. Whatever goes wrong there, the player still
 returns a legal action and says why on standard error.
@@ -20,17 +21,19 @@ import weakref
 from morabaraba.morabaraba_player import MorabarabaPlayer
 from morabaraba.morabaraba_rules import MorabarabaRules
 
-AGENT = "alphabeta"
+PROGRAM = os.environ.get("TURNSTONE", "turnstone")
+AGENT = os.environ.get("TURNSTONE_AGENT", "alphabeta")
+MOST = float(os.environ.get("TURNSTONE_SECONDS", "10"))
 
-# The share of the time left that an action may take, the time that is kept back, and the most and the least that is
-# worth asking the engine for, in seconds.
+# The share of the time left that an action may take, the time that is kept back, and the least that is worth asking the
+# engine for, in seconds.
 SHARE = 1 / 30
 KEPT = 0.15
-MOST = 10.0
 LEAST = 0.002
 
-# The share of the time left after which an engine that does not answer is given up.
+# The share of the time left after which an engine that does not answer is given up, and how often in a game.
 PATIENCE = 1 / 4
+FAILURES = 2
 
 # How long the engine may take to start before the first game, in seconds: no clock runs then.
 STARTING = 30.0
@@ -51,13 +54,7 @@ class Engine:
     """A `turnstone engine` for Morabaraba, over the Universal Game Interface."""
 
     def __init__(self, patience):
-        command = [
-            os.environ.get("TURNSTONE", "turnstone"),
-            "engine",
-            "morabaraba",
-            "--agent",
-            os.environ.get("TURNSTONE_AGENT", AGENT),
-        ]
+        command = [PROGRAM, "engine", "morabaraba", "--agent", AGENT]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, universal_newlines=True, bufsize=1)
         self.close = weakref.finalize(self, end, self.process)
@@ -122,12 +119,16 @@ class AI(MorabarabaPlayer):
         super().__init__(color)
         self.position = color.value
         self.engine = None
+        self.failures = 0
         self.start(STARTING)
 
     def reset_player_informations(self):
         """Called by the contest before a new game."""
         super().reset_player_informations()
-        if self.engine is not None:
+        self.failures = 0
+        if self.engine is None:
+            self.start(STARTING)
+        else:
             try:
                 self.engine.send("uginewgame")
             except EngineError as error:
@@ -149,7 +150,7 @@ class AI(MorabarabaPlayer):
     def ask(self, position, seconds, patience):
         """The engine's action, or None if there is none to be had in time."""
         try:
-            if self.engine is None:
+            if self.engine is None and self.failures < FAILURES:
                 self.start(patience / 2)
             if self.engine is not None:
                 return self.engine.best(position, seconds, patience)
@@ -161,9 +162,11 @@ class AI(MorabarabaPlayer):
         try:
             self.engine = Engine(patience)
         except (OSError, EngineError) as error:
+            self.failures += 1
             complain(error)
 
     def give_up(self, reason):
+        self.failures += 1
         complain(reason)
         self.engine.process.kill()
         self.engine.close()

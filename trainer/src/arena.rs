@@ -3,9 +3,7 @@
 mod record;
 mod result;
 
-pub use record::{
-    Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord,
-};
+pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
 pub use result::{MatchResult, Record, SeatRecord, Z95};
 
 use std::collections::HashSet;

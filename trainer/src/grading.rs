@@ -171,11 +171,7 @@ pub fn sample<G: Classical>(
 }
 
 /// The running positions of a game in which a share of the moves is random.
-fn mixed_game<G: Game>(
-    game: &G,
-    player: &mut dyn Player<G>,
-    rng: &mut Stream,
-) -> Result<Vec<G::State>, PlayerFault> {
+fn mixed_game<G: Game>(game: &G, player: &mut dyn Player<G>, rng: &mut Stream) -> Result<Vec<G::State>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
     let mut state = game.start();
