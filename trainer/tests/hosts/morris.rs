@@ -1,5 +1,6 @@
 //! The handout's Morris programs: what they print, what they refuse, and games of one board file after another.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -78,7 +79,7 @@ fn the_handouts_programs_name_what_is_wrong() {
     assert!(!Path::new(&result).exists());
 }
 
-/// Games from the first placement until a side has lost or many moves are made, each board handed on as a file.
+/// Games from the first placements until a side has lost or a board repeats, each board handed on as a file.
 #[test]
 fn the_handouts_programs_twenty_games() {
     thread::scope(|scope| {
@@ -94,23 +95,16 @@ fn handout_game(number: usize) {
     let files = ["a.txt", "b.txt"].map(|name| folder.path().join(name));
     // Every game begins with its own placements.
     let places = [number % 18, (number * 5 + 1) % 18];
-    let mut board: Board = (0..18)
-        .map(|i| {
-            if i == places[0] {
-                'W'
-            } else if i == places[1] {
-                'B'
-            } else {
-                'x'
-            }
-        })
-        .collect::<String>()
-        .parse()
-        .expect("a board");
+    let letter = |point| places.iter().position(|&place| place == point).map_or('x', |side| ['W', 'B'][side]);
+    let mut board: Board = (0..18).map(letter).collect::<String>().parse().expect("a board");
+    let mut seen = HashSet::new();
     fs::write(&files[0], board.to_string()).expect("a file");
-    for ply in 2..46 {
+    for ply in 2.. {
         let (phase, name) = if ply < 16 { (Phase::Opening, "opening") } else { (Phase::MidgameEndgame, "game") };
         let (side, black) = if ply % 2 == 0 { (Side::First, "") } else { (Side::Second, "-black") };
+        if !seen.insert((board, phase, side)) {
+            return;
+        }
         let method = ["minimax", "ab"][(number + ply / 2) % 2];
         let legal = generate(&board, side, phase);
         let is_lost = phase == Phase::MidgameEndgame && Side::BOTH.iter().any(|&side| board.count(side) <= 2);
