@@ -185,6 +185,13 @@ impl<G: Game> Mcts<G> {
         self.pending = NO_NODE;
     }
 
+    /// Makes room for a tree of so many bytes ahead, if there is any. A tree that outgrows its room is copied, which takes
+    /// longer than a caller that looks up between simulations may want to wait; room that is not used costs no memory.
+    pub fn reserve(&mut self, bytes: u64) {
+        self.tree.reserve(bytes as usize);
+        self.spare.reserve(bytes as usize);
+    }
+
     /// Sets out to run `simulations` more simulations (at least one) from the root. Expanding a root that is new comes
     /// on top.
     pub fn begin(&mut self, method: &Method, simulations: u32, rng: &mut impl Rng) {

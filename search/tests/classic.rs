@@ -8,7 +8,7 @@ use turnstone_env::games::{AnyGame, Konane, Mancala, Morris, MuTorere, NAMES, mo
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text, with_game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, StoreDifference, ToyMargin,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference, ToyMargin,
     WIN_BAND, WON, WinLoss,
 };
 use turnstone_search::exact::Solution;
@@ -254,6 +254,32 @@ fn limits_are_kept() {
             assert!(found.action.is_some() && start.elapsed() < limit + Duration::from_millis(500));
         }
     }
+}
+
+/// A raised flag ends every search; those that have nothing to fall back on have no action then.
+#[test]
+fn a_flag_ends_every_search() {
+    let game = Mancala::default();
+    let start = game.start();
+    let (stop, none) = (Stop::default(), Limits::default());
+    let mut alpha_beta = AlphaBeta::new(&game, StoreDifference);
+    let mut reported = 0;
+    let found = alpha_beta.deepen_until(&start, &none, &stop, &mut |found| {
+        reported += 1;
+        assert_eq!(found.depth, reported);
+        if found.depth == 6 {
+            stop.raise();
+        }
+    });
+    assert!(stop.is_raised() && reported == 6 && found.depth == 6 && found.action.is_some());
+    assert_eq!(alpha_beta.search_within(&start, 99, &none, &stop).action, None);
+    assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &stop).action, None);
+    assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &stop).action, None);
+    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &stop);
+    assert!(found.action.is_some() && !found.complete && found.work.nodes < 10_000);
+    let limits = Limits::nodes(1000);
+    let found = Minimax::new(&game, StoreDifference).search_within(&start, 99, &limits, &Stop::default());
+    assert_eq!((found.action, found.work.nodes), (None, 1000));
 }
 
 /// The time for a whole game is never used up, and most of it is used.

@@ -63,6 +63,7 @@ fn values_do_not_flip_on_a_double_move() {
     assert_eq!(search.proven(), Some(1));
     assert_eq!(search.choose(0.0, &mut rng(1)), turnstone_env::Action(0));
     assert_eq!(search.principal_variation()[0], turnstone_env::Action(0));
+    assert_eq!(search.line(turnstone_env::Action(0)), search.principal_variation());
 }
 
 /// The exact values as an evaluator.

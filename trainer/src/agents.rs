@@ -1,19 +1,23 @@
 //! Agents by a one-line spec: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`, `mcts:sims=200`,
-//! `az:<checkpoint>,sims=100`, `az:pretrained`, `engine:nodes=100:<command line>`, `human`.
+//! `az:<checkpoint>,sims=100`, `az:pretrained`, `exact:<folder of tables>`, `engine:nodes=100:<command line>`, `human`.
 
 mod options;
 mod thinking;
 mod tree_player;
 mod players;
 mod classical;
+mod exact;
 mod external;
 mod pretrained;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
+pub use exact::{ExactSpec, Rate};
 pub use external::EngineSpec;
+pub(crate) use options::parse_time;
 pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
 pub use thinking::{Thinking, Thought, Verdict};
+pub use tree_player::Budget;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,15 +29,21 @@ use turnstone_env::games::AnyGame;
 use turnstone_env::{Game, Params, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
+use turnstone_search::exact::Solvable;
 
 use self::classical::ClassicalPlayer;
 use self::external::External;
-use self::options::Options;
+use self::options::{Options, time_text};
 use crate::config::SearchKind;
 use crate::network::{checkpoint_params, shape};
 
 /// Most simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
+
+/// A game that agents can be built for, as all of this program's are.
+pub trait Playable: Classical + Solvable {}
+
+impl<G: Classical + Solvable> Playable for G {}
 
 /// Which agent plays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -47,16 +57,18 @@ pub enum AgentSpec {
     Classical(ClassicalSpec),
     /// Tree search with random playouts.
     Mcts {
-        /// Simulations per move.
-        simulations: u32,
+        /// What bounds the search.
+        budget: Budget,
     },
+    /// A player that knows the exact truth.
+    Exact(ExactSpec),
     /// Tree search with a trained network.
     Az {
         /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
         /// with the program (`./pretrained` is a file of that name).
         checkpoint: PathBuf,
-        /// Simulations per move; 0 plays the network's policy without search.
-        simulations: u32,
+        /// What bounds the search; 0 simulations play the network's policy without search.
+        budget: Budget,
         /// Which search.
         search: SearchKind,
     },
@@ -126,7 +138,7 @@ impl Agent {
     ///
     /// # Errors
     /// One line that names the spec or file and the fault.
-    pub fn load<G: Classical>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
+    pub fn load<G: Playable>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
             AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
                 Some(pretrained::load(game)?)
@@ -135,6 +147,10 @@ impl Agent {
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
                     .map_err(|fault| AgentError::Spec { spec: spec.to_string(), fault })?;
+                None
+            }
+            AgentSpec::Exact(exact) => {
+                exact::find_truth(exact, game)?;
                 None
             }
             _ => None,
@@ -150,7 +166,18 @@ impl Agent {
         simulations: u32,
         search: SearchKind,
     ) -> Self {
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), simulations, search }, network: Some(network) }
+        let budget = Budget::Simulations(simulations);
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), budget, search }, network: Some(network) }
+    }
+
+    /// A checksum of the network that it plays with, if it has one: a file of the same name may change.
+    #[must_use]
+    pub fn network_checksum(&self) -> Option<u32> {
+        let mut hasher = crc32fast::Hasher::new();
+        for tensor in self.network.as_ref()?.weights.tensors() {
+            hasher.update(bytemuck::cast_slice(&tensor.data));
+        }
+        Some(hasher.finalize())
     }
 
     /// The network that it searches with, if it has one.
@@ -163,7 +190,7 @@ impl Agent {
     ///
     /// # Errors
     /// The spec is `human`, who is no player of this program, or the network cannot be built.
-    pub fn player<G: Classical>(&self, game: &G) -> Result<Box<dyn Player<G>>, AgentError> {
+    pub fn player<G: Playable>(&self, game: &G) -> Result<Box<dyn Player<G>>, AgentError> {
         Ok(match &self.spec {
             AgentSpec::Human => {
                 let fault = "a person can only `play`".to_owned();
@@ -175,10 +202,11 @@ impl Agent {
                 Box::new(ClassicalPlayer::new(search))
             }
             AgentSpec::Engine(spec) => Box::new(External::new(game, spec)?),
-            AgentSpec::Mcts { simulations } => Box::new(players::Rollouts::new(game, *simulations)),
-            AgentSpec::Az { simulations, search, .. } => {
+            AgentSpec::Mcts { budget } => Box::new(players::Rollouts::new(game, *budget)),
+            AgentSpec::Exact(exact) => Box::new(exact::Exact::new(exact, game)?),
+            AgentSpec::Az { budget, search, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *simulations, *search)?)
+                Box::new(players::Network::new(game, network, *budget, *search)?)
             }
         })
     }
@@ -230,7 +258,7 @@ impl AgentSpec {
 }
 
 /// The names of the agents that are not classical searches.
-const OTHERS: [&str; 5] = ["human", "random", "mcts", "az", "engine"];
+const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -243,19 +271,22 @@ impl FromStr for AgentSpec {
             "engine" => rest.split_once(':').unwrap_or((rest, "")),
             _ => (rest, ""),
         };
-        let mut options = Options::parse(rest, name == "az").map_err(fault)?;
+        let with_file = match name {
+            "az" => true,
+            "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
+            _ => false,
+        };
+        let mut options = Options::parse(rest, with_file).map_err(fault)?;
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
-            "mcts" => options.number("sims", 1..=MAX_SIMULATIONS).map(|simulations| {
-                let simulations = simulations.unwrap_or(200);
-                Self::Mcts { simulations }
-            }),
-            "az" => options.number("sims", 0..=MAX_SIMULATIONS).and_then(|simulations| {
+            "mcts" => budget(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
+            "az" => budget(&mut options, 0, 100).and_then(|budget| {
                 let search = search_kind(&mut options)?;
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, simulations: simulations.unwrap_or(100), search })
+                Ok(Self::Az { checkpoint, budget, search })
             }),
+            "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
             "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
             _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
             _ => {
@@ -267,6 +298,16 @@ impl FromStr for AgentSpec {
             }
         };
         parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
+    }
+}
+
+/// `sims=` or `time=`, of which there can be one.
+fn budget(options: &mut Options, least: u32, default: u32) -> Result<Budget, String> {
+    let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
+    match (simulations, options.time("time")?) {
+        (Some(_), Some(_)) => Err("give sims or time, not both".into()),
+        (None, Some(time)) => Ok(Budget::Time(time)),
+        (simulations, None) => Ok(Budget::Simulations(simulations.unwrap_or(default))),
     }
 }
 
@@ -286,14 +327,24 @@ impl fmt::Display for AgentSpec {
             Self::Random => write!(f, "random"),
             Self::Classical(classical) => classical.fmt(f),
             Self::Engine(engine) => engine.fmt(f),
-            Self::Mcts { simulations } => write!(f, "mcts:sims={simulations}"),
-            Self::Az { checkpoint, simulations, search } => {
-                write!(f, "az:{},sims={simulations}", checkpoint.display())?;
+            Self::Mcts { budget } => write!(f, "mcts:{budget}"),
+            Self::Exact(exact) => exact.fmt(f),
+            Self::Az { checkpoint, budget, search } => {
+                write!(f, "az:{},{budget}", checkpoint.display())?;
                 match search {
                     SearchKind::Puct => write!(f, ",search=puct"),
                     SearchKind::Gumbel => Ok(()),
                 }
             }
+        }
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulations(simulations) => write!(f, "sims={simulations}"),
+            Self::Time(time) => write!(f, "time={}", time_text(*time)),
         }
     }
 }
@@ -329,6 +380,11 @@ mod tests {
             "breadthfirst:depth=2",
             "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
+            "mcts:time=50ms",
+            "az:x,time=1s,search=puct",
+            "exact",
+            "exact:error=0.5",
+            "exact:other/tables,error=0.05,depth=6",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
             "az:pretrained,sims=200",
@@ -360,6 +416,9 @@ mod tests {
         assert!(fault("engine::a 'b").contains("a quote has no end"));
         assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
         assert!(fault("random:x").contains("not `key=value`"));
+        assert!(fault("mcts:sims=10,time=1s").contains("sims or time, not both"));
+        assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
+        assert!(fault("exact:x,error=nan").contains("error must be a rate"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));
     }
 }

@@ -17,7 +17,7 @@ use turnstone_search::classic::Classical;
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
 use self::worker::{SEATS, Worker};
-use crate::agents::{Agent, AgentSpec};
+use crate::agents::{Agent, AgentSpec, Budget};
 use crate::network::NetworkEvaluator;
 use crate::talk::{Lines, Output};
 
@@ -32,8 +32,11 @@ pub fn analyse<G: Classical>(
     input: impl BufRead,
     output: &Output,
 ) -> Result<()> {
-    let (AgentSpec::Az { simulations, search, .. }, Some(network)) = (&agent.spec, agent.network()) else {
+    let (AgentSpec::Az { budget, search, .. }, Some(network)) = (&agent.spec, agent.network()) else {
         bail!("agent `{}` has no network to analyse with; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
+    };
+    let Budget::Simulations(simulations) = budget else {
+        bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
     let evaluator = || NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, SEATS);
@@ -46,7 +49,7 @@ pub fn analyse<G: Classical>(
         let mut lines = Lines::new(input);
         // Input that cannot be read is input that has ended.
         while let Ok(Some(line)) = lines.read() {
-            let query = line.map_err(Fault::of_line).and_then(|line| match line.trim() {
+            let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
                 "" => Ok(Query::Analyse(Vec::new())),
                 line => parse(game, line, (*simulations).max(1)),
             });

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -43,7 +44,7 @@ enum Command {
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
     Report(commands::report::Report),
-    /// Play a match between two agents
+    /// Play matches and tournaments between agents, or rate one on a ladder
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with the exact solution of a small game
@@ -115,7 +116,18 @@ pub(crate) struct GameArgs {
 
 impl GameArgs {
     pub(crate) fn game(&self) -> Result<AnyGame> {
-        Ok(AnyGame::new(&self.game, &to_params(&self.params))?)
+        Ok(AnyGame::new(&self.game, &self.params())?)
+    }
+
+    /// The parameters that are set.
+    pub(crate) fn params(&self) -> Params {
+        to_params(&self.params)
+    }
+
+    /// The file that stands in place of a game's name.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let path = Path::new(&self.game);
+        path.extension().is_some_and(|extension| extension == "toml").then_some(path)
     }
 }
 

@@ -342,6 +342,10 @@ pub struct ArenaConfig {
     pub opening_plies: [u16; 2],
     /// The opponents.
     pub opponents: Vec<AgentSpec>,
+    /// Games against each rung of the game's ladder; 0 does not climb it.
+    pub ladder_games: usize,
+    /// Games against the best checkpoint so far; 0 does not meet it.
+    pub best_games: usize,
 }
 
 impl Default for ArenaConfig {
@@ -354,6 +358,8 @@ impl Default for ArenaConfig {
             search: SearchKind::default(),
             opening_plies: [2, 6],
             opponents: vec![AgentSpec::Random],
+            ladder_games: 0,
+            best_games: 0,
         }
     }
 }
@@ -440,19 +446,7 @@ impl Config {
     /// # Errors
     /// One line that names the key.
     pub fn any_game(&self) -> Result<AnyGame, String> {
-        let mut params = Params::new();
-        for (key, value) in self.game.iter().filter(|(key, _)| *key != "name") {
-            match value {
-                toml::Value::String(text) => params.set(key, text),
-                toml::Value::Integer(number) => params.set(key, number),
-                toml::Value::Boolean(flag) => params.set(key, flag),
-                other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
-            }
-        }
-        let name =
-            self.game.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", NAMES.join(", ")))?;
-        let name = name.as_str().ok_or("game.name must be a string")?;
-        AnyGame::new(name, &params).map_err(|e| format!("game: {e}"))
+        game_of_table(&self.game)
     }
 
     /// Checks every value.
@@ -504,6 +498,8 @@ impl Config {
         within("arena.every", arena.every, 0, 1_000_000_000)?;
         within("arena.games", arena.games, 2, 1_000_000)?;
         within("arena.final_games", arena.final_games, 2, 1_000_000)?;
+        within("arena.ladder_games", arena.ladder_games, 0, 1_000_000)?;
+        within("arena.best_games", arena.best_games, 0, 1_000_000)?;
         within("arena.simulations", arena.simulations, 1, 1_000_000)?;
         within("arena.opening_plies[1]", arena.opening_plies[1], arena.opening_plies[0], 1000)?;
         if let Some(human) = arena.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {
@@ -513,6 +509,25 @@ impl Config {
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
         within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)
     }
+}
+
+/// The game of a `[game]` section.
+///
+/// # Errors
+/// One line that names the key.
+pub fn game_of_table(section: &toml::Table) -> Result<AnyGame, String> {
+    let mut params = Params::new();
+    for (key, value) in section.iter().filter(|(key, _)| *key != "name") {
+        match value {
+            toml::Value::String(text) => params.set(key, text),
+            toml::Value::Integer(number) => params.set(key, number),
+            toml::Value::Boolean(flag) => params.set(key, flag),
+            other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
+        }
+    }
+    let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", NAMES.join(", ")))?;
+    let name = name.as_str().ok_or("game.name must be a string")?;
+    AnyGame::new(name, &params).map_err(|e| format!("game: {e}"))
 }
 
 fn within<T: PartialOrd + std::fmt::Display + Copy>(key: &str, value: T, least: T, most: T) -> Result<(), String> {

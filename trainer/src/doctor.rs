@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
-use turnstone_search::classic::Classical;
 
-use crate::agents::Agent;
+use crate::agents::{Agent, Playable};
+use crate::arena::Ladder;
 use crate::config::Config;
 
 /// How bad a finding is.
@@ -101,22 +101,9 @@ impl Diagnosis {
 ///
 /// # Errors
 /// The network cannot be built or trained.
-pub fn examine<G: Classical>(
-    game: &G,
-    config: &Config,
-    time: Duration,
-    stop: &AtomicBool,
-) -> Result<Option<Diagnosis>> {
+pub fn examine<G: Playable>(game: &G, config: &Config, time: Duration, stop: &AtomicBool) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
-    let mut opponents = Vec::new();
-    for spec in &config.arena.opponents {
-        match Agent::load(spec, game) {
-            Ok(agent) => opponents.push(agent),
-            Err(fault) => {
-                checks.push(Check::fail("opponents", fault.to_string(), "the run would end at its first match"));
-            }
-        }
-    }
+    let opponents = opponents(game, config, &mut checks);
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
     let plan = Plan::of(config, &measured);
     checks.extend([
@@ -130,4 +117,29 @@ pub fn examine<G: Classical>(
         checks::time(&measured, &plan),
     ]);
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
+}
+
+/// The opponents of the run's matches with the games that it will play against each. The best checkpoint is as slow as
+/// the network itself, and does not count among them.
+fn opponents<G: Playable>(game: &G, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
+    let arena = &config.arena;
+    let mut opponents = Vec::new();
+    for spec in &arena.opponents {
+        match Agent::load(spec, game) {
+            Ok(agent) => opponents.push((agent, plan::match_games(config, arena.games, arena.final_games))),
+            Err(fault) => {
+                checks.push(Check::fail("opponents", fault.to_string(), "the run would end at its first match"));
+            }
+        }
+    }
+    if arena.ladder_games > 0 {
+        match Ladder::shipped(game).and_then(|ladder| ladder.agents(game)) {
+            Ok(rungs) => {
+                let games = plan::match_games(config, arena.ladder_games, arena.ladder_games);
+                opponents.extend(rungs.into_iter().map(|rung| (rung, games)));
+            }
+            Err(fault) => checks.push(Check::fail("ladder", format!("{fault:#}"), "the run would not start")),
+        }
+    }
+    opponents
 }

@@ -15,10 +15,9 @@ use std::thread;
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
-use turnstone_search::classic::Classical;
 use turnstone_search::exact::Truth;
 
-use crate::agents::{Agent, Player, PlayerFault};
+use crate::agents::{Agent, Playable, Player, PlayerFault};
 use crate::streams::{Purpose, Stream, stream};
 
 /// What an agent did in one position of a truth set.
@@ -38,7 +37,7 @@ struct Answer {
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
-pub fn grade<G: Classical>(
+pub fn grade<G: Playable>(
     game: &G,
     agent: &Agent,
     set: &TruthSet,
@@ -134,7 +133,7 @@ pub struct Sampling {
 ///
 /// # Errors
 /// The agent cannot play, or fails.
-pub fn sample<G: Classical>(
+pub fn sample<G: Playable>(
     game: &G,
     truth: &dyn Truth<G>,
     agent: &Agent,

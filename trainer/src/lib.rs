@@ -3,6 +3,7 @@
 //! Data flows one way: [`config`] -> [`self_play`] -> [`replay`] -> [`learn`] -> [`run`] (checkpoints) -> [`arena`].
 
 pub mod streams;
+mod lock;
 pub mod network;
 pub mod talk;
 pub mod agents;
@@ -10,6 +11,7 @@ pub mod config;
 pub mod replay;
 pub mod self_play;
 pub mod learn;
+mod page;
 pub mod arena;
 pub mod grading;
 pub mod metrics;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
-use crate::arena::{MatchResult, SeatRecord};
+use crate::arena::{LadderRating, MatchResult, SeatRecord};
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 
@@ -33,6 +33,10 @@ pub struct Metrics {
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
     pub arena: Vec<ArenaMetrics>,
+    /// The match against the best checkpoint until then, if there was one.
+    pub previous_best: Option<ArenaMetrics>,
+    /// What the ladder says, if it was climbed.
+    pub ladder: Option<LadderRating>,
     /// How long things took.
     pub timing: Timing,
 }
@@ -60,8 +64,14 @@ impl ArenaMetrics {
     /// The figures of a match, without its games.
     #[must_use]
     pub fn new(result: &MatchResult) -> Self {
+        Self::against(result.agents[1].clone(), result)
+    }
+
+    /// The figures of a match against an opponent by this name.
+    #[must_use]
+    pub fn against(opponent: String, result: &MatchResult) -> Self {
         Self {
-            opponent: result.agents[1].clone(),
+            opponent,
             by_seat: result.by_seat,
             score: result.score,
             score_interval: result.score_interval,
@@ -106,9 +116,13 @@ impl Timing {
 }
 
 impl Metrics {
-    /// Mean score over the opponents of this iteration's matches, if there were any.
+    /// What the best checkpoint is found by: the score on the ladder, or else the mean score over the opponents of this
+    /// iteration's matches, if there were any.
     #[must_use]
     pub fn mean_score(&self) -> Option<f64> {
+        if let Some(ladder) = &self.ladder {
+            return Some(ladder.score);
+        }
         let scores = self.arena.iter().map(|result| result.score);
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
@@ -155,6 +169,12 @@ impl Metrics {
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
             scalar(&opponent_tag("elo", &result.opponent), result.elo);
+        }
+        if let Some(result) = &self.previous_best {
+            scalar("arena/score_vs_previous_best", result.score);
+        }
+        if let Some(ladder) = &self.ladder {
+            scalar("arena/ladder_elo", ladder.elo);
         }
     }
 }

@@ -2,9 +2,6 @@
 //!
 //! The page is a function of the run's files and of [`Settings`]: the same run gives the same page.
 
-mod scale;
-mod chart;
-mod page;
 mod history;
 mod games;
 mod strength;
@@ -18,13 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
-use turnstone_search::classic::Classical;
 
-use self::page::Part;
-use crate::agents::{Agent, LoadedNetwork, load_network};
+use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
 use crate::config::{Config, cores};
 use crate::grading::{grade, known};
 use crate::network::shape;
+use crate::page::{Boards, Page, Part, grouped, title};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 
@@ -41,7 +37,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// A file of the run is damaged.
-pub fn report<G: Classical>(
+pub fn report<G: Playable>(
     game: &G,
     config: &Config,
     folder: &RunFolder,
@@ -68,10 +64,17 @@ pub fn report<G: Classical>(
     let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let header = overview::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
     let footer = format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), G::NAME, G::VERSION);
-    Ok(Some(page::page(&format!("{name}: a Turnstone run"), &header, &parts, &footer)))
+    let page = Page {
+        title: &format!("{name}: a Turnstone run"),
+        header: &header,
+        parts: &parts,
+        footer: &footer,
+        script: include_str!("report/page.js"),
+    };
+    Ok(Some(page.html()))
 }
 
-fn sample_games<G: Classical>(
+fn sample_games<G: Playable>(
     game: &G,
     config: &Config,
     network: &LoadedNetwork,
@@ -80,21 +83,22 @@ fn sample_games<G: Classical>(
     stop: &AtomicBool,
 ) -> Result<Option<Part>> {
     let bar = reporter.bar("games", games::GAMES);
-    let mut html = String::new();
+    let (mut html, mut boards) = (String::new(), Boards::default());
     for number in 0..games::GAMES {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        html += &games::play(game, network, config, settings.simulations, number)?.card(number + 1);
+        html += &games::play(game, network, config, settings.simulations, number)?.card(number + 1, &mut boards);
         bar.inc(1);
     }
     bar.finish_and_clear();
+    html += &boards.element();
     let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
     Ok(Some(Part { id: "games", heading: "Sample games", lead, html }))
 }
 
 /// The grade that the metrics hold or that is found now; nothing if no exact truth is at hand. `None` if interrupted.
-fn truth<G: Classical>(
+fn truth<G: Playable>(
     game: &G,
     config: &Config,
     network: LoadedNetwork,
@@ -122,17 +126,8 @@ fn truth<G: Classical>(
     Ok(grade.map(|grade| Some(strength::truth(&grade, how, history))))
 }
 
-fn network_in_words<G: Classical>(game: &G, network: &NetworkConfig) -> Result<String> {
+fn network_in_words<G: Playable>(game: &G, network: &NetworkConfig) -> Result<String> {
     let parameters: usize = network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
     let kind = network.to_string().replacen("residual", "Residual", 1).replacen("mixer", "Mixer", 1);
-    Ok(format!("{kind}, {} parameters", scale::grouped(parameters as u64)))
-}
-
-/// `mu_torere` as a heading: `Mu Torere`.
-fn title(name: &str) -> String {
-    let capital = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-    };
-    name.split('_').map(capital).collect::<Vec<_>>().join(" ")
+    Ok(format!("{kind}, {} parameters", grouped(parameters as u64)))
 }

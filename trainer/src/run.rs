@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork, load_network};
-use crate::arena::{MatchResult, MatchSettings, play_match};
+use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
+use crate::arena::{Format, Ladder, LadderRating, MatchResult, Running, Settings, TournamentRecord, play};
 use crate::config::{Config, cores};
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
@@ -62,6 +61,14 @@ pub enum DamagedShards {
     LeaveOut,
 }
 
+/// What the matches after an iteration have found.
+#[derive(Default)]
+struct Evaluation {
+    matches: Vec<MatchResult>,
+    previous_best: Option<ArenaMetrics>,
+    ladder: Option<LadderRating>,
+}
+
 /// A run between two iterations.
 pub struct Run<'a, G: Game> {
     setup: Setup<'a, G>,
@@ -72,7 +79,7 @@ pub struct Run<'a, G: Game> {
     events: EventLog,
 }
 
-impl<'a, G: Classical> Run<'a, G> {
+impl<'a, G: Playable> Run<'a, G> {
     /// A new run in an empty folder; its first state is on disk when this returns.
     ///
     /// # Errors
@@ -80,6 +87,7 @@ impl<'a, G: Classical> Run<'a, G> {
     pub fn start(setup: Setup<'a, G>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
+        confirm_ladder(game, config)?;
         folder.furnish()?;
         let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
@@ -99,6 +107,7 @@ impl<'a, G: Classical> Run<'a, G> {
             return Self::start(setup);
         }
         let spec = game.spec();
+        confirm_ladder(game, config)?;
         let (state, mut standing) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
@@ -147,12 +156,32 @@ impl<'a, G: Classical> Run<'a, G> {
             let info = checkpoint_info(game, &config.net, step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
-        if self.standing.best_score.is_some()
-            && let Err(fault) = load_network(&folder.best(), game)
-        {
-            reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
-            self.standing.best_score = None;
+        self.restore_best()
+    }
+
+    /// The best checkpoint is written after the state that tells of it, so it may be missing.
+    fn restore_best(&mut self) -> Result<()> {
+        let Setup { game, config, folder, reporter, .. } = self.setup;
+        let Some(step) = self.standing.best_step else { return Ok(()) };
+        let best = load_network(&folder.best(), game);
+        if best.as_ref().is_ok_and(|best| best.info.step == step) {
+            return Ok(());
         }
+        if step == self.learner.steps() {
+            if let Err(fault) = best.as_ref()
+                && folder.best().exists()
+            {
+                reporter.warning(&format!("{fault}; written anew from the run's state"));
+            }
+            let info = checkpoint_info(game, &config.net, step);
+            return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
+        }
+        let fault = match best {
+            Err(fault) => fault.to_string(),
+            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
+        };
+        reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
+        (self.standing.best_score, self.standing.best_step) = (None, None);
         Ok(())
     }
 
@@ -209,7 +238,7 @@ impl<'a, G: Classical> Run<'a, G> {
         self.collect(games)?;
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
-        let Some(matches) = self.matches(iteration)? else { return Ok(None) };
+        let Some(evaluation) = self.evaluate(iteration)? else { return Ok(None) };
         let metrics = Metrics {
             iteration,
             step: self.learner.steps(),
@@ -220,11 +249,13 @@ impl<'a, G: Classical> Run<'a, G> {
             outcome_shares: outcome_shares(&ends),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
-            arena: matches.iter().map(ArenaMetrics::new).collect(),
+            arena: evaluation.matches.iter().map(ArenaMetrics::new).collect(),
+            previous_best: evaluation.previous_best,
+            ladder: evaluation.ladder,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
-        self.log(&metrics, &matches);
+        self.log(&metrics, &evaluation.matches);
         Ok(Some(metrics))
     }
 
@@ -295,37 +326,68 @@ impl<'a, G: Classical> Run<'a, G> {
     }
 
     /// Plays the matches that are due; `None` if interrupted.
-    fn matches(&self, iteration: u64) -> Result<Option<Vec<MatchResult>>> {
+    fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
         let arena = &self.setup.config.arena;
         let last = iteration == self.setup.config.run.iterations;
         let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
-        let mut results = Vec::new();
+        let mut evaluation = Evaluation::default();
         if !due {
-            return Ok(Some(results));
+            return Ok(Some(evaluation));
         }
         let info = checkpoint_info(self.setup.game, &self.setup.config.net, self.learner.steps());
-        let network = LoadedNetwork { info, weights: self.learner.averaged().clone() };
-        let agent = Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search);
-        let settings = MatchSettings {
-            games: if last { arena.final_games } else { arena.games },
-            opening_plies: arena.opening_plies,
-            seed: self.setup.config.seed,
-            threads: cores(),
-        };
+        let agent = self.agent(LoadedNetwork { info, weights: self.learner.averaged().clone() });
+        let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {
             let opponent = Agent::load(opponent, self.setup.game)?;
-            let bar = self.setup.reporter.bar("arena", settings.games as u64);
-            let result = play_match(self.setup.game, [&agent, &opponent], &settings, &|| bar.inc(1), self.setup.stop)?;
-            bar.finish_and_clear();
-            let Some(result) = result else { return Ok(None) };
-            self.report_match(&result);
-            results.push(result);
+            let Some(record) = self.meet(vec![&agent, &opponent], games)? else { return Ok(None) };
+            let result = MatchResult::new(record);
+            self.report_match(&result.agents[1], &result);
+            evaluation.matches.push(result);
         }
-        Ok(Some(results))
+        if let Some((step, best)) = self.previous_best() {
+            let Some(record) = self.meet(vec![&agent, &best], arena.best_games)? else { return Ok(None) };
+            let (opponent, result) = (format!("the best so far, of step {step}"), MatchResult::new(record));
+            self.report_match(&opponent, &result);
+            evaluation.previous_best = Some(ArenaMetrics::against(opponent, &result));
+        }
+        if arena.ladder_games > 0 {
+            let ladder = Ladder::shipped(self.setup.game)?;
+            let rungs = ladder.agents(self.setup.game)?;
+            let agents = std::iter::once(&agent).chain(&rungs).collect();
+            let Some(record) = self.meet(agents, arena.ladder_games)? else { return Ok(None) };
+            let rating = ladder.rate(&record);
+            self.setup.reporter.line(&format!("    on the ladder: {rating}"));
+            evaluation.ladder = Some(rating);
+        }
+        Ok(Some(evaluation))
     }
 
-    fn report_match(&self, result: &MatchResult) {
-        self.setup.reporter.line(&format!("    vs {}: {}", result.agents[1], result.summary()));
+    fn agent(&self, network: LoadedNetwork) -> Agent {
+        let arena = &self.setup.config.arena;
+        Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search)
+    }
+
+    /// The best checkpoint until this iteration and its step, if it is to be met.
+    fn previous_best(&self) -> Option<(u64, Agent)> {
+        let step = self.standing.best_step.filter(|_| self.setup.config.arena.best_games > 0)?;
+        // That it can be read was seen when the run was resumed; if it is gone since, there is no match.
+        let network = load_network(&self.setup.folder.best(), self.setup.game).ok()?;
+        (network.info.step == step).then(|| (step, self.agent(network)))
+    }
+
+    /// The first agent's games against each of the others; `None` if interrupted.
+    fn meet(&self, agents: Vec<&Agent>, games: usize) -> Result<Option<TournamentRecord>> {
+        let Setup { game, config, reporter, stop, .. } = self.setup;
+        let settings = Settings::plain(Format::Gauntlet, games, config.seed);
+        let bar = reporter.bar("arena", (settings.games * (agents.len() - 1)) as u64);
+        let running = Running { threads: cores(), progress: &|_| bar.inc(1), stop };
+        let record = play(game, agents, settings, config.arena.opening_plies, &running)?;
+        bar.finish_and_clear();
+        Ok(record)
+    }
+
+    fn report_match(&self, opponent: &str, result: &MatchResult) {
+        self.setup.reporter.line(&format!("    vs {opponent}: {}", result.summary()));
     }
 
     /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
@@ -343,7 +405,7 @@ impl<'a, G: Classical> Run<'a, G> {
         self.events.flush();
     }
 
-    /// Puts the iteration on disk: checkpoints, metrics, and last the state, which makes it count.
+    /// Puts the iteration on disk: checkpoints, metrics, and then the state, which makes it count.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
         let Setup { game, config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
@@ -359,18 +421,28 @@ impl<'a, G: Classical> Run<'a, G> {
         let window_from = self.window.oldest().unwrap_or(1);
         let mut standing = Standing { iteration, window_from, ..self.standing.clone() };
         standing.left_out.retain(|&iteration| iteration >= window_from);
-        if let Some(score) = metrics.mean_score()
-            && standing.best_score.is_none_or(|best| score >= best)
-        {
-            turnstone_models::save(&folder.best(), &info, weights)?;
-            standing.best_score = Some(score);
+        let best = metrics.mean_score().filter(|&score| standing.best_score.is_none_or(|best| score >= best));
+        if let Some(score) = best {
+            (standing.best_score, standing.best_step) = (Some(score), Some(step));
         }
         folder.append_metrics(metrics)?;
         folder.save_state(self.learner.state(), &standing)?;
         self.standing = standing;
+        if best.is_some() {
+            // Last, since an iteration that is undone must find the one before it.
+            turnstone_models::save(&folder.best(), &info, self.learner.averaged())?;
+        }
         folder.remove_shards_before(window_from)?;
         folder.thin_checkpoints(step, &config.run)
     }
+}
+
+/// Confirms that the ladder is there if it is to be climbed.
+fn confirm_ladder<G: Game>(game: &G, config: &Config) -> Result<()> {
+    if config.arena.ladder_games > 0 {
+        Ladder::shipped(game).context("arena.ladder_games")?;
+    }
+    Ok(())
 }
 
 fn game_id<G: Game>(game: &G) -> GameId {

@@ -1,7 +1,6 @@
 //! A run's folder: where its files lie, and reading and writing them so that a crash at any moment loses at most the
 //! iteration in progress. See `runs/README.md`.
 
-mod lock;
 mod thinning;
 
 use std::fs::{self, File};
@@ -13,8 +12,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
-use self::lock::Lock;
 use crate::config::RunConfig;
+use crate::lock::{self, Lock};
 use crate::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.
@@ -37,8 +36,11 @@ pub struct Standing {
     pub positions: u64,
     /// The first iteration whose positions are in the replay window.
     pub window_from: u64,
-    /// Score of the best checkpoint in its arena matches, a mean over the opponents.
+    /// Score of the best checkpoint in its arena matches: on the ladder if it is climbed, else a mean over the opponents.
     pub best_score: Option<f64>,
+    /// Steps of the learner at which the best checkpoint stood.
+    #[serde(default)]
+    pub best_step: Option<u64>,
     /// Iterations whose positions were left out of the window, because their shards were damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u64>,

@@ -173,7 +173,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         self.deepen_until(state, limits, &Stop::default(), &mut |_| {})
     }
 
-    /// The same until the flag is raised, at the latest. `report` hears what was found at every depth.
+    /// The same until the flag is raised, at the latest. `report` hears what was found at every depth searched in full.
     pub fn deepen_until(
         &mut self,
         state: &G::State,
@@ -194,7 +194,9 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             if let Some(best) = self.search_root(state, depth, &mut actions) {
                 let searched = if self.watch.stopped() { depth - 1 } else { depth };
                 found = self.found(best, searched, before);
-                report(&found);
+                if searched == depth {
+                    report(&found);
+                }
             }
             if self.watch.stopped() || found.complete || found.score.abs() > self.band || forced {
                 break;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use turnstone_env::{Action, ActionList, Game};
 
-use super::Heuristic;
 use super::found::{Work, prefers};
+use super::{Heuristic, MOST_POSITIONS};
 
 /// Positions with the minimax scores of those below them; number 0 is the root. Scores of positions without children
 /// are static.
@@ -33,8 +33,10 @@ impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
         Self { game: game.clone(), heuristic, nodes: Vec::new(), legal: ActionList::new(), work: Work::default() }
     }
 
-    /// A tree of this position alone, its score not yet known.
+    /// A tree of this position alone, its score not yet known. It has room for all the positions there may be, as growing
+    /// would copy them, which takes longer than whoever stops the search may want to wait; unused room costs no memory.
     pub(super) fn plant(&mut self, state: &G::State) {
+        _ = self.nodes.try_reserve_exact(MOST_POSITIONS.saturating_sub(self.nodes.len()));
         self.work = Work::default();
         self.nodes.clear();
         self.nodes.push(Node { state: *state, action: Action(0), parent: 0, children: 0..0, score: 0 });

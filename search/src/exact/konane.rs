@@ -21,7 +21,7 @@ use turnstone_env::{ActionList, Game, Side};
 use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
-use super::Truth;
+use super::truth::{Memory, Truth};
 
 /// Finds the winner of positions of Konane.
 ///
@@ -62,6 +62,11 @@ impl KonaneSolver {
         }
         let wins = self.wins(game, state).ok()?;
         Some(if wins { game.mover(state) } else { game.mover(state).other() })
+    }
+
+    /// Forgets what it remembers of earlier searches.
+    pub fn forget(&mut self) {
+        self.table.clear();
     }
 
     /// Nodes of the last search.
@@ -150,19 +155,29 @@ impl fmt::Debug for KonaneSolver {
 pub struct KonaneTruth {
     solver: Mutex<KonaneSolver>,
     most_nodes: u64,
+    memory: Memory,
 }
 
 impl KonaneTruth {
     /// What a solver finds with this many nodes per position.
     #[must_use]
     pub fn new(solver: KonaneSolver, most_nodes: u64) -> Self {
-        Self { solver: Mutex::new(solver), most_nodes }
+        Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
+    }
+
+    /// The same, but whether a position is covered does not depend on what was asked before.
+    #[must_use]
+    pub fn forgetting(solver: KonaneSolver, most_nodes: u64) -> Self {
+        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }
     }
 }
 
 impl Truth<Konane> for KonaneTruth {
     fn value(&self, game: &Konane, state: &State) -> Option<i8> {
         let mut solver = self.solver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.memory == Memory::OfOneAnswer {
+            solver.forget();
+        }
         let winner = solver.winner(game, state, self.most_nodes)?;
         Some(if winner == Side::First { 1 } else { -1 })
     }

@@ -16,7 +16,7 @@ use turnstone_env::{Game, Side};
 
 use self::board::{Board, Rules};
 use self::table::Table;
-use super::Truth;
+use super::truth::{Memory, Truth};
 
 pub use self::endgame::MancalaEndgames;
 
@@ -69,6 +69,11 @@ impl MancalaSolver {
         let [own, other] = [mover, mover.other()].map(|side| i16::from(game.store(state, side)));
         let margin = own - other + self.gain(Board::of(game, state)).ok()?;
         Some(if mover == Side::First { margin } else { -margin })
+    }
+
+    /// Forgets what it remembers of earlier searches.
+    pub fn forget(&mut self) {
+        self.table.clear();
     }
 
     /// Nodes of the last search.
@@ -163,18 +168,28 @@ impl fmt::Debug for MancalaSolver {
 pub struct MancalaTruth {
     solver: Mutex<MancalaSolver>,
     most_nodes: u64,
+    memory: Memory,
 }
 
 impl MancalaTruth {
     /// What a solver finds with this many nodes per position.
     #[must_use]
     pub fn new(solver: MancalaSolver, most_nodes: u64) -> Self {
-        Self { solver: Mutex::new(solver), most_nodes }
+        Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
+    }
+
+    /// The same, but whether a position is covered does not depend on what was asked before.
+    #[must_use]
+    pub fn forgetting(solver: MancalaSolver, most_nodes: u64) -> Self {
+        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }
     }
 
     /// The margin of the game from a position on, for the first side; see [`MancalaSolver::solve`].
     pub fn margin(&self, game: &Mancala, state: &State) -> Option<i16> {
         let mut solver = self.solver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.memory == Memory::OfOneAnswer {
+            solver.forget();
+        }
         solver.solve(game, state, self.most_nodes)
     }
 }

@@ -22,6 +22,15 @@ pub trait Solvable: Game {
     fn truth(&self, _tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
         Ok(None)
     }
+
+    /// A truth for play and for ending decided games: it answers in milliseconds, covers less where it has to search, and
+    /// whether it covers a position does not depend on what it was asked before.
+    ///
+    /// # Errors
+    /// As [`Solvable::truth`].
+    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        self.truth(tables)
+    }
 }
 
 impl Solvable for MuTorere {
@@ -43,6 +52,9 @@ impl Solvable for Morris {
 const MOST_NODES: u64 = 10_000_000;
 /// Positions that they remember: about 100 MB.
 const ENTRIES: usize = 1 << 22;
+/// Nodes that quick truths spend on a position at most, and positions that they remember meanwhile.
+const QUICK_NODES: u64 = 10_000;
+const QUICK_ENTRIES: usize = 1 << 12;
 
 impl Solvable for Mancala {
     fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
@@ -50,12 +62,24 @@ impl Solvable for Mancala {
         let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
         Ok(Some(Box::new(MancalaTruth::new(solver, MOST_NODES))))
     }
+
+    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
+        let solver = MancalaSolver::new(self, Some(endgames), QUICK_ENTRIES);
+        Ok(Some(Box::new(MancalaTruth::forgetting(solver, QUICK_NODES))))
+    }
 }
 
 impl Solvable for Konane {
     fn truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
         let covered = self.size() <= KonaneSolver::MAX_SIZE;
         Ok(covered.then(|| Box::new(KonaneTruth::new(KonaneSolver::new(ENTRIES), MOST_NODES)) as Box<dyn Truth<Self>>))
+    }
+
+    fn quick_truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let covered = self.size() <= KonaneSolver::MAX_SIZE;
+        let truth = || KonaneTruth::forgetting(KonaneSolver::new(QUICK_ENTRIES), QUICK_NODES);
+        Ok(covered.then(|| Box::new(truth()) as Box<dyn Truth<Self>>))
     }
 }
 

@@ -2,6 +2,15 @@
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
+/// What a truth by search remembers from one answer to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Memory {
+    /// As much as there is room for.
+    Kept,
+    /// Nothing.
+    OfOneAnswer,
+}
+
 /// Exact values of a game's positions.
 ///
 /// A truth may leave out counters that end games early (limits on plies): then its value is that of the game without

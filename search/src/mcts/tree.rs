@@ -64,6 +64,15 @@ impl<G: Game> Tree<G> {
         self.edges.clear();
     }
 
+    /// Room for so many bytes of nodes and as many of edges: nobody knows how they will be shared out. Where the system
+    /// has none to give, the tree grows as it must.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        let nodes = (bytes / size_of::<Node<G::State>>()).saturating_sub(self.nodes.len());
+        let edges = (bytes / size_of::<Edge>()).saturating_sub(self.edges.len());
+        _ = self.nodes.try_reserve_exact(nodes);
+        _ = self.edges.try_reserve_exact(edges);
+    }
+
     /// Adds a node without edges; a finished game is proven at once.
     pub(super) fn add(&mut self, game: &G, state: G::State) -> NodeId {
         let proven = game.outcome(&state).map(|outcome| outcome.value());

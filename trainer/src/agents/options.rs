@@ -43,13 +43,7 @@ impl Options {
 
     /// A time such as `500ms`, `1s`, `1.5s` or `2m`, if it is given: one millisecond to a day.
     pub(super) fn time(&mut self, key: &'static str) -> Result<Option<Duration>, String> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
-            .iter()
-            .find_map(|(unit, size)| value.strip_suffix(unit)?.parse::<f64>().ok().map(|number| number * size))
-            .filter(|milliseconds| (1.0..=86_400e3).contains(milliseconds))
-            .ok_or_else(|| format!("{key} must be a time such as 500ms, 1s or 2m, a day at most, not `{value}`"))?;
-        Ok(Some(Duration::from_millis(milliseconds.round() as u64)))
+        self.take(key).map(|value| parse_time(key, &value)).transpose()
     }
 
     /// Confirms that nothing is left over.
@@ -63,7 +57,17 @@ impl Options {
     }
 }
 
-/// A time as [`Options::time`] reads it.
+/// A time such as `500ms`, `1s`, `1.5s` or `2m`: one millisecond to a day. `what` is named in a fault.
+pub(crate) fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
+    let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
+        .iter()
+        .find_map(|(unit, size)| text.strip_suffix(unit)?.parse::<f64>().ok().map(|number| number * size))
+        .filter(|milliseconds| (1.0..=86_400e3).contains(milliseconds))
+        .ok_or_else(|| format!("{what} must be a time such as 500ms, 1s or 2m, a day at most, not `{text}`"))?;
+    Ok(Duration::from_millis(milliseconds.round() as u64))
+}
+
+/// A time as [`parse_time`] reads it.
 pub(super) fn time_text(time: Duration) -> String {
     match time.as_millis() {
         whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),

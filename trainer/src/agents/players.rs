@@ -10,7 +10,7 @@ use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
 
 use super::LoadedNetwork;
 use super::thinking::{Thinking, Thought, Verdict};
-use super::tree_player::{TreePlayer, in_words};
+use super::tree_player::{Budget, TreePlayer, in_words};
 use crate::config::SearchKind;
 use crate::network::NetworkEvaluator;
 use crate::streams::Stream;
@@ -103,15 +103,19 @@ pub(super) struct Rollouts<G: Game> {
 }
 
 impl<G: Game> Rollouts<G> {
-    pub(super) fn new(game: &G, simulations: u32) -> Self {
-        Self { tree: TreePlayer::new(game, simulations, SearchKind::Puct), evaluator: Rollout::new(0) }
+    pub(super) fn new(game: &G, budget: Budget) -> Self {
+        Self { tree: TreePlayer::new(game, budget, SearchKind::Puct), evaluator: Rollout::new(0) }
     }
 }
 
 impl<G: Game> Player<G> for Rollouts<G> {
     fn new_game(&mut self, game: &G, state: &G::State, rng: &mut Stream) {
-        self.tree.search.reset(game, *state);
+        self.tree.new_game(game, state);
         self.evaluator = Rollout::new(rng.random());
+    }
+
+    fn clock(&mut self, remaining: Duration) {
+        self.tree.clock(remaining);
     }
 
     fn think(
@@ -133,6 +137,9 @@ impl<G: Game> Player<G> for Rollouts<G> {
     }
 }
 
+/// The budget of a network that plays by its policy, without search.
+const POLICY_ALONE: Budget = Budget::Simulations(0);
+
 /// Tree search with a network, or the network's policy alone.
 pub(super) struct Network<G: Game> {
     tree: TreePlayer<G>,
@@ -143,11 +150,11 @@ impl<G: Game> Network<G> {
     pub(super) fn new(
         game: &G,
         network: &LoadedNetwork,
-        simulations: u32,
+        budget: Budget,
         search: SearchKind,
     ) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-        Ok(Self { tree: TreePlayer::new(game, simulations, search), evaluator })
+        Ok(Self { tree: TreePlayer::new(game, budget, search), evaluator })
     }
 
     /// The action with the greatest prior, and what the network thinks of the position.
@@ -165,7 +172,11 @@ impl<G: Game> Network<G> {
 
 impl<G: Game> Player<G> for Network<G> {
     fn new_game(&mut self, game: &G, state: &G::State, _: &mut Stream) {
-        self.tree.search.reset(game, *state);
+        self.tree.new_game(game, state);
+    }
+
+    fn clock(&mut self, remaining: Duration) {
+        self.tree.clock(remaining);
     }
 
     fn think(
@@ -175,7 +186,7 @@ impl<G: Game> Player<G> for Network<G> {
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        if self.tree.simulations == 0 {
+        if self.tree.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
             let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));

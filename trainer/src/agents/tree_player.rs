@@ -19,20 +19,43 @@ const LARGEST_ROUND: u32 = 1 << 20;
 /// A tree of so many bytes ends the search.
 const LARGEST_TREE: u64 = 256 << 20;
 
+/// So many simulations make no tree that takes long to copy.
+const SMALL: u64 = 20_000;
+
 /// Time between two reports.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
+
+/// What an agent's tree search may spend on a move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Budget {
+    /// Simulations.
+    Simulations(u32),
+    /// Time; of a game's clock, at most a twentieth of what is left.
+    Time(Duration),
+}
 
 /// A search with its budget.
 pub(super) struct TreePlayer<G: Game> {
     pub(super) search: Mcts<G>,
-    pub(super) simulations: u32,
+    pub(super) budget: Budget,
     pub(super) comment: String,
     kind: SearchKind,
+    /// What is left of the time for the game, if there is a clock.
+    remaining: Option<Duration>,
 }
 
 impl<G: Game> TreePlayer<G> {
-    pub(super) fn new(game: &G, simulations: u32, kind: SearchKind) -> Self {
-        Self { search: Mcts::new(game, game.start()), simulations, comment: String::new(), kind }
+    pub(super) fn new(game: &G, budget: Budget, kind: SearchKind) -> Self {
+        Self { search: Mcts::new(game, game.start()), budget, comment: String::new(), kind, remaining: None }
+    }
+
+    pub(super) fn new_game(&mut self, game: &G, state: &G::State) {
+        self.search.reset(game, *state);
+        self.remaining = None;
+    }
+
+    pub(super) fn clock(&mut self, remaining: Duration) {
+        self.remaining = Some(remaining);
     }
 
     pub(super) fn think(
@@ -46,11 +69,12 @@ impl<G: Game> TreePlayer<G> {
         if self.search.state() != state {
             self.search.reset(game, *state);
         }
-        if thinking.is_watched() {
-            self.search_watched(game, evaluator, thinking, rng);
-        } else {
-            self.search.begin(&self.kind.strongest(self.simulations), self.simulations, rng);
-            self.search.run(game, evaluator);
+        match self.budget {
+            Budget::Simulations(simulations) if !thinking.is_watched() => {
+                self.search.begin(&self.kind.strongest(simulations), simulations, rng);
+                self.search.run(game, evaluator);
+            }
+            _ => self.search_watched(game, evaluator, thinking, rng),
         }
         self.comment = in_words(self.search.estimate(), game.mover(state));
         self.search.choose(0.0, rng)
@@ -65,7 +89,10 @@ impl<G: Game> TreePlayer<G> {
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) {
-        let limits = thinking.limits.unwrap_or(Limits::nodes(u64::from(self.simulations)));
+        let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
+        if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
+            self.search.reserve(LARGEST_TREE);
+        }
         let mut watch = Watch::new(&limits);
         let mut round = match limits.nodes {
             Some(nodes) => nodes.min(u64::from(LARGEST_ROUND)) as u32,
@@ -79,6 +106,13 @@ impl<G: Game> TreePlayer<G> {
             round = round.saturating_mul(2).min(LARGEST_ROUND);
         }
         thinking.tell(|| self.thought(watch.done, rng));
+    }
+
+    fn own_limits(&self) -> Limits {
+        match self.budget {
+            Budget::Simulations(simulations) => Limits::nodes(u64::from(simulations)),
+            Budget::Time(time) => Limits::time(self.remaining.map_or(time, |remaining| time.min(remaining / 20))),
+        }
     }
 
     /// Runs one round; returns whether the search is over.
@@ -119,7 +153,8 @@ impl<G: Game> TreePlayer<G> {
     fn is_enough(&self, limits: &Limits, done: u64) -> bool {
         let forced = limits.time.is_some() && self.search.actions().count() == 1;
         let deep = limits.depth.is_some_and(|depth| {
-            done >= u64::from(self.simulations) || self.search.principal_variation().len() >= depth as usize
+            let own = matches!(self.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
+            own || self.search.principal_variation().len() >= depth as usize
         });
         forced || deep
     }

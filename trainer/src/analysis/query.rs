@@ -42,12 +42,12 @@ pub(super) struct Fault {
 
 impl Fault {
     /// A fault of the line as a whole.
-    pub(super) fn of_line(error: impl ToString) -> Self {
+    pub(super) fn of_line(error: &impl ToString) -> Self {
         Self { id: None, field: None, error: error.to_string() }
     }
 
     /// A fault of no field of a query in particular.
-    pub(super) fn of_query(id: &str, error: impl ToString) -> Self {
+    pub(super) fn of_query(id: &str, error: &str) -> Self {
         Self { id: Some(id.into()), field: None, error: error.to_string() }
     }
 
@@ -75,8 +75,8 @@ const FIELDS: [&str; 10] = [
 /// # Errors
 /// The first field at fault.
 pub(super) fn parse<G: Game>(game: &G, line: &str, simulations: u32) -> Result<Query<G::State>, Fault> {
-    let query: Value = serde_json::from_str(line).map_err(|error| Fault::of_line(format!("no JSON: {error}")))?;
-    let Value::Object(fields) = query else { return Err(Fault::of_line("a query is a JSON object")) };
+    let query: Value = serde_json::from_str(line).map_err(|error| Fault::of_line(&format!("no JSON: {error}")))?;
+    let Value::Object(fields) = query else { return Err(Fault::of_line(&"a query is a JSON object")) };
     read(game, &fields, simulations).map_err(|(field, error)| Fault {
         id: fields.get("id").filter(|id| id.is_string()).cloned(),
         field: Some(shortened(field)),

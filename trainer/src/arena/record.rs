@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
+use super::Sprt;
+
 /// A match (two agents) or a tournament (more), whole or as far as it was played.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TournamentRecord {
@@ -60,8 +62,8 @@ pub struct Settings {
     pub on_fault: Penalty,
     /// Whether games end as soon as an exact truth covers the position.
     pub adjudication: Adjudication,
-    /// Bounds of a sequential test that may end a match early, as they were given.
-    pub sprt: Option<String>,
+    /// A sequential test that may end a match early.
+    pub sprt: Option<Sprt>,
 }
 
 /// Who meets whom.
@@ -80,7 +82,7 @@ pub enum Format {
 }
 
 /// What comes of a player at fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// He loses the game.

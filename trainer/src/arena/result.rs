@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PlayedGame;
-
-/// Two-sided 95 % of the normal distribution.
-pub const Z95: f64 = 1.959_963_985;
+use super::{GameRecord, Pentanomial, TournamentRecord};
 
 /// Wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,18 +31,22 @@ pub struct MatchResult {
     pub agents: [String; 2],
     /// A's record in both seats.
     pub by_seat: SeatRecord,
+    /// Pairs of games by A's points. Score and Elo are theirs: a game whose partner was not played counts for neither.
+    pub pairs: Pentanomial,
     /// A's score: wins and half the draws, as a share of the games, 0..=1.
     pub score: f64,
-    /// 95 % interval of the score, from the variance between the pairs of games.
+    /// 95 % interval of the score.
     pub score_interval: [f64; 2],
     /// Elo difference that the score stands for; infinite if A won or lost everything (`null` in JSON).
     pub elo: f64,
     /// 95 % interval of the Elo difference.
     pub elo_interval: [f64; 2],
+    /// Likelihood of superiority, 0..=1: how sure it is that A's expected score is above one half.
+    pub los: f64,
     /// Games that differ in at least one move.
     pub distinct_games: usize,
-    /// All games, in pairs from the same opening.
-    pub games: Vec<PlayedGame>,
+    /// All games, in pairs from the same opening; A plays the first side in those with even numbers.
+    pub games: Vec<GameRecord>,
 }
 
 impl Record {
@@ -62,9 +63,34 @@ impl Record {
     pub fn games(&self) -> usize {
         self.wins + self.draws + self.losses
     }
+
+    /// Wins and half the draws as a share of the games, 0..=1; not a number if there is none.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        (self.wins as f64 + 0.5 * self.draws as f64) / self.games() as f64
+    }
+
+    fn swapped(self) -> Self {
+        Self { wins: self.losses, losses: self.wins, ..self }
+    }
 }
 
 impl SeatRecord {
+    /// Counts games by the seat, 0 or 1, and the result, 1, 0 or -1.
+    pub(super) fn of(games: impl Iterator<Item = (usize, i8)>) -> Self {
+        let mut record = Self::default();
+        for (seat, result) in games {
+            if seat == 0 { &mut record.first } else { &mut record.second }.add(result);
+        }
+        record
+    }
+
+    /// The same games as the opponent sees them.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Self { first: self.second.swapped(), second: self.first.swapped() }
+    }
+
     /// Both seats together.
     #[must_use]
     pub fn total(&self) -> Record {
@@ -77,17 +103,17 @@ impl SeatRecord {
 }
 
 impl MatchResult {
-    /// The result of games in pairs: numbers `2i` and `2i + 1` share an opening with seats swapped.
-    pub(super) fn new(agents: [String; 2], games: Vec<PlayedGame>) -> Self {
-        let mut by_seat = SeatRecord::default();
-        for game in &games {
-            let seat = if game.a_is_first { &mut by_seat.first } else { &mut by_seat.second };
-            seat.add(game.result_for_a);
+    /// The result of a match, the first agent of the record being A.
+    #[must_use]
+    pub fn new(record: TournamentRecord) -> Self {
+        let games = record.games;
+        let agents = [0, 1].map(|agent| record.header.agents[agent].clone());
+        let seat = |game: &GameRecord| (usize::from(game.agents[0] != 0), game.half_points(0) as i8 - 1);
+        let by_seat = SeatRecord::of(games.iter().map(seat));
+        let mut pairs = Pentanomial::default();
+        for pair in games.chunks_exact(2) {
+            pairs.add([pair[0].result, -pair[1].result]);
         }
-        let pairs: Vec<f64> =
-            games.chunks(2).map(|pair| pair.iter().map(points).sum::<f64>() / pair.len() as f64).collect();
-        let (score, error) = mean_and_error(&pairs);
-        let score_interval = [score - Z95 * error, score + Z95 * error].map(|s| s.clamp(0.0, 1.0));
         let mut lines: Vec<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
         lines.sort_unstable();
         lines.dedup();
@@ -95,10 +121,12 @@ impl MatchResult {
         Self {
             agents,
             by_seat,
-            score,
-            score_interval,
-            elo: elo(score),
-            elo_interval: score_interval.map(elo),
+            pairs,
+            score: pairs.score(),
+            score_interval: pairs.score_interval(),
+            elo: pairs.elo(),
+            elo_interval: pairs.elo_interval(),
+            los: pairs.superiority(),
             distinct_games,
             games,
         }
@@ -123,36 +151,15 @@ impl MatchResult {
     /// The first game in Markdown.
     #[must_use]
     pub fn sample(&self) -> String {
-        let Some(PlayedGame { opening, moves, a_is_first, result_for_a, .. }) = self.games.first() else {
-            return String::new();
-        };
-        let result = ["lost", "drawn", "won"][(result_for_a + 1) as usize];
-        let (seat, [a, b]) = (if *a_is_first { 1 } else { 2 }, &self.agents);
-        let moves = moves.join(" ");
-        format!("`{a}`, player {seat}, against `{b}`: {result}; {opening} random plies, then theirs\n\n`{moves}`")
+        let Some(game) = self.games.first() else { return String::new() };
+        let result = ["lost", "drawn", "won"][game.half_points(0) as usize];
+        let ([a, b], plies, moves) = (&self.agents, game.opening_plies, game.moves.join(" "));
+        format!("`{a}`, player 1, against `{b}`: {result}; {plies} random plies, then theirs\n\n`{moves}`")
     }
 }
 
-fn points(game: &PlayedGame) -> f64 {
-    f64::from(game.result_for_a + 1) / 2.0
-}
-
-/// Mean, and standard error of the mean. The variance counts one more pair, half of it won and half lost, so that a
-/// clean sweep of few games does not look certain.
-fn mean_and_error(samples: &[f64]) -> (f64, f64) {
-    let n = samples.len().max(1) as f64;
-    let mean = samples.iter().sum::<f64>() / n;
-    let doubt = 0.5 * (mean.powi(2) + (1.0 - mean).powi(2));
-    let squares = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() + doubt;
-    (mean, squares.sqrt() / n)
-}
-
-/// Elo difference of a score: `400 log10(s / (1 - s))`.
-fn elo(score: f64) -> f64 {
-    400.0 * (score / (1.0 - score)).log10()
-}
-
-fn signed(elo: f64) -> String {
+/// Elo with its sign.
+pub(super) fn signed(elo: f64) -> String {
     match elo {
         f64::INFINITY => "+inf".into(),
         f64::NEG_INFINITY => "-inf".into(),
@@ -163,28 +170,50 @@ fn signed(elo: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::{Ending, Format, Header, Settings};
+    use turnstone_env::Params;
 
-    fn game(a_is_first: bool, result_for_a: i8, last: &str) -> PlayedGame {
-        PlayedGame { opening: 0, moves: vec![last.into()], a_is_first, result_for_a, truncated: false }
+    /// A match with these results for A and last moves; A plays the first side in every other game.
+    fn result(games: &[(i8, &str)]) -> MatchResult {
+        let game = |(number, &(result, last)): (usize, &(i8, &str))| GameRecord {
+            number,
+            round: 0,
+            agents: if number % 2 == 0 { [0, 1] } else { [1, 0] },
+            opening: number / 2,
+            opening_plies: 0,
+            moves: vec![last.into()],
+            result: if number % 2 == 0 { result } else { -result },
+            ending: Ending::Rules,
+            incidents: Vec::new(),
+        };
+        let header = Header {
+            turnstone_arena: Header::FORMAT,
+            game: "mancala".into(),
+            version: 1,
+            params: Params::new(),
+            agents: vec!["x".into(), "y".into()],
+            networks: vec![None, None],
+            settings: Settings::plain(Format::RoundRobin, games.len(), 0),
+            openings: Vec::new(),
+        };
+        let games = games.iter().enumerate().map(game).collect();
+        MatchResult::new(TournamentRecord { header, notes: Vec::new(), games })
     }
 
     #[test]
     fn a_worked_example() {
-        let games = vec![game(true, 1, "a"), game(false, 0, "b"), game(true, 1, "a"), game(false, -1, "c")];
-        let result = MatchResult::new(["x".into(), "y".into()], games);
+        let result = result(&[(1, "a"), (0, "b"), (1, "a"), (-1, "c")]);
         assert_eq!(result.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
         assert_eq!(result.by_seat.second, Record { wins: 0, draws: 1, losses: 1 });
         assert_eq!(result.distinct_games, 3);
-        // Pairs score 0.75 and 0.5: mean 5/8, squares 2/64 and in doubt 17/64, error sqrt(19)/16.
+        assert_eq!(result.pairs.counts(), [0, 0, 1, 1, 0]);
         assert!((result.score - 0.625).abs() < 1e-12);
-        assert!((result.score_interval[0] - (0.625 - Z95 * 19f64.sqrt() / 16.0)).abs() < 1e-9);
         assert!((result.elo - 88.74).abs() < 0.01, "{}", result.elo);
     }
 
     #[test]
     fn a_clean_sweep_has_an_interval() {
-        let games = (0..10).map(|i| game(i % 2 == 0, 1, "a")).collect();
-        let result = MatchResult::new(["x".into(), "y".into()], games);
+        let result = result(&[(1, "a"); 10]);
         assert_eq!(result.score, 1.0);
         assert!(result.score_interval[0] < 0.85 && result.elo_interval[0].is_finite());
         assert!(result.summary().contains("Elo +inf"));

@@ -1,15 +1,25 @@
-//! `turnstone arena`: a match between two agents.
+//! `turnstone arena`: matches, tournaments, and ratings on a ladder.
 
+mod options;
+mod plan;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::with_game;
-use turnstone_search::classic::Classical;
+use turnstone_models::atomic_write;
 
-use crate::agents::{Agent, AgentSpec};
-use crate::arena::{MatchResult, MatchSettings, Record, play_match};
+use self::options::Options;
+use self::plan::Plan;
+use crate::agents::{Agent, AgentSpec, Playable};
+use crate::arena::{
+    Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
+    openings_needed, report,
+};
 use crate::cli::GameArgs;
 use crate::config::cores;
 use crate::progress::{Reporter, stop_on_signals};
@@ -18,82 +28,159 @@ use crate::progress::{Reporter, stop_on_signals};
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,
-    /// Agent A
-    a: AgentSpec,
-    /// Agent B
-    b: AgentSpec,
-    /// Games, in pairs from the same random opening with seats swapped
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    games: u32,
-    /// Random plies of the openings: a number or a range, e.g. 2-6
-    #[arg(long, value_name = "PLIES", default_value = "2-6", value_parser = parse_range)]
-    openings: [u16; 2],
-    /// Seed of openings and random choices
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    /// The agents: two for a match, more for a tournament, one for --ladder
+    #[arg(value_name = "AGENT")]
+    agents: Vec<AgentSpec>,
+    #[command(flatten)]
+    options: Options,
     /// Threads; the result does not depend on them [default: one per core]
     #[arg(long)]
     threads: Option<usize>,
+    /// Rate the one agent on the game's ladder, on which `random` has Elo 0
+    #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
+    ladder: bool,
+    /// Rate the agents, `random` among them, and write them to a new ladder
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    ladder_build: Option<PathBuf>,
+    /// Keep every game in a new folder as soon as it ends, and at the end the result in all its forms
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Go on with what an interrupted command has left in the folder
+    #[arg(long, requires = "out")]
+    resume: bool,
     /// Print one JSON object with all games
     #[arg(long)]
     json: bool,
 }
 
-fn parse_range(text: &str) -> Result<[u16; 2], String> {
-    let (least, most) = text.split_once('-').unwrap_or((text, text));
-    let number = |s: &str| s.parse().map_err(|_| "expected a number of plies or a range such as 2-6".to_owned());
-    let range = [number(least)?, number(most)?];
-    if range[0] <= range[1] && range[1] <= 1000 { Ok(range) } else { Err("the range must rise, up to 1000".into()) }
-}
-
 impl Arena {
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| self.play(game))
+        let (file, options) = (self.game.file(), self.options.clone());
+        let plan = match file {
+            Some(path) => Plan::read(path, &self.agents, &self.game.params(), options)?,
+            None => Plan { game: self.game.game()?, agents: self.agents.clone(), options },
+        };
+        with_game!(&plan.game, |game| self.play(game, &plan))
     }
 
-    fn play<G: Classical>(&self, game: &G) -> Result<ExitCode> {
-        if [&self.a, &self.b].contains(&&AgentSpec::Human) {
+    fn play<G: Playable>(&self, game: &G, plan: &Plan) -> Result<ExitCode> {
+        if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
-        let agents = [Agent::load(&self.a, game)?, Agent::load(&self.b, game)?];
-        let settings = MatchSettings {
-            games: self.games as usize,
-            opening_plies: self.openings,
-            seed: self.seed,
-            threads: self.threads.unwrap_or_else(cores),
+        if let Some(path) = self.ladder_build.as_ref().filter(|path| path.exists()) {
+            bail!("{} exists already", path.display());
+        }
+        let ladder = if self.ladder { Some(Ladder::shipped(game)?) } else { None };
+        let mut agents = plan.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let mut options = plan.options.clone();
+        if let Some(ladder) = &ladder {
+            ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
+            agents.extend(ladder.agents(game)?);
+            options = options.or(Options::of_ladder(ladder));
+        }
+        let mut settings = options.settings(agents.len())?;
+        if self.ladder {
+            settings.format = Format::Gauntlet;
+        }
+        let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
+        let tournament = prepare(game, &agents, settings, &options, stop)?;
+        let record = match tournament {
+            Some(tournament) => self.carry_out(&tournament, &reporter, stop)?,
+            None => None,
         };
-        let stop = stop_on_signals()?;
-        let reporter = Reporter::new(false);
-        let bar = reporter.bar("match", settings.games.next_multiple_of(2) as u64);
-        let result = play_match(game, [&agents[0], &agents[1]], &settings, &|| bar.inc(1), stop)?;
-        bar.finish_and_clear();
-        let Some(result) = result else {
-            eprintln!("the match was interrupted before its end");
+        let Some(record) = record else {
+            let advice = if self.out.is_some() { "; the same command with --resume goes on with it" } else { "" };
+            eprintln!("interrupted before its end{advice}");
             return Ok(ExitCode::from(130));
         };
-        if self.json {
-            println!("{}", json!({ "game": G::NAME, "params": game.params(), "seed": self.seed, "match": result }));
-        } else {
-            print_table(&result);
+        let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));
+        if let Some(folder) = &self.out {
+            save(game, &record, &summary, folder)?;
+        }
+        self.show(&record, &summary, ladder.as_ref());
+        if let Some(path) = &self.ladder_build {
+            let OpeningSource::Random(plies) = options.openings() else { bail!("a ladder has random openings") };
+            let text = Ladder::of(game, &record, plies)?.to_text();
+            atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    /// Plays what is not yet on disk; `None` if it was interrupted.
+    fn carry_out<G: Playable>(
+        &self,
+        tournament: &Tournament<'_, G>,
+        reporter: &Reporter,
+        stop: &AtomicBool,
+    ) -> Result<Option<TournamentRecord>> {
+        let (journal, done) = match &self.out {
+            Some(folder) if self.resume => {
+                let (journal, done) = Journal::resume(folder, tournament.header())?;
+                (Some(journal), done)
+            }
+            Some(folder) => (Some(Journal::create(folder, tournament.header())?), Vec::new()),
+            None => (None, Vec::new()),
+        };
+        tournament.notes().iter().for_each(|note| reporter.line(note));
+        let bar = reporter.bar("games", tournament.games() as u64);
+        let running = Running { threads: self.threads.unwrap_or_else(cores), progress: &|_| bar.inc(1), stop };
+        let record = tournament.play(journal.as_ref(), done, &running)?;
+        bar.finish_and_clear();
+        Ok(record)
+    }
+
+    /// The ratings that are known: the ladder's, or 0 for `random` if there is to be one.
+    fn anchors(&self, record: &TournamentRecord, ladder: Option<&Ladder>) -> Vec<Option<f64>> {
+        let random =
+            |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
+        ladder.map_or_else(|| record.header.agents.iter().map(random).collect(), Ladder::anchors)
+    }
+
+    fn show(&self, record: &TournamentRecord, summary: &Summary, ladder: Option<&Ladder>) {
+        let rating = ladder.map(|ladder| ladder.rate(record));
+        if self.json {
+            let mut object = report::json(record, summary);
+            if let Some(rating) = &rating {
+                object["ladder"] = json!(rating);
+            }
+            println!("{object}");
+            return;
+        }
+        println!("{}", report::text(record, summary).trim_end());
+        if let Some(rating) = rating {
+            println!("\n{} on the ladder of {}: {rating}", record.header.agents[0], record.header.game);
+        }
+    }
 }
 
-fn print_table(result: &MatchResult) {
-    let [a, b] = &result.agents;
-    println!("A: {a}\nB: {b}\n");
-    println!("{:<14} {:>6} {:>6} {:>6} {:>6} {:>8}", "A plays", "games", "won", "drawn", "lost", "score");
-    let line = |seat: &str, record: Record| {
-        let Record { wins, draws, losses } = record;
-        let games = record.games();
-        let score = (wins as f64 + 0.5 * draws as f64) / games.max(1) as f64;
-        println!("{seat:<14} {games:>6} {wins:>6} {draws:>6} {losses:>6} {:>6.1} %", 100.0 * score);
-    };
-    line("player 1", result.by_seat.first);
-    line("player 2", result.by_seat.second);
-    line("both", result.by_seat.total());
-    println!("\nA: {}", result.summary());
-    println!("intervals are 95 %, from the pairs of games; {} distinct games", result.distinct_games);
+/// Draws the openings; `None` if that was interrupted.
+fn prepare<'a, G: Playable>(
+    game: &'a G,
+    agents: &'a [Agent],
+    settings: Settings,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<Option<Tournament<'a, G>>> {
+    let (needed, seed) = (openings_needed(&settings), settings.seed);
+    let openings = openings(game, &options.openings(), options.filter()?.as_ref(), needed, seed, stop)?;
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        return Ok(None);
+    }
+    Tournament::new(game, agents.iter().collect(), settings, openings, options.tables()).map(Some)
+}
+
+/// Writes the result in all its forms.
+fn save<G: Playable>(game: &G, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
+    let files = [
+        ("result.json", report::json(record, summary).to_string() + "\n"),
+        ("games.csv", report::games_csv(record)),
+        ("meetings.csv", report::meetings_csv(summary)),
+        ("ratings.svg", report::ratings_svg(summary)),
+        ("report.html", report::page(game, record, summary)?),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
 }

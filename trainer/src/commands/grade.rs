@@ -9,10 +9,8 @@ use clap::Args;
 use serde_json::json;
 use turnstone_env::with_game;
 use turnstone_models::atomic_write;
-use turnstone_search::classic::Classical;
-use turnstone_search::exact::Solvable;
 
-use crate::agents::{Agent, AgentSpec};
+use crate::agents::{Agent, AgentSpec, Playable};
 use crate::cli::GameArgs;
 use crate::config::cores;
 use crate::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
@@ -57,7 +55,7 @@ impl Grade {
         with_game!(&any, |game| self.grade(game))
     }
 
-    fn grade<G: Classical + Solvable>(&self, game: &G) -> Result<ExitCode> {
+    fn grade<G: Playable>(&self, game: &G) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
         let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
@@ -89,7 +87,7 @@ impl Grade {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn truth_set<G: Classical + Solvable>(&self, game: &G, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
+    fn truth_set<G: Playable>(&self, game: &G, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
         if let Some(path) = &self.positions {
             return Ok(TruthSet::read(path, game)?);
         }

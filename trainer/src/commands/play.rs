@@ -7,10 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::{Action, Game, Side, try_play, with_game};
-use turnstone_search::classic::Classical;
 
 use super::show::describe;
-use crate::agents::{Agent, AgentSpec, Player};
+use crate::agents::{Agent, AgentSpec, Playable, Player};
 use crate::cli::{GameArgs, PositionArgs};
 use crate::streams::{Purpose, stream};
 
@@ -44,7 +43,7 @@ impl Play {
         with_game!(&any, |game| self.play(game))
     }
 
-    fn play<G: Classical>(&self, game: &G) -> Result<ExitCode> {
+    fn play<G: Playable>(&self, game: &G) -> Result<ExitCode> {
         let mut state = self.position.state(game)?;
         let mut players = [self.player(game, &self.p1)?, self.player(game, &self.p2)?];
         let mut rngs = [0, 1].map(|seat| stream(self.seed, Purpose::Play, [seat, 0]));
@@ -87,7 +86,7 @@ impl Play {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn player<G: Classical>(&self, game: &G, spec: &AgentSpec) -> Result<Seat<G>> {
+    fn player<G: Playable>(&self, game: &G, spec: &AgentSpec) -> Result<Seat<G>> {
         if *spec != AgentSpec::Human {
             return Ok(Seat::Agent(Agent::load(spec, game)?.player(game)?));
         }

@@ -119,7 +119,7 @@ pub(super) fn schedule(config: &Config, plan: &Plan) -> Check {
 pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
     let share = plan.shares()[2];
     let finding = format!("{} games of matches, {:.0} % of the time", plan.match_games, 100.0 * share);
-    if config.arena.opponents.is_empty() {
+    if config.arena.opponents.is_empty() && config.arena.ladder_games == 0 {
         return Check::warn("arena", finding, "without arena.opponents nothing measures strength");
     }
     if share > ARENA_SHARE {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(found(&format!("{threads}[arena]\nopponents = []")), [("arena", Level::Warn)]);
         let slow = |measured: &mut Measured| {
             let opponent = "random".into();
-            measured.matches = vec![crate::doctor::Match { opponent, games: 1, seconds_per_game: 100.0 }];
+            measured.matches = vec![crate::doctor::Match { opponent, planned: 200, games: 1, seconds_per_game: 100.0 }];
         };
         assert_eq!(examined(threads, slow), [("arena", Level::Warn)]);
         let huge = "[self_play]\nthreads = 1\n[learn]\nmax_window = 100000000\n[run]\niterations = 1000000000";

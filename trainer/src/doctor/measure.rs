@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, LoadedNetwork};
-use crate::arena::{MatchSettings, play_match};
+use crate::agents::{Agent, LoadedNetwork, Playable};
+use crate::arena::{Format, GameRecord, Running, Settings, play as play_games};
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
 use crate::network::{checkpoint_info, shape};
@@ -63,20 +62,22 @@ pub struct SelfPlay {
 pub struct Match {
     /// The opponent's spec.
     pub opponent: String,
+    /// Games against it that the run will play.
+    pub planned: u64,
     /// Games finished.
     pub games: usize,
     /// Seconds per game, all threads together.
     pub seconds_per_game: f64,
 }
 
-/// Measures for about `time`. `None` if `stop` was set before the end.
+/// Measures for about `time`, against opponents with the games that the run will play against each. `None` if `stop` was set before the end.
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
-pub(super) fn measure<G: Classical>(
+pub(super) fn measure<G: Playable>(
     game: &G,
     config: &Config,
-    opponents: &[Agent],
+    opponents: &[(Agent, u64)],
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Measured>> {
@@ -91,15 +92,15 @@ pub(super) fn measure<G: Classical>(
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
-    for opponent in opponents {
-        matches.push(play_some(game, config, [&agent, opponent], time.mul_f64(share), stop)?);
+    for (opponent, planned) in opponents {
+        matches.push(play_some(game, config, [&agent, opponent], *planned, time.mul_f64(share), stop)?);
     }
     let interrupted = stop.load(Ordering::Relaxed);
     Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
 }
 
 /// Plays iterations of self-play as the run would begin with.
-fn play<G: Classical>(
+fn play<G: Playable>(
     game: &G,
     config: &Config,
     learner: &Learner,
@@ -177,7 +178,7 @@ fn play<G: Classical>(
 }
 
 /// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
-fn learn<G: Classical>(
+fn learn<G: Playable>(
     game: &G,
     config: &Config,
     learner: &mut Learner,
@@ -201,27 +202,26 @@ fn learn<G: Classical>(
 }
 
 /// Plays games of the match that the run would play. Games in progress when the time is up are finished.
-fn play_some<G: Classical>(
+fn play_some<G: Playable>(
     game: &G,
     config: &Config,
     agents: [&Agent; 2],
+    planned: u64,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Match> {
-    let settings = MatchSettings {
-        games: config.arena.final_games,
-        opening_plies: config.arena.opening_plies,
-        seed: config.seed,
-        threads: cores(),
-    };
+    let settings = Settings::plain(Format::RoundRobin, config.arena.final_games, config.seed);
     let (games, start) = (AtomicUsize::new(0), Instant::now());
-    let count = || {
+    let count = |_: &GameRecord| {
         games.fetch_add(1, Ordering::Relaxed);
     };
-    within(time, stop, |over| play_match(game, agents, &settings, &count, over))?;
+    within(time, stop, |over| {
+        let running = Running { threads: cores(), progress: &count, stop: over };
+        play_games(game, agents.to_vec(), settings, config.arena.opening_plies, &running)
+    })?;
     let games = games.into_inner();
     let seconds_per_game = start.elapsed().as_secs_f64() / games.max(1) as f64;
-    Ok(Match { opponent: agents[1].spec.to_string(), games, seconds_per_game })
+    Ok(Match { opponent: agents[1].spec.to_string(), planned, games, seconds_per_game })
 }
 
 /// Does work that ends early when the flag it is given is set: when the time is up, or `stop` is set.

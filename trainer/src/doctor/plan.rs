@@ -39,17 +39,16 @@ impl Plan {
         let steps = steps_due(learn, positions);
         // The window holds whole iterations, so it goes beyond its size by up to one.
         let window = window_size(positions, learn.window, learn.max_window) as f64 + positions_per_iteration;
-        let games = match_games(config);
         Self {
             positions_per_iteration,
             first_steps: steps_due(learn, positions_per_iteration as u64),
             positions,
             steps,
             largest_window: (window as u64).min(positions),
-            match_games: games * config.arena.opponents.len() as u64,
+            match_games: measured.matches.iter().map(|result| result.planned).sum(),
             self_play_seconds: positions as f64 / measured.self_play.positions_per_second,
             learn_seconds: steps as f64 * measured.seconds_per_step,
-            arena_seconds: measured.matches.iter().map(|result| games as f64 * result.seconds_per_game).sum(),
+            arena_seconds: measured.matches.iter().map(|result| result.planned as f64 * result.seconds_per_game).sum(),
         }
     }
 
@@ -66,12 +65,11 @@ impl Plan {
     }
 }
 
-/// Games of all matches against one opponent; matches are played in pairs.
-fn match_games(config: &Config) -> u64 {
-    let arena = &config.arena;
-    let before_the_last = (config.run.iterations - 1).checked_div(arena.every).unwrap_or(0);
+/// Games of all matches against one opponent, if a match has so many and the last one so many; they come in pairs.
+pub(super) fn match_games(config: &Config, games: usize, final_games: usize) -> u64 {
+    let before_the_last = (config.run.iterations - 1).checked_div(config.arena.every).unwrap_or(0);
     let paired = |games: usize| games.next_multiple_of(2) as u64;
-    before_the_last * paired(arena.games) + paired(arena.final_games)
+    before_the_last * paired(games) + paired(final_games)
 }
 
 #[cfg(test)]
@@ -93,13 +91,14 @@ mod tests {
             legal_most: 6,
             mean_batch: None,
         };
-        let matches = vec![Match { opponent: "random".into(), games: 10, seconds_per_game: 0.1 }];
+        let planned = match_games(&config, config.arena.games, config.arena.final_games);
+        let matches = vec![Match { opponent: "random".into(), planned, games: 10, seconds_per_game: 0.1 }];
         let plan = Plan::of(&config, &Measured { self_play, steps: 1, seconds_per_step: 0.01, matches });
         assert_eq!((plan.positions, plan.steps, plan.first_steps), (24_000, 240, 30));
         // One match of 10 after iteration 4; the one after iteration 8 is the last.
         assert_eq!((plan.match_games, plan.largest_window), (30, 24_000));
         assert!((plan.seconds() - (24.0 + 2.4 + 3.0)).abs() < 1e-9);
         let never = Config::parse(&text.replace("every = 4", "every = 0")).expect("valid");
-        assert_eq!(match_games(&never), 20);
+        assert_eq!(match_games(&never, 9, 20), 20);
     }
 }

@@ -24,6 +24,23 @@ pub(super) fn info<G: Game>(game: &G, thought: &Thought, time: Duration) -> Stri
     line
 }
 
+/// The line that says what is wrong, printable and of bounded length whatever it speaks of.
+pub(super) fn complaint(fault: &str) -> String {
+    const LONGEST: usize = 2000;
+    let mut line = "info string error: ".to_owned();
+    for letter in fault.chars().take(LONGEST) {
+        match letter {
+            '\n' | '\r' => line.push(' '),
+            _ if letter.is_control() => line.extend(letter.escape_default()),
+            _ => line.push(letter),
+        }
+    }
+    if fault.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
 /// Win, draw and loss in thousandths of sum 1000.
 fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
     let win = (1000.0 * win).round() as u32;
@@ -47,6 +64,8 @@ mod tests {
         assert_eq!(line, "info depth 3 nodes 500 nps 2000 time 250 score cp -4 wdl 300 400 300 pv B5");
         thought.verdict = None;
         assert_eq!(info(&game, &thought, Duration::ZERO), "info depth 3 nodes 500 nps 500000000 time 0 pv B5");
+        assert_eq!(complaint("a\0b\nc"), "info string error: a\\u{0}b c");
+        assert!(complaint(&"x".repeat(100_000)).len() < 2100);
         assert_eq!(permille([0.0005, 0.0, 0.9995]), [1, 0, 999]);
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 use turnstone_env::{Action, Game};
 use turnstone_search::classic::{Limits, Stop};
 
-use super::info::info;
+use super::info::{complaint, info};
 use crate::agents::{Player, Thinking};
 use crate::streams::{Purpose, Stream, stream};
 use crate::talk::Output;
@@ -172,7 +172,7 @@ impl<G: Game> Searcher<G> {
         let mut thinking = Thinking { limits, stop, report: Some(&mut report) };
         match self.player.think(&self.game, &self.at.state, &mut thinking, &mut self.rng) {
             Ok(action) => format!("bestmove {}", self.game.action_text(action)),
-            Err(fault) => format!("info string error: {fault}\nbestmove none"),
+            Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }
     }
 }

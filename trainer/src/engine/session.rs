@@ -4,11 +4,12 @@ use std::io::BufRead;
 
 use anyhow::Result;
 use turnstone_env::{Action, ActionList, Game, Side, play_text};
-use turnstone_search::classic::Classical;
 
+use super::info::complaint;
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
+use crate::agents::Playable;
 use crate::talk::{Lines, Output};
 
 /// How a session ended.
@@ -27,7 +28,7 @@ pub(super) struct Session<'a, G: Game> {
     search: SearchThread<G>,
 }
 
-impl<'a, G: Classical> Session<'a, G> {
+impl<'a, G: Playable> Session<'a, G> {
     /// # Errors
     /// The agent does not play this game.
     pub(super) fn new(game: &'a G, setup: &'a Setup, output: &'a Output) -> Result<Self> {
@@ -154,6 +155,6 @@ impl<'a, G: Classical> Session<'a, G> {
 
     /// Says what is wrong in one line; nothing has changed.
     fn complain(&self, fault: &str) {
-        self.output.line(&format!("info string error: {}", fault.replace(['\n', '\r'], " ")));
+        self.output.line(&complaint(fault));
     }
 }

@@ -3,9 +3,8 @@
 use anyhow::{Result, anyhow};
 use turnstone_env::games::{AnyGame, NAMES};
 use turnstone_env::with_game;
-use turnstone_search::classic::Classical;
 
-use crate::agents::{Agent, AgentSpec};
+use crate::agents::{Agent, AgentSpec, Playable};
 
 /// The engine's options. Every one is valid together with the others.
 #[derive(Clone, Debug)]
@@ -60,7 +59,7 @@ impl Setup {
     ///
     /// # Errors
     /// It does not play this game.
-    pub(super) fn agent_for<G: Classical>(&self, game: &G) -> Result<Agent> {
+    pub(super) fn agent_for<G: Playable>(&self, game: &G) -> Result<Agent> {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
             AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),

@@ -1,10 +1,9 @@
 //! Curves over the iterations: learning and throughput; and the config that they belong to.
 
-use super::chart::{Chart, Form, Series};
 use super::history::{Iteration, span};
 use super::overview::STAGES;
-use super::page::{Part, escaped};
 use crate::config::Config;
+use crate::page::{Chart, Form, Part, Series, escaped};
 
 /// Losses, schedules and what self-play looks like.
 pub(super) fn learning(history: &[Iteration]) -> Part {

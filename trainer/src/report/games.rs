@@ -1,6 +1,5 @@
 //! Sample games: the newest checkpoint plays itself, and the page replays it.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use serde_json::json;
@@ -9,11 +8,10 @@ use turnstone_env::{Game, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::{Estimate, Mcts};
 
-use super::chart::{Chart, Form, Series};
-use super::page::escaped;
 use crate::agents::LoadedNetwork;
 use crate::config::{Config, SearchKind};
 use crate::network::NetworkEvaluator;
+use crate::page::{Boards, Chart, Form, Series, data, escaped};
 use crate::streams::{Purpose, stream};
 
 /// Sample games in a report.
@@ -83,13 +81,13 @@ pub(super) fn play<G: Game>(
 }
 
 impl SampleGame {
-    /// The game as a card of the page; `number` counts from 1.
-    pub(super) fn card(&self, number: u64) -> String {
+    /// The game as a card of the page; `number` counts from 1. Its boards go to those of the page.
+    pub(super) fn card(&self, number: u64, boards: &mut Boards) -> String {
         let plies = self.moves.len();
         let (how, ending) = (escaped(&self.how), escaped(&self.ending));
         let last = &self.boards[plies];
         let numbers = in_words(self.values[plies]);
-        let (bar, chart, moves, data) = (bar(self.values[plies]), self.chart(), self.move_list(), self.data());
+        let (bar, chart, moves, data) = (bar(self.values[plies]), self.chart(), self.move_list(), self.data(boards));
         format!(
             r#"<article class="card game" id="game-{number}">
 <h3>Game {number}: {ending} after {plies} plies</h3>
@@ -110,8 +108,7 @@ impl SampleGame {
 {chart}
 {moves}
 </div>
-<script type="application/json">{data}</script>
-</article>
+{data}</article>
 "#
         )
     }
@@ -145,25 +142,14 @@ impl SampleGame {
         format!(r#"<ol class="moves">{items}</ol>"#)
     }
 
-    /// What the replay needs. Boards share most of their lines, so each line is told once.
-    fn data(&self) -> String {
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut lines: Vec<&str> = Vec::new();
-        let mut number_of = |line| {
-            *numbers.entry(line).or_insert_with(|| {
-                lines.push(line);
-                lines.len() - 1
-            })
-        };
-        let boards: Vec<Vec<usize>> =
-            self.boards.iter().map(|board| board.lines().map(&mut number_of).collect()).collect();
+    /// What the replay needs.
+    fn data(&self, boards: &mut Boards) -> String {
         let moves: Vec<&str> = self.moves.iter().map(|(_, text)| text.as_str()).collect();
         let values: Vec<[i64; 3]> = self.values.iter().map(|value| per_mille(*value)).collect();
-        let data = json!({
-            "lines": lines, "boards": boards, "moves": moves, "values": values, "x": Chart::x_ends(), "y": Chart::y_ends(),
-        });
-        // `</script>` would end the element early.
-        data.to_string().replace('<', "\\u003c")
+        let packed = boards.pack(self.boards.iter().cloned());
+        let all =
+            json!({ "boards": packed, "moves": moves, "values": values, "x": Chart::x_ends(), "y": Chart::y_ends() });
+        data(None, &all)
     }
 }
 
@@ -198,13 +184,12 @@ mod tests {
             values: vec![[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]],
             ending: "player 1 has won".into(),
         };
-        let card = game.card(1);
+        let card = game.card(1, &mut Boards::default());
         assert!(card.contains("<div class=\"board\"><svg>\n<b/>\n</svg></div>"), "{card}");
         assert!(card.contains("a&lt;b</li>") && card.contains("&lt;how&gt;"), "{card}");
-        let data = game.data();
-        assert!(!data.contains('<'), "{data}");
-        let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
-        assert_eq!(data["lines"], json!(["<svg>", "<a/>", "</svg>", "<b/>"]));
-        assert_eq!((&data["boards"][1], &data["values"][0]), (&json!([0, 3, 2]), &json!([500, 250, 250])));
+        assert_eq!(card.matches("</script>").count(), 1, "{card}");
+        let data = card.split_once("json\">").and_then(|(_, rest)| rest.split_once("</script>")).expect("data").0;
+        let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!((&data["moves"], &data["values"][0]), (&json!(["a<b"]), &json!([500, 250, 250])));
     }
 }

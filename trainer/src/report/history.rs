@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::arena::SeatRecord;
+use crate::arena::{LadderRating, SeatRecord};
 use crate::grading::Grade;
 
 /// The figures of one iteration. Fields that a run of another version may lack are optional, and fields that this
@@ -35,6 +35,10 @@ pub struct Iteration {
     /// Matches played after the iteration.
     #[serde(default)]
     pub arena: Vec<Match>,
+    /// The match against the best checkpoint until then.
+    pub previous_best: Option<Match>,
+    /// What the ladder said.
+    pub ladder: Option<LadderRating>,
     /// The grade against the exact truth after the iteration.
     pub grade: Option<Grade>,
     /// How long things took.
@@ -111,9 +115,13 @@ impl Iteration {
         self.losses.as_ref()?.get(name).copied().flatten()
     }
 
-    /// Mean score over the opponents of this iteration's matches, if there were any.
+    /// What the best checkpoint is found by: the score on the ladder, or else the mean score over the opponents of this
+    /// iteration's matches, if there were any.
     #[must_use]
     pub fn mean_score(&self) -> Option<f64> {
+        if let Some(ladder) = &self.ladder {
+            return Some(ladder.score);
+        }
         let scores = self.arena.iter().map(|result| result.score);
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }

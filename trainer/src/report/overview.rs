@@ -4,10 +4,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::history::{Iteration, best, matches, opponents};
-use super::page::escaped;
-use super::scale::{grouped, short};
 use super::strength::elo_text;
 use crate::config::Config;
+use crate::page::{escaped, grouped, short};
 use crate::progress::duration;
 
 /// The stages of an iteration.

@@ -2,12 +2,10 @@
 
 use std::fmt::Write;
 
-use super::chart::{Chart, Form, Point, Series};
 use super::history::{Iteration, Match, matches, opponents, span};
-use super::page::{Part, escaped};
-use super::scale::{Scale, short};
 use crate::config::Config;
 use crate::grading::{Grade, Share};
+use crate::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
 pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
@@ -23,29 +21,44 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
     let elo = |x: u64, result: &Match| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
     let chart =
         |title, unit, y, series| Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range, y, series };
-    let html = if names.is_empty() {
+    let mut figures = String::new();
+    if !names.is_empty() {
+        let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
+        let elos = chart("Elo difference", "Elo", None, series(elo));
+        figures += &scores
+            .figure("Wins and half the draws; the band is the 95 % interval from the variance between pairs of games.");
+        figures += &elos
+            .figure("400 log10(s / (1 − s)). A triangle marks a match won throughout: Elo is at least there, at 95 %.");
+        figures += &match_table(&names, history);
+    }
+    let ladder = Series { name: "checkpoint", points: history.iter().filter_map(on_ladder).collect() };
+    if !ladder.points.is_empty() {
+        let elos = chart("Elo on the ladder", "Elo", None, vec![ladder]);
+        figures += &elos.figure("From games against every rung of the game's ladder, on which random has 0.");
+    }
+    let best = |iteration: &Iteration| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
+    let best = Series { name: "checkpoint", points: history.iter().filter_map(best).collect() };
+    if !best.points.is_empty() {
+        let scores = chart("Score against the best so far", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), vec![best]);
+        figures += &scores.figure("Against the checkpoint that was the best until then.");
+    }
+    let html = if figures.is_empty() {
         let first =
             if config.arena.every == 0 { config.run.iterations } else { config.arena.every.min(config.run.iterations) };
         format!("<p>No match has been played yet; the first one comes after iteration {first}.</p>\n")
     } else {
-        let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
-        let elos = chart("Elo difference", "Elo", None, series(elo));
-        format!(
-            "<div class=\"charts\">{}{}{}</div>\n",
-            scores.figure(
-                "Wins and half the draws; the band is the 95 % interval from the variance between pairs of games."
-            ),
-            elos.figure(
-                "400 log10(s / (1 − s)). A triangle marks a match won throughout: Elo is at least there, at 95 %."
-            ),
-            match_table(&names, history)
-        )
+        format!("<div class=\"charts\">{figures}</div>\n")
     };
     let lead = format!(
         "Matches of the averaged weights at {} simulations per move, from random openings of {} to {} plies, each played from both seats.",
         config.arena.simulations, config.arena.opening_plies[0], config.arena.opening_plies[1]
     );
     Part { id: "strength", heading: "Strength", lead, html }
+}
+
+fn on_ladder(iteration: &Iteration) -> Option<Point> {
+    let ladder = iteration.ladder.as_ref()?;
+    Some(Point { x: iteration.iteration as f64, y: ladder.elo, interval: Some(ladder.interval) })
 }
 
 /// The newest match against each opponent, seat by seat.
@@ -137,11 +150,10 @@ fn grade_chart(history: &[Iteration]) -> String {
 
 /// The Elo difference with its interval; of an infinite one its known end.
 pub(super) fn elo_text(result: &Match) -> String {
-    let text = |elo: f64| if elo.is_finite() { format!("{elo:+.0}").replace('-', "−") } else { short(elo) };
     let [low, high] = result.elo_interval();
     match result.elo() {
-        f64::INFINITY => format!("above {}", text(low)),
-        f64::NEG_INFINITY => format!("below {}", text(high)),
-        elo => format!("{} [{}, {}]", text(elo), text(low), text(high)),
+        f64::INFINITY => format!("above {}", signed(low)),
+        f64::NEG_INFINITY => format!("below {}", signed(high)),
+        elo => format!("{} [{}, {}]", signed(elo), signed(low), signed(high)),
     }
 }

@@ -34,6 +34,11 @@ impl Table {
         Self { buckets: vec![[(Key::default(), false); 2]; buckets], shift: 64 - buckets.trailing_zeros() }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.buckets.fill([(Key::default(), false); 2]);
+    }
+
     #[inline]
     fn bucket(&self, key: &Key) -> usize {
         let rest = (key.free as u64) << 8 | u64::from(key.mover);

@@ -24,6 +24,11 @@ impl Table {
         Self { buckets: vec![[Entry::default(); 2]; buckets], shift: 64 - buckets.trailing_zeros() }
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.buckets.fill([Entry::default(); 2]);
+    }
+
     #[inline]
     fn bucket(&self, board: Board) -> usize {
         let mixed = board.own.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ board.other.rotate_left(32);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::page::escaped;
+use super::frame::escaped;
 use super::scale::{Scale, short};
 
 /// Size of the drawing, and room for the axes: left, top, right, bottom.
@@ -17,31 +17,31 @@ const MOST_DOTS: usize = 40;
 
 /// A value at a place of the x axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Point {
-    pub(super) x: f64,
+pub(crate) struct Point {
+    pub(crate) x: f64,
     /// Not finite: there is a gap, unless an end of the interval is known.
-    pub(super) y: f64,
+    pub(crate) y: f64,
     /// Its 95 % interval; ends may be infinite.
-    pub(super) interval: Option<[f64; 2]>,
+    pub(crate) interval: Option<[f64; 2]>,
 }
 
 /// A line, or a layer of a stack.
 #[derive(Clone, Debug)]
-pub(super) struct Series<'a> {
-    pub(super) name: &'a str,
-    pub(super) points: Vec<Point>,
+pub(crate) struct Series<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) points: Vec<Point>,
 }
 
 impl<'a> Series<'a> {
     /// A series without intervals.
-    pub(super) fn new(name: &'a str, points: impl Iterator<Item = (f64, f64)>) -> Self {
+    pub(crate) fn new(name: &'a str, points: impl Iterator<Item = (f64, f64)>) -> Self {
         Self { name, points: points.map(|(x, y)| Point { x, y, interval: None }).collect() }
     }
 }
 
 /// How series are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Lines,
     /// Shares of a whole, one upon the other.
     Stacked,
@@ -59,23 +59,23 @@ impl Form {
 
 /// A chart.
 #[derive(Clone, Debug)]
-pub(super) struct Chart<'a> {
-    pub(super) title: &'a str,
+pub(crate) struct Chart<'a> {
+    pub(crate) title: &'a str,
     /// What the y axis counts.
-    pub(super) unit: &'a str,
+    pub(crate) unit: &'a str,
     /// What the x axis counts.
-    pub(super) x_unit: &'a str,
-    pub(super) form: Form,
+    pub(crate) x_unit: &'a str,
+    pub(crate) form: Form,
     /// The range of the x axis, if it is not that of the points.
-    pub(super) x_range: Option<[f64; 2]>,
+    pub(crate) x_range: Option<[f64; 2]>,
     /// The y axis, if it is not to follow the values.
-    pub(super) y: Option<Scale>,
-    pub(super) series: Vec<Series<'a>>,
+    pub(crate) y: Option<Scale>,
+    pub(crate) series: Vec<Series<'a>>,
 }
 
 impl Chart<'_> {
     /// The chart in a figure with title and legend, and a note of what it means.
-    pub(super) fn figure(&self, note: &str) -> String {
+    pub(crate) fn figure(&self, note: &str) -> String {
         let mut legend = String::new();
         let group = self.series.iter().map(|series| group_of(&series.points)).max().unwrap_or(1);
         let means = if group > 1 { format!(" Each point is the mean of {group}.") } else { String::new() };
@@ -95,7 +95,7 @@ impl Chart<'_> {
     }
 
     /// The chart alone; `extra` are shapes that lie above it.
-    pub(super) fn svg(&self, extra: &str) -> String {
+    pub(crate) fn svg(&self, extra: &str) -> String {
         let thinned: Vec<Vec<Point>> = self.series.iter().map(|series| thinned(&series.points)).collect();
         let area = self.area(&thinned);
         let mut shapes = area.axes(self);
@@ -115,12 +115,12 @@ impl Chart<'_> {
     }
 
     /// Where the first and the last x of the axis lie in the drawing, from left to right.
-    pub(super) fn x_ends() -> [f64; 2] {
+    pub(crate) fn x_ends() -> [f64; 2] {
         [ROOM[0], SIZE[0] - ROOM[2]]
     }
 
     /// Top and bottom of the plot.
-    pub(super) fn y_ends() -> [f64; 2] {
+    pub(crate) fn y_ends() -> [f64; 2] {
         [ROOM[1], SIZE[1] - ROOM[3]]
     }
 

@@ -1,6 +1,4 @@
-//! The engine as other programs see it: the documented conversations, whole games, and whatever can come down a pipe.
-
-mod talk;
+//! The engine as other programs see it: whole games, stops and ends, and whatever can come down a pipe.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -8,60 +6,13 @@ use std::time::{Duration, Instant};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::Value;
-use talk::{PATIENCE, Talk};
 use turnstone_env::games::{AnyGame, NAMES};
 use turnstone_env::{Game, Params, play_text, with_game};
 
+use crate::talk::{PATIENCE, Talk};
+
 fn engine(game: &str, agent: &str) -> Talk {
     Talk::start(&["engine", game, "--agent", agent])
-}
-
-#[test]
-fn the_conversations_in_the_document_are_true() {
-    let document = include_str!("../../docs/protocol.md");
-    let mut blocks = 0;
-    for block in document.split("```text\n$ turnstone ").skip(1) {
-        let (block, _) = block.split_once("```").expect("a block has an end");
-        let (command, lines) = block.split_once('\n').expect("a command is a line");
-        let args: Vec<&str> = command.split_whitespace().collect();
-        converse(&mut Talk::start(&args), lines);
-        blocks += 1;
-    }
-    assert!(blocks >= 5, "{blocks} conversations");
-}
-
-/// Says what stands after `>` and expects what stands after `<`, where `*` stands for anything. Of several lines of
-/// progress in a row the last one counts.
-fn converse(talk: &mut Talk, lines: &str) {
-    const PROGRESS: &str = "info depth";
-    let mut ahead: Option<String> = None;
-    for line in lines.lines() {
-        if let Some(said) = line.strip_prefix("> ") {
-            talk.say(said);
-            continue;
-        }
-        let expected = line.strip_prefix("< ").unwrap_or_else(|| panic!("neither said nor heard: {line}"));
-        let mut heard = ahead.take().unwrap_or_else(|| talk.hear());
-        while heard.starts_with(PROGRESS) {
-            let next = talk.hear();
-            if expected.starts_with(PROGRESS) && !next.starts_with(PROGRESS) {
-                ahead = Some(next);
-                break;
-            }
-            heard = next;
-        }
-        assert!(matches(expected, &heard), "expected {expected}\nheard    {heard}");
-    }
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    let (first, rest) = pattern.split_once('*').map_or((pattern, None), |(first, rest)| (first, Some(rest)));
-    match (text.strip_prefix(first), rest) {
-        (Some(text), None) => text.is_empty(),
-        (Some(text), Some(rest)) => (0..=text.len()).any(|at| text.is_char_boundary(at) && matches(rest, &text[at..])),
-        (None, _) => false,
-    }
 }
 
 #[test]
@@ -322,48 +273,4 @@ fn twenty_games_of_every_game_are_played_over_the_protocol() {
             });
         }
     });
-}
-
-fn turnstone(args: &[&str]) -> std::process::Output {
-    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
-}
-
-#[test]
-fn another_engine_plays_as_the_agent_itself_would() {
-    let own = "alphabeta:depth=3";
-    let engine = format!("engine:depth=3:'{}' engine --agent {own}", env!("CARGO_BIN_EXE_turnstone"));
-    let moves = |agent: &str| {
-        let output = turnstone(&["play", "mancala", "--param", "stones=3", "--p1", agent, "--p2", own, "--json"]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let game: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        game["moves"].clone()
-    };
-    assert_eq!(moves(&engine), moves(own));
-    let output = turnstone(&["arena", "mancala", &engine, "random", "--games", "4", "--json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
-#[test]
-fn an_engine_that_fails_is_a_fault_and_never_a_hang() {
-    let script = |go: &str| {
-        format!(
-            "engine:patience=1s:sh -c 'while read l; do case $l in ugi) echo ugiok;; isready) echo readyok;; go*) {go};; esac; done'"
-        )
-    };
-    for (agent, fault) in [
-        ("engine::/nowhere/engine".to_owned(), "cannot start `/nowhere/engine`"),
-        ("engine:patience=200ms:sleep 60".to_owned(), "no `ugiok` within 0.2 s"),
-        ("engine::true".to_owned(), "its output ended before `ugiok`"),
-        (script("echo bestmove Z9"), "illegal move `Z9`"),
-        (script("echo bestmove"), "illegal move ``"),
-        (script("exit"), "its output ended before `bestmove`"),
-        (script("exec sleep 60"), "no `bestmove` within 1 s"),
-        (script("exec yes"), "no `bestmove` within 1 s"),
-    ] {
-        let start = Instant::now();
-        let output = turnstone(&["play", "mancala", "--p1", &agent, "--p2", "random", "--json"]);
-        let error = String::from_utf8(output.stderr).expect("UTF-8");
-        assert!(!output.status.success() && error.contains(fault), "{agent}: {error}");
-        assert!(start.elapsed() < PATIENCE, "{agent}");
-    }
 }

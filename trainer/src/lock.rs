@@ -1,4 +1,4 @@
-//! One process at a time trains in a run folder, and only as long as the folder is the one it began in.
+//! One process at a time writes in a folder, and only as long as the folder is the one it began in.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// The name of the file that is locked. It stays when the run ends; only the operating system's lock on it counts, and
+/// The name of the file that is locked. It stays when the work ends; only the operating system's lock on it counts, and
 /// that one ends with the process, however it ends.
-pub(super) const NAME: &str = "lock";
+pub(crate) const NAME: &str = "lock";
 
-/// A run folder taken for this process.
+/// A folder taken for this process.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     file: File,
     path: PathBuf,
 }
@@ -22,7 +22,7 @@ impl Lock {
     ///
     /// # Errors
     /// Another process has it, or the file cannot be written.
-    pub(super) fn take(folder: &Path) -> Result<Self> {
+    pub(crate) fn take(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
         let mut file = File::options()
             .create(true)
@@ -36,7 +36,7 @@ impl Lock {
                 let holder = fs::read_to_string(&path).ok().filter(|text| !text.is_empty());
                 let holder = holder.map(|id| format!(" {id}")).unwrap_or_default();
                 bail!(
-                    "run folder {} is in use: process{holder} is training in it; wait for it or stop it first",
+                    "folder {} is in use: process{holder} is writing in it; wait for it or stop it first",
                     folder.display()
                 );
             }
@@ -50,7 +50,7 @@ impl Lock {
     }
 
     /// Whether the folder still is the one that was taken: neither removed nor replaced by another.
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         match (self.file.metadata(), fs::metadata(&self.path)) {
             (Ok(taken), Ok(there)) => same_file(&taken, &there),
             _ => false,

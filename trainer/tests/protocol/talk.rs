@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a test waits for anything: far longer than it may take, so that a busy machine fails no test.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running program with its two pipes.
-pub struct Talk {
+pub(crate) struct Talk {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<String>,
@@ -18,7 +18,7 @@ pub struct Talk {
 
 impl Talk {
     /// Starts `turnstone` with these arguments.
-    pub fn start<S: AsRef<str>>(args: &[S]) -> Self {
+    pub(crate) fn start<S: AsRef<str>>(args: &[S]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
             .args(args.iter().map(AsRef::as_ref))
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -33,22 +33,22 @@ impl Talk {
     }
 
     /// Sends a line.
-    pub fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         self.send(format!("{line}\n").as_bytes());
     }
 
     /// Sends bytes; whether the program still reads them is not asked.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         _ = self.input.as_mut().expect("the input is open").write_all(bytes);
     }
 
     /// The next line.
-    pub fn hear(&self) -> String {
+    pub(crate) fn hear(&self) -> String {
         self.output.recv_timeout(PATIENCE).expect("an answer in time")
     }
 
     /// The next line that begins so; others are passed over.
-    pub fn hear_of(&self, beginning: &str) -> String {
+    pub(crate) fn hear_of(&self, beginning: &str) -> String {
         loop {
             let line = self.hear();
             if line.starts_with(beginning) {
@@ -58,7 +58,7 @@ impl Talk {
     }
 
     /// Closes the input and returns all that is still said, once the program has ended.
-    pub fn end(mut self) -> (Vec<String>, ExitStatus) {
+    pub(crate) fn end(mut self) -> (Vec<String>, ExitStatus) {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
         let status = loop {

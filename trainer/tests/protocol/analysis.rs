@@ -1,11 +1,10 @@
 //! The analysis mode as other programs see it: answers, faults, and that no query sees another.
 
-mod talk;
-
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
-use talk::Talk;
+
+use crate::talk::Talk;
 
 fn analysis(threads: &str) -> Talk {
     Talk::start(&["analyse", "mu_torere", "--agent", "az:pretrained,sims=40", "--threads", threads])

@@ -1,0 +1,39 @@
+//! The result of a tournament for people and programs: text, JSON, CSV, SVG, and a page with all games on the board.
+
+mod text;
+mod csv;
+mod tables;
+mod games;
+mod page;
+
+pub use csv::{games_csv, meetings_csv};
+pub use page::page;
+pub use text::text;
+
+use serde_json::{Value, json};
+
+use super::{Summary, TournamentRecord};
+use crate::page::{Range, ranges_document};
+
+/// The summary and all that it was made from, as one JSON object.
+#[must_use]
+pub fn json(record: &TournamentRecord, summary: &Summary) -> Value {
+    json!({ "summary": summary, "record": record })
+}
+
+/// The ratings with their intervals, the strongest on top, as an SVG document.
+#[must_use]
+pub fn ratings_svg(summary: &Summary) -> String {
+    ranges_document(RATINGS, "Elo", &rating_ranges(summary))
+}
+
+/// Title of the drawing of ratings.
+const RATINGS: &str = "Ratings with 95 % intervals";
+
+fn rating_ranges(summary: &Summary) -> Vec<Range> {
+    let range = |agent: usize| {
+        let standing = &summary.agents[agent];
+        Range { name: standing.agent.clone(), value: standing.rating, interval: standing.rating_interval }
+    };
+    summary.ranking().into_iter().map(range).collect()
+}

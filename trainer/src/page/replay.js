@@ -1,0 +1,78 @@
+// Steps through a game's boards: slider, buttons, arrow keys. Boards come packed; page/boards.rs tells how.
+const runs = JSON.parse(document.getElementById('runs')?.textContent ?? '[]').map((run) => run.split('\n'));
+
+function unpacked(packed) {
+  const boards = [];
+  let lines = [];
+  for (const change of packed.split(' ')) {
+    let [at, from] = [0, 0];
+    const next = [];
+    const number = () => {
+      for (let value = 0, unit = 1; ; unit *= 45) {
+        const code = change.charCodeAt(at++);
+        const digit = code - 35 - (code > 60) - (code > 92);
+        value += (digit % 45) * unit;
+        if (digit < 45) return value;
+      }
+    };
+    while (at < change.length) {
+      const [same, gone, run] = [number(), number(), number()];
+      next.push(...lines.slice(from, from + same), ...(run ? runs[run - 1] : []));
+      from += same + gone;
+    }
+    lines = next.concat(lines.slice(from));
+    boards.push(lines.join('\n'));
+  }
+  return boards;
+}
+
+// `root` holds .board, .controls and .moves; `shown(ply, last)` is told of every step.
+function replay(root, shown) {
+  const find = (selector) => root.querySelector(selector);
+  const [slider, list] = [find('input[type=range]'), find('.moves')];
+  let [boards, last, timer] = [[], 0, null];
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    find('.run').textContent = 'play';
+  };
+  const show = (ply) => {
+    slider.value = ply;
+    find('.board').innerHTML = boards[ply];
+    const moves = list.children;
+    for (const move of list.querySelectorAll('.shown')) move.classList.remove('shown');
+    const move = moves[ply - 1];
+    if (move) move.classList.add('shown');
+    list.scrollTop = move ? move.offsetTop - list.offsetTop - list.clientHeight / 2 : 0;
+    find('.back').disabled = ply === 0;
+    find('.on').disabled = ply === last;
+    shown(ply, last);
+  };
+  const go = (ply) => { stop(); show(Math.min(Math.max(ply, 0), last)); };
+  find('.controls').hidden = false;
+  find('.back').onclick = () => go(+slider.value - 1);
+  find('.on').onclick = () => go(+slider.value + 1);
+  slider.oninput = () => go(+slider.value);
+  find('.run').onclick = () => {
+    if (timer) return stop();
+    if (+slider.value === last) show(0);
+    find('.run').textContent = 'pause';
+    timer = setInterval(() => (+slider.value === last ? stop() : show(+slider.value + 1)), 700);
+  };
+  list.onclick = (event) => {
+    const move = event.target.closest('li');
+    if (move) go([...list.children].indexOf(move) + 1);
+  };
+  root.classList.add('live');
+  return {
+    go,
+    // Another game, at a ply or at its end.
+    load: (packed, ply) => {
+      boards = unpacked(packed);
+      last = boards.length - 1;
+      slider.max = last;
+      go(ply ?? last);
+    },
+    by: (plies) => go(+slider.value + plies),
+  };
+}

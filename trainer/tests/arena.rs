@@ -1,0 +1,250 @@
+//! Matches and tournaments as a script sees them: the same on any number of threads, and after any interruption.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+fn program(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+    command.arg("arena").args(args).stdin(Stdio::null());
+    command
+}
+
+fn arena(args: &[&str]) -> Output {
+    program(args).output().expect("the program runs")
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = arena(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[args, &["--json"]].concat())).expect("JSON")
+}
+
+/// The one-line error of a command that must fail.
+fn fault(args: &[&str]) -> String {
+    let output = arena(args);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!((output.status.code(), text.trim_end().lines().count()), (Some(1), 1), "{args:?}: {text}");
+    text
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// A tournament whose games and results are quickly there and use chance, searches and a truth.
+const CUP: [&str; 9] =
+    ["mu_torere", "mcts:sims=20", "random", "exact:x,error=0.3", "alphabeta:depth=3", "--games", "6", "--seed", "4"];
+
+const RESULTS: [&str; 5] = ["result.json", "games.csv", "meetings.csv", "ratings.svg", "report.html"];
+
+#[test]
+fn threads_change_nothing() {
+    let run = |extra: &[&str]| stdout(&[&CUP[..], &["--json"], extra].concat());
+    let one = run(&["--threads", "1"]);
+    assert_eq!(one, run(&["--threads", "5"]));
+    assert_ne!(one, run(&["--openings", "3"]));
+    let swiss = ["--format", "swiss", "--rounds", "3"];
+    assert_eq!(run(&[&swiss[..], &["--threads", "1"]].concat()), run(&[&swiss[..], &["--threads", "3"]].concat()));
+}
+
+#[test]
+fn a_sequential_test_ends_with_the_same_pair() {
+    let args = ["mancala", "alphabeta:depth=3", "random", "--sprt", "elo0=0,elo1=100", "--json", "--threads"];
+    let [one, three] = ["1", "3"].map(|threads| stdout(&[&args[..], &[threads]].concat()));
+    assert_eq!(one, three);
+    let result: Value = serde_json::from_str(&one).expect("JSON");
+    let games = result["record"]["games"].as_array().expect("games").len();
+    assert!((10..400).contains(&games), "{games}");
+    assert!(result["record"]["notes"][0].as_str().expect("a note").contains("sequential test"), "{}", result["record"]["notes"]);
+    assert_eq!(result["summary"]["sprt"]["decision"], "accept_h1");
+}
+
+/// The files of a finished tournament in a new folder.
+struct Whole {
+    folder: tempfile::TempDir,
+    out: PathBuf,
+}
+
+impl Whole {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let out = folder.path().join("whole");
+        stdout(&[&CUP[..], &["--out", text(&out), "--threads", "3"]].concat());
+        Self { folder, out }
+    }
+
+    fn journal(&self) -> Vec<u8> {
+        fs::read(self.out.join("games.jsonl")).expect("written")
+    }
+
+    /// A folder with this journal and nothing else.
+    fn with(&self, name: &str, journal: &[u8]) -> PathBuf {
+        let out = self.folder.path().join(name);
+        fs::create_dir(&out).expect("new");
+        fs::write(out.join("games.jsonl"), journal).expect("writable");
+        out
+    }
+
+    fn same(&self, out: &Path) {
+        for file in RESULTS {
+            let read = |folder: &Path| fs::read(folder.join(file)).expect("written");
+            assert!(read(&self.out) == read(out), "{file} differs");
+        }
+    }
+}
+
+#[test]
+fn a_journal_that_is_cut_anywhere_leads_to_the_same_result() {
+    let whole = Whole::new();
+    let journal = whole.journal();
+    let header = journal.iter().position(|&byte| byte == b'\n').expect("a line");
+    // Without a header, in it, behind it, in games of every kind.
+    for (i, cut) in [0, 7, header, header + 1, header + 60, 2 * journal.len() / 3, journal.len() - 1].iter().enumerate() {
+        let out = whole.with(&format!("cut{i}"), &journal[..*cut]);
+        stdout(&[&CUP[..], &["--out", text(&out), "--resume", "--threads", "2"]].concat());
+        whole.same(&out);
+    }
+}
+
+#[test]
+fn killed_and_resumed_it_ends_like_an_uninterrupted_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [whole, killed] = ["whole", "killed"].map(|name| folder.path().join(name));
+    let args = ["mancala", "mcts:sims=60", "mcts:sims=30", "--games", "30", "--out"];
+    stdout(&[&args[..], &[text(&whole)]].concat());
+    let again = [&args[..], &[text(&killed), "--resume", "--threads", "2"]].concat();
+    fs::create_dir(&killed).expect("new");
+    for most in [3, 6, 9] {
+        let mut child = program(&again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+        let lines = || fs::read_to_string(killed.join("games.jsonl")).map_or(0, |text| text.lines().count());
+        let start = Instant::now();
+        while lines() < most && start.elapsed() < Duration::from_secs(20) {
+            sleep(Duration::from_millis(2));
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+    }
+    stdout(&again);
+    for file in RESULTS {
+        let read = |folder: &Path| fs::read(folder.join(file)).expect("written");
+        assert!(read(&whole) == read(&killed), "{file} differs");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_cleanly() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("out");
+    let args = ["mancala", "mcts:sims=300", "mcts:sims=300", "--games", "2000", "--out", text(&out)];
+    let child = program(&args).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it runs");
+    while fs::read_to_string(out.join("games.jsonl")).map_or(0, |text| text.lines().count()) < 2 {
+        sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.code() == Some(130) && text.contains("--resume"), "{text}");
+    assert!(!out.join("result.json").exists());
+}
+
+#[test]
+fn nothing_is_overwritten_or_mixed() {
+    let whole = Whole::new();
+    let with = |out: &Path, extra: &[&str]| fault(&[&CUP[..], &["--out", text(out)], extra].concat());
+    assert!(with(&whole.out, &[]).contains("exists already: give --resume"));
+    assert!(with(&whole.folder.path().join("nowhere"), &["--resume"]).contains("is not there"));
+    let other = with(&whole.out, &["--resume", "--clock", "9s"]);
+    assert!(other.contains("games.jsonl") && other.contains("other settings"), "{other}");
+    let damaged = String::from_utf8(whole.journal()).expect("UTF-8").replacen("\"result\":", "\"resul\":", 1);
+    let damaged = whole.with("damaged", damaged.as_bytes());
+    assert!(with(&damaged, &["--resume"]).contains("games.jsonl: line 2"), "{}", with(&damaged, &["--resume"]));
+    let strange = whole.with("strange", b"something else\n");
+    assert!(with(&strange, &["--resume"]).contains("line 1 is no header"));
+    // A finished one is finished.
+    stdout(&[&CUP[..], &["--out", text(&whole.out), "--resume"]].concat());
+}
+
+#[test]
+fn games_of_too_few_openings_are_not_repeated() {
+    let output = arena(&["mu_torere", "alphabeta:depth=2", "alphabeta:depth=3", "--openings", "1", "--games", "50", "--json"]);
+    let note = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(note.trim_end(), "only 4 different openings: 8 games of each meeting in place of 50");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["record"]["games"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn a_file_holds_a_tournament() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cup = folder.path().join("cup.toml");
+    let lines = "[game]\nname = \"konane\"\nsize = 6\n[arena]\nagents = [\"random\", \"alphabeta:depth=1\", \"alphabeta:depth=2\"]\n\
+                 format = \"swiss\"\nrounds = 2\ngames = 4\nclock = \"20s\"\n";
+    fs::write(&cup, lines).expect("writable");
+    let result = json(&[text(&cup)]);
+    assert_eq!(result["record"]["games"].as_array().map(Vec::len), Some(8), "one of three sits out");
+    assert!(fault(&[text(&cup), "--format", "gauntlet"]).contains("only a Swiss tournament has rounds"));
+    let two = json(&[text(&cup), "random", "alphabeta:depth=1", "--rounds", "1"]);
+    assert_eq!(two["record"]["agents"].as_array().map(Vec::len), Some(2), "the command line comes first");
+}
+
+#[test]
+fn clocks_end_the_time_of_slow_players() {
+    let slow = ["mancala", "mcts:sims=20000", "random", "--games", "2", "--clock", "30ms"];
+    let lost = json(&[&slow[..], &["--out-of-time", "lose"]].concat());
+    for game in lost["record"]["games"].as_array().expect("games") {
+        assert_eq!((&game["ending"], &game["incidents"][0]["agent"]), (&"out_of_time".into(), &0.into()), "{game}");
+    }
+    let random = json(&slow);
+    for game in random["record"]["games"].as_array().expect("games") {
+        assert_eq!((&game["ending"], &game["incidents"][0]["kind"]), (&"rules".into(), &"out_of_time".into()), "{game}");
+    }
+    let timely = ["mancala", "mcts:time=30s", "alphabeta:time=30s", "--games", "2", "--clock", "300ms"];
+    let result = json(&timely);
+    assert!(!result.to_string().contains("out_of_time\",\"what"), "players that mind their clock keep to it");
+}
+
+#[test]
+fn a_ladder_rates_an_agent_and_one_is_built() {
+    let rated = json(&["mu_torere", "random", "--ladder", "--games", "20"]);
+    let rating = &rated["ladder"];
+    assert!(rating["elo"].as_f64().expect("a number").abs() < 150.0, "{rating}");
+    assert!(rating["interval"][0].as_f64() < rating["elo"].as_f64());
+    assert!(fault(&["mancala", "random", "random", "--ladder"]).contains("one agent"));
+    assert!(fault(&["mancala", "random", "--ladder", "--param", "stones=3"]).contains("not of this game"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("ladder.toml");
+    let build = ["mu_torere", "random", "alphabeta:depth=2", "--games", "10", "--ladder-build", text(&file)];
+    stdout(&build);
+    let built = fs::read_to_string(&file).expect("written");
+    assert!(built.starts_with("# turnstone arena mu_torere") && built.contains("agent = \"random\"\nelo = 0.0"), "{built}");
+    assert!(fault(&build).contains("exists already"));
+}
+
+#[test]
+fn faults_of_the_command_line() {
+    assert!(fault(&["mancala", "random"]).contains("at least two agents"));
+    assert!(fault(&["mancala", "random", "random", "random", "--sprt", "0,10"]).contains("for two agents, not 3"));
+    assert!(fault(&["mu_torere", "random", "random", "--adjudicate"]).contains("covers its start"));
+    assert!(fault(&["morris", "random", "random", "--adjudicate", "--tables", "nowhere"]).contains("turnstone solve morris"));
+    assert!(fault(&["nowhere.toml"]).contains("nowhere.toml"));
+    assert!(fault(&["mancala", "random", "random", "--opening-filter", "mcts"]).contains("--opening-bound"));
+}
+
+#[test]
+fn decided_games_are_adjudicated() {
+    let args = ["konane", "random", "random", "--games", "4", "--param", "size=6"];
+    let adjudicated = json(&[&args[..], &["--adjudicate"]].concat());
+    let games = adjudicated["record"]["games"].as_array().expect("games").clone();
+    assert!(games.iter().all(|game| game["ending"] == "adjudicated"), "{games:?}");
+    assert_eq!(adjudicated["summary"]["endings"]["adjudicated"], 4);
+}

@@ -1,0 +1,50 @@
+//! The conversations in docs/protocol.md.
+
+use crate::talk::Talk;
+
+#[test]
+fn the_conversations_in_the_document_are_true() {
+    let document = include_str!("../../../docs/protocol.md");
+    let mut blocks = 0;
+    for block in document.split("```text\n$ turnstone ").skip(1) {
+        let (block, _) = block.split_once("```").expect("a block has an end");
+        let (command, lines) = block.split_once('\n').expect("a command is a line");
+        let args: Vec<&str> = command.split_whitespace().collect();
+        converse(&mut Talk::start(&args), lines);
+        blocks += 1;
+    }
+    assert!(blocks >= 5, "{blocks} conversations");
+}
+
+/// Says what stands after `>` and expects what stands after `<`, where `*` stands for anything. Of several lines of
+/// progress in a row the last one counts.
+fn converse(talk: &mut Talk, lines: &str) {
+    const PROGRESS: &str = "info depth";
+    let mut ahead: Option<String> = None;
+    for line in lines.lines() {
+        if let Some(said) = line.strip_prefix("> ") {
+            talk.say(said);
+            continue;
+        }
+        let expected = line.strip_prefix("< ").unwrap_or_else(|| panic!("neither said nor heard: {line}"));
+        let mut heard = ahead.take().unwrap_or_else(|| talk.hear());
+        while heard.starts_with(PROGRESS) {
+            let next = talk.hear();
+            if expected.starts_with(PROGRESS) && !next.starts_with(PROGRESS) {
+                ahead = Some(next);
+                break;
+            }
+            heard = next;
+        }
+        assert!(matches(expected, &heard), "expected {expected}\nheard    {heard}");
+    }
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    let (first, rest) = pattern.split_once('*').map_or((pattern, None), |(first, rest)| (first, Some(rest)));
+    match (text.strip_prefix(first), rest) {
+        (Some(text), None) => text.is_empty(),
+        (Some(text), Some(rest)) => (0..=text.len()).any(|at| text.is_char_boundary(at) && matches(rest, &text[at..])),
+        (None, _) => false,
+    }
+}

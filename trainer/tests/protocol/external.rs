@@ -1,0 +1,52 @@
+//! Other programs as players: they play as they would, and their faults are faults of a player.
+
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::talk::PATIENCE;
+
+fn turnstone(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
+}
+
+#[test]
+fn another_engine_plays_as_the_agent_itself_would() {
+    let own = "alphabeta:depth=3";
+    let engine = format!("engine:depth=3:'{}' engine --agent {own}", env!("CARGO_BIN_EXE_turnstone"));
+    let moves = |agent: &str| {
+        let output = turnstone(&["play", "mancala", "--param", "stones=3", "--p1", agent, "--p2", own, "--json"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let game: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        game["moves"].clone()
+    };
+    assert_eq!(moves(&engine), moves(own));
+    let output = turnstone(&["arena", "mancala", &engine, "random", "--games", "4", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn an_engine_that_fails_is_a_fault_and_never_a_hang() {
+    let script = |go: &str| {
+        format!(
+            "engine:patience=1s:sh -c 'while read l; do case $l in ugi) echo ugiok;; isready) echo readyok;; go*) {go};; esac; done'"
+        )
+    };
+    for (agent, fault) in [
+        ("engine::/nowhere/engine".to_owned(), "cannot start `/nowhere/engine`"),
+        ("engine:patience=200ms:sleep 60".to_owned(), "no `ugiok` within 0.2 s"),
+        ("engine::true".to_owned(), "its output ended before `ugiok`"),
+        (script("echo bestmove Z9"), "illegal move `Z9`"),
+        (script("echo bestmove"), "illegal move ``"),
+        (script("exit"), "its output ended before `bestmove`"),
+        (script("exec sleep 60"), "no `bestmove` within 1 s"),
+        (script("exec yes"), "no `bestmove` within 1 s"),
+    ] {
+        let start = Instant::now();
+        let output = turnstone(&["play", "mancala", "--p1", &agent, "--p2", "random", "--json"]);
+        let error = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(!output.status.success() && error.contains(fault), "{agent}: {error}");
+        assert!(start.elapsed() < PATIENCE, "{agent}");
+    }
+}
