@@ -45,8 +45,11 @@ class Engine:
 
     def best(self, position):
         """The engine's move in a position, as `start,end`."""
-        self.process.stdin.write(f"position fen {position}\ngo\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(f"position fen {position}\ngo\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it has ended, which the end of its output says too
         for line in self.process.stdout:
             word, _, rest = line.strip().partition(" ")
             if word == "bestmove":

@@ -160,8 +160,8 @@ mod tests {
         assert_eq!(fault(&mut world, O, "remove(5,5)"), "remove(4,4) is played, only `done` can follow");
         world.done(O).expect("a move was made");
         turn(&mut world, X, &["remove(4,5)"]);
-        world.play(O, "jump(4,6,4,4)").expect("legal");
-        assert!(world.play(O, "jump(4,4,6,4)").is_err(), "round a corner");
-        assert!(world.play(O, "jump(4,2,4,4)").is_err(), "another stone");
+        world.play(O, "jump(6,4,4,4)").expect("legal");
+        assert!(world.play(O, "jump(4,4,4,2)").is_err(), "round a corner");
+        assert!(world.play(O, "jump(2,4,4,4)").is_err(), "another stone");
     }
 }
