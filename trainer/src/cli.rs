@@ -64,6 +64,11 @@ enum Command {
     Konane(commands::seeds::konane::Konane),
     /// Morabaraba: the contest's own query functions
     Morabaraba(commands::seeds::morabaraba::Morabaraba),
+    /// Play in Pyro's Konane world over TCP
+    Pyro(commands::pyro::Pyro),
+    /// Keep a Konane world for two of Pyro's players
+    #[command(name = "pyro-server")]
+    PyroServer(commands::pyro_server::PyroServer),
 }
 
 impl Cli {
@@ -93,6 +98,8 @@ impl Cli {
             Command::Morris(command) => command.run(),
             Command::Konane(command) => command.run(),
             Command::Morabaraba(command) => command.run(),
+            Command::Pyro(command) => command.run(),
+            Command::PyroServer(command) => command.run(),
         }
     }
 }

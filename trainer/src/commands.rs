@@ -16,3 +16,5 @@ pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod seeds;
+pub(crate) mod pyro;
+pub(crate) mod pyro_server;

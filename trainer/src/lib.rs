@@ -23,5 +23,6 @@ pub mod report;
 pub mod doctor;
 pub mod engine;
 pub mod analysis;
+pub mod pyro;
 pub mod cli;
 mod commands;
