@@ -83,7 +83,7 @@ pub enum AgentError {
     )]
     NotPretrained {
         /// The game.
-        game: &'static str,
+        game: String,
         /// The games that have one.
         games: String,
     },
@@ -116,9 +116,6 @@ impl Agent {
     /// One line that names the spec or file and the fault.
     pub fn load<G: Classical>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
-            AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
-                Some(pretrained::load(game)?)
-            }
             AgentSpec::Az { checkpoint, .. } => Some(load_network(checkpoint, game)?),
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
@@ -165,24 +162,40 @@ impl Agent {
     }
 }
 
-/// Reads a checkpoint of this game from a file, or from a run folder's `latest.safetensors`.
+/// Reads a checkpoint of this game: a file, a run folder's `latest.safetensors`, or `pretrained`.
 ///
 /// # Errors
 /// One line that names the file and the fault.
-pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
-    let path = if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() };
-    checked(&path, turnstone_models::load(&path)?, game)
+pub fn load_network<G: Game>(checkpoint: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
+    read_network(checkpoint, G::NAME)?.checked(checkpoint, game)
 }
 
-/// A checkpoint that is confirmed to be of this game.
-fn checked<G: Game>(
-    path: &Path,
-    (info, weights): (CheckpointInfo, Weights),
-    game: &G,
-) -> Result<LoadedNetwork, AgentError> {
-    info.expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
-        .map_err(|mismatch| AgentError::Mismatch { path: path.to_owned(), mismatch })?;
+/// Reads a checkpoint whatever its game; `game` is the one whose agent `pretrained` stands for.
+///
+/// # Errors
+/// One line that names the file and the fault.
+pub fn read_network(checkpoint: &Path, game: &str) -> Result<LoadedNetwork, AgentError> {
+    let (info, weights) = if checkpoint.as_os_str() == pretrained::NAME {
+        pretrained::read(game)?
+    } else if checkpoint.is_dir() {
+        turnstone_models::load(&checkpoint.join("latest.safetensors"))?
+    } else {
+        turnstone_models::load(checkpoint)?
+    };
     Ok(LoadedNetwork { info, weights })
+}
+
+impl LoadedNetwork {
+    /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
+    ///
+    /// # Errors
+    /// How it differs.
+    pub fn checked<G: Game>(self, checkpoint: &Path, game: &G) -> Result<Self, AgentError> {
+        self.info
+            .expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
+            .map_err(|mismatch| AgentError::Mismatch { path: checkpoint.to_owned(), mismatch })?;
+        Ok(self)
+    }
 }
 
 /// The names of the agents that are not classical searches.

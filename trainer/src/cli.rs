@@ -37,6 +37,8 @@ enum Command {
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
     Report(commands::report::Report),
+    /// Write a checkpoint for other programs: safetensors, ONNX, or a bundle that plays
+    Export(commands::export::Export),
     /// Play a match between two agents
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
@@ -75,6 +77,7 @@ impl Cli {
             Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Export(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),

@@ -17,6 +17,7 @@ pub mod progress;
 pub mod run_folder;
 pub mod run;
 pub mod report;
+pub mod export;
 pub mod doctor;
 pub mod cli;
 mod commands;
