@@ -175,14 +175,21 @@ pub fn load_network<G: Game>(checkpoint: &Path, game: &G) -> Result<LoadedNetwor
 /// # Errors
 /// One line that names the file and the fault.
 pub fn read_network(checkpoint: &Path, game: &str) -> Result<LoadedNetwork, AgentError> {
-    let (info, weights) = if checkpoint.as_os_str() == pretrained::NAME {
-        pretrained::read(game)?
-    } else if checkpoint.is_dir() {
-        turnstone_models::load(&checkpoint.join("latest.safetensors"))?
-    } else {
-        turnstone_models::load(checkpoint)?
-    };
+    let is_pretrained = checkpoint.as_os_str() == pretrained::NAME;
+    let (info, weights) =
+        if is_pretrained { pretrained::read(game)? } else { turnstone_models::load(&file(checkpoint))? };
     Ok(LoadedNetwork { info, weights })
+}
+
+/// The file that a checkpoint's name means, as errors name it.
+fn file(checkpoint: &Path) -> PathBuf {
+    if checkpoint.as_os_str() == pretrained::NAME {
+        PathBuf::from(pretrained::FILE)
+    } else if checkpoint.is_dir() {
+        checkpoint.join("latest.safetensors")
+    } else {
+        checkpoint.to_owned()
+    }
 }
 
 impl LoadedNetwork {
@@ -193,7 +200,7 @@ impl LoadedNetwork {
     pub fn checked<G: Game>(self, checkpoint: &Path, game: &G) -> Result<Self, AgentError> {
         self.info
             .expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
-            .map_err(|mismatch| AgentError::Mismatch { path: checkpoint.to_owned(), mismatch })?;
+            .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
         Ok(self)
     }
 }

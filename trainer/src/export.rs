@@ -5,19 +5,22 @@ mod bundle;
 mod place;
 
 pub use bundle::rules;
-pub use describe::describe;
 pub use place::Existing;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use turnstone_env::Game;
 use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
 
+use self::describe::describe;
 use crate::agents::LoadedNetwork;
 use crate::network::shape;
+
+/// The part of a safetensors file's metadata that is in no other description.
+const FORWARD: &str = "forward";
 
 /// What is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +46,7 @@ pub fn export<G: Game>(
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
     info.shape = shape(&game.spec()); // older files lack the board
+    info.extra.remove(FORWARD); // an export can be exported again
     let description = describe(game, &info, weights.count());
     match format {
         Format::Safetensors => {
@@ -53,12 +57,12 @@ pub fn export<G: Game>(
         Format::Onnx => {
             let sidecar = out.with_extension("json");
             if sidecar == out {
-                return Err(anyhow!("{}: the description beside it takes the name with .json", out.display()));
+                bail!("{}: the description beside it takes the name with .json", out.display());
             }
             place::free(out, existing)?;
             place::free(&sidecar, existing)?;
             let file = out.file_name().with_context(|| format!("{} names no file", out.display()))?;
-            write_description(&sidecar, &file.to_string_lossy(), &info, description.clone())?;
+            write_description(&sidecar, &file.to_string_lossy(), description.clone())?;
             write_onnx(out, &info, &weights, &description)?;
             Ok(vec![out.to_owned(), sidecar])
         }
@@ -81,7 +85,7 @@ fn write_safetensors(
 ) -> Result<()> {
     let mut description = description.clone();
     let pass = forward_pass(&info.network, &info.shape)?;
-    description.insert("forward".into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
+    description.insert(FORWARD.into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
     Ok(save(path, &with_metadata(info, &description), weights)?)
 }
 
@@ -95,12 +99,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes the description of an ONNX file that lies beside it.
-fn write_description(
-    path: &Path,
-    onnx: &str,
-    info: &CheckpointInfo,
-    mut description: Map<String, Value>,
-) -> Result<()> {
-    description.insert("onnx".into(), describe::onnx_file(onnx, info));
+fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
+    description.insert("onnx".into(), describe::onnx_file(onnx, &description));
     write_file(path, describe::readable(&description).as_bytes())
 }

@@ -8,6 +8,8 @@ use super::AgentError;
 
 /// The checkpoint's name that stands for them in a spec.
 pub(super) const NAME: &str = "pretrained";
+/// What errors call their files.
+pub(super) const FILE: &str = "az:pretrained";
 
 /// Games and the bytes of their checkpoints.
 const SHIPPED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/pretrained.rs"));
@@ -24,7 +26,7 @@ pub(super) fn read(game: &str) -> Result<(CheckpointInfo, Weights), AgentError> 
         game: game.to_owned(),
         games: pretrained_games().collect::<Vec<_>>().join(", "),
     })?;
-    Ok(turnstone_models::load_bytes(bytes, Path::new(NAME))?)
+    Ok(turnstone_models::load_bytes(bytes, Path::new(FILE))?)
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub(super) fn write(
         for (name, text) in &texts {
             write_file(&folder.join(name), text.as_bytes())?;
         }
-        write_description(&folder.join(MANIFEST), ONNX, info, description)
+        write_description(&folder.join(MANIFEST), ONNX, description)
     })?;
     let names = [MANIFEST, ONNX, SAFETENSORS].into_iter().chain(texts.iter().map(|&(name, _)| name));
     Ok(names.map(|name| out.join(name)).collect())

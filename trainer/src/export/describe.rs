@@ -10,7 +10,7 @@ const VERSION: u32 = 1;
 const CLASSES: [&str; OUTCOMES] = ["win", "draw", "loss"];
 
 /// The parts of the description by name; docs/export.md says what they mean.
-pub fn describe<G: Game>(game: &G, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
+pub(super) fn describe<G: Game>(game: &G, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
     let spec = game.spec();
     let texts: Vec<String> = (0..spec.actions as u16).map(|action| game.action_text(Action(action))).collect();
     let mut network = json!(info.network);
@@ -52,17 +52,15 @@ fn blocks(spec: &Spec) -> Vec<Value> {
     spec.blocks.iter().map(block).collect()
 }
 
-/// Names and shapes of an ONNX file; the batch may have any length.
-pub(super) fn onnx_file(file: &str, info: &CheckpointInfo) -> Value {
-    let board = &info.shape.board;
-    let scalars = info.shape.inputs - board.point_planes * board.points;
-    let planes = board.point_planes + scalars;
+/// Names and shapes of the ONNX file that a description belongs to; the batch may have any length.
+pub(super) fn onnx_file(file: &str, description: &Map<String, Value>) -> Value {
+    let (shape, actions) = (&description["observation"]["shape"], &description["actions"]["count"]);
     json!({
         "file": file,
         "opset": OPSET,
         "ir_version": IR_VERSION,
-        "inputs": { OBSERVATION: ["batch", planes, board.lattice[0], board.lattice[1]] },
-        "outputs": { POLICY_LOGITS: ["batch", info.shape.actions], VALUE_LOGITS: ["batch", OUTCOMES] },
+        "inputs": { OBSERVATION: ["batch", shape[0], shape[1], shape[2]] },
+        "outputs": { POLICY_LOGITS: ["batch", actions], VALUE_LOGITS: ["batch", OUTCOMES] },
     })
 }
 
