@@ -44,6 +44,8 @@ enum Command {
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
     Report(commands::report::Report),
+    /// Write a checkpoint for other programs: safetensors, ONNX, or a bundle that plays
+    Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
@@ -89,6 +91,7 @@ impl Cli {
             Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Export(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),

@@ -20,6 +20,7 @@ pub mod progress;
 pub mod run_folder;
 pub mod run;
 pub mod report;
+pub mod export;
 pub mod doctor;
 pub mod engine;
 pub mod analysis;
