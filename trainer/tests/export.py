@@ -53,6 +53,7 @@ def check_all(build, folder):
         assert networks, f"{case.name} has no networks"
         positions = [json.loads(line) for line in (case / "positions.jsonl").read_text().splitlines()]
         check_rules(case, networks[0], positions)
+        check_perft(build, networks[0])
         for network in networks:
             errors = check_network(case, network, len(positions))
             listed = ", ".join(f"{name} {error:.1e}" for name, error in errors.items())
@@ -105,6 +106,25 @@ def check_rules(case, bundle, positions):
         endings += known["played"] is None
         state = game.play(state, known["played"]) if known["played"] else game.start()
     print(f"{case.name:<13} rules: {len(positions)} positions, {endings} ends of games")
+
+
+def check_perft(build, bundle, depth=3):
+    """Counts the sequences of plies from the start."""
+    described = json.loads((bundle / "manifest.json").read_text())["game"]
+    game = load(bundle / "rules.py").Game(described["params"])
+
+    def count(state, depth):
+        legal = game.legal(state)
+        return len(legal) if depth == 1 else sum(count(game.play(state, action), depth - 1) for action in legal)
+
+    command = [build / "turnstone", "perft", described["name"], "--depth", str(depth), *params(described)]
+    expected = int(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout)
+    assert count(game.start(), depth) == expected, f"{described}: perft"
+
+
+def params(described):
+    """The parameters of a game as arguments of the program."""
+    return [argument for key, value in described["params"].items() for argument in ("--param", f"{key}={value}")]
 
 
 def check_network(case, bundle, count):
@@ -196,8 +216,7 @@ def check_example(build, bundle, arguments=("--seed", "3")):
     *plies, result = printed.stdout.splitlines()
     moves = " ".join(line.split()[3] for line in plies)
     described = json.loads((bundle / "manifest.json").read_text())["game"]
-    params = [argument for key, value in described["params"].items() for argument in ("--param", f"{key}={value}")]
-    legal = [build / "turnstone", "legal", described["name"], "--json", "--moves", moves, *params]
+    legal = [build / "turnstone", "legal", described["name"], "--json", "--moves", moves, *params(described)]
     answer = json.loads(subprocess.run(legal, check=True, text=True, stdout=subprocess.PIPE).stdout)
     assert answer["outcome"] and result == f"{answer['outcome']} after {len(plies)} plies: {answer['position']}", result
     print(f"{described['name']:<13} example: {result}")

@@ -107,9 +107,10 @@ fn nothing_is_overwritten_unasked() {
 
     fs::create_dir(path("home")).expect("the folder is new");
     fs::write(path("home/letter"), "mine").expect("it is writable");
+    fs::write(path("home/manifest.json"), "{}").expect("it is writable");
     let overwrite = [&SHIPPED[..], &["--overwrite"]].concat();
     assert!(fault("pretrained", "bundle", &path("home"), &SHIPPED).contains("exists already"));
-    assert!(fault("pretrained", "bundle", &path("home"), &overwrite).contains("holds no manifest.json"));
+    assert!(fault("pretrained", "bundle", &path("home"), &overwrite).contains("holds no bundle"));
     assert!(fault("pretrained", "onnx", &path("home"), &overwrite).contains("is a folder"));
     assert!(path("home/letter").is_file());
     done("pretrained", "bundle", &path("bundle"), &SHIPPED);

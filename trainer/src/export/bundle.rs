@@ -1,11 +1,13 @@
 //! The bundle: a folder with the network in both forms, its description, the game's rules in Python, and an example.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
+use super::describe::VERSION_KEY;
 use super::place::{self, Existing};
 use super::{write_description, write_file, write_onnx, write_safetensors};
 
@@ -46,7 +48,7 @@ pub(super) fn write(
     let readme = readme(info);
     let texts = [("README.md", readme.as_str()), ("example.py", EXAMPLE)];
     let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules).chain(LICENCES).collect();
-    place::folder(out, MANIFEST, existing, |folder| {
+    place::folder(out, is_bundle, existing, |folder| {
         write_safetensors(&folder.join(SAFETENSORS), info, weights, &description)?;
         write_onnx(&folder.join(ONNX), info, weights, &description)?;
         for (name, text) in &texts {
@@ -56,6 +58,13 @@ pub(super) fn write(
     })?;
     let names = [MANIFEST, ONNX, SAFETENSORS].into_iter().chain(texts.iter().map(|&(name, _)| name));
     Ok(names.map(|name| out.join(name)).collect())
+}
+
+/// Whether a folder has a manifest of ours.
+fn is_bundle(folder: &Path) -> bool {
+    let manifest = fs::read(folder.join(MANIFEST)).ok();
+    let manifest: Option<Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    manifest.is_some_and(|manifest| manifest.get(VERSION_KEY).is_some())
 }
 
 fn readme(info: &CheckpointInfo) -> String {

@@ -6,6 +6,8 @@ use turnstone_models::{CheckpointInfo, IR_VERSION, OBSERVATION, OPSET, OUTCOMES,
 
 /// The version of the description, raised when a key changes meaning.
 const VERSION: u32 = 1;
+/// The part that holds it, by which an export is known as one of ours.
+pub(super) const VERSION_KEY: &str = "turnstone_export";
 /// The classes of the value, in the order of its entries.
 const CLASSES: [&str; OUTCOMES] = ["win", "draw", "loss"];
 
@@ -18,7 +20,7 @@ pub(super) fn describe<G: Game>(game: &G, info: &CheckpointInfo, parameters: usi
     network["parameters"] = json!(parameters);
     let symmetry = |s: &turnstone_env::Symmetry| json!({ "points": s.points, "actions": s.actions });
     let parts = [
-        ("turnstone_export", json!(VERSION)),
+        (VERSION_KEY, json!(VERSION)),
         ("game", json!({ "name": G::NAME, "version": G::VERSION, "params": game.params() })),
         ("observation", observation(&spec)),
         ("actions", json!({ "count": spec.actions, "blocks": blocks(&spec), "texts": texts, "turned": spec.turned })),

@@ -27,14 +27,14 @@ pub(super) fn free(path: &Path, existing: Existing) -> Result<()> {
     }
 }
 
-/// Makes the folder `path` with what `fill` writes into it. A folder in its place is replaced only if it holds `mark`,
-/// the file by which it is known to be such a folder.
+/// Makes the folder `path` with what `fill` writes into it. What stands in its place is replaced only if `is_ours` says
+/// that it is such a folder.
 ///
 /// # Errors
 /// Something stands there that may not be replaced, or a file cannot be written; what stood there is then unchanged.
 pub(super) fn folder<T>(
     path: &Path,
-    mark: &str,
+    is_ours: impl FnOnce(&Path) -> bool,
     existing: Existing,
     fill: impl FnOnce(&Path) -> Result<T>,
 ) -> Result<T> {
@@ -42,8 +42,8 @@ pub(super) fn folder<T>(
     if occupied && existing == Existing::Keep {
         bail!("{} exists already: give --overwrite to replace it", path.display());
     }
-    if occupied && !path.join(mark).is_file() {
-        bail!("{} holds no {mark}, so it is not overwritten", path.display());
+    if occupied && !is_ours(path) {
+        bail!("{} holds no bundle, so it is not overwritten", path.display());
     }
     let (new, old) = (beside(path, "new")?, beside(path, "old")?);
     let named = || path.display().to_string();
@@ -81,8 +81,12 @@ mod tests {
 
     const MARK: &str = "mark";
 
+    fn is_ours(path: &Path) -> bool {
+        path.join(MARK).is_file()
+    }
+
     fn write(path: &Path, existing: Existing, text: &str) -> Result<()> {
-        folder(path, MARK, existing, |new| Ok(fs::write(new.join(MARK), text)?))
+        folder(path, is_ours, existing, |new| Ok(fs::write(new.join(MARK), text)?))
     }
 
     #[test]
@@ -98,12 +102,12 @@ mod tests {
         assert_eq!(read(), "third");
         assert!(!path.join("left").exists());
 
-        let fault = folder(&path, MARK, Existing::Replace, |_| -> Result<()> { bail!("no") }).expect_err("a fault");
+        let fault = folder(&path, is_ours, Existing::Replace, |_| -> Result<()> { bail!("no") }).expect_err("a fault");
         assert_eq!((fault.to_string().as_str(), read().as_str()), ("no", "third"));
         let other = place.path().join("other");
         fs::create_dir(&other).expect("the place is free");
         let refused = write(&other, Existing::Replace, "x").expect_err("no folder of ours").to_string();
-        assert!(refused.contains("holds no mark"), "{refused}");
+        assert!(refused.contains("holds no bundle"), "{refused}");
         assert_eq!(fs::read_dir(place.path()).expect("it is readable").count(), 2, "nothing is left behind");
     }
 }
