@@ -155,6 +155,13 @@ fn a_run_climbs_the_ladder_and_meets_its_best() {
     assert_eq!(lines, climbed("three", "self_play.threads=3"));
     assert!(lines.iter().all(|line| line["ladder"]["elo"].is_number() && line["ladder"]["interval"][0].is_number()));
     assert!(lines[0]["previous_best"].is_null() && lines[1]["previous_best"]["score"].is_number(), "{lines:?}");
+    let report = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["report", place.run("one").to_str().expect("UTF-8"), "--simulations", "4", "--no-grade"])
+        .output()
+        .expect("the program runs");
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let page = fs::read_to_string(place.run("one").join("report.html")).expect("written");
+    assert!(page.contains("Elo on the ladder") && page.contains("Score against the best so far"));
     let elsewhere = ["--set", "arena.ladder_games=2"];
     let run = place.run("elsewhere");
     let config = place.config.to_str().expect("UTF-8");

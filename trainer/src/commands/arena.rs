@@ -28,7 +28,8 @@ use crate::progress::{Reporter, stop_on_signals};
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,
-    /// The agents: two for a match, more for a tournament, one for --ladder
+    /// The agents: two for a match, more for a tournament, one for --ladder; in place of GAME a .toml file may stand, a
+    /// tournament's own or a run's config, which names agents too
     #[arg(value_name = "AGENT")]
     agents: Vec<AgentSpec>,
     #[command(flatten)]

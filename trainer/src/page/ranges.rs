@@ -54,9 +54,9 @@ pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
         .expect("a string");
     }
     let (height, foot) = (bottom + 36.0, bottom + 32.0);
-    let (title, unit, width) = (escaped(title), escaped(unit), names + WIDTH);
+    let (title, unit, width, right) = (escaped(title), escaped(unit), names + WIDTH, names + WIDTH - 6.0);
     format!(
-        r#"<svg class="chart ranges" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{width:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
+        r#"<svg class="chart ranges" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{right:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
     )
 }
 

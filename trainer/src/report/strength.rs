@@ -25,8 +25,7 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
     if !names.is_empty() {
         let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
         let elos = chart("Elo difference", "Elo", None, series(elo));
-        figures += &scores
-            .figure("Wins and half the draws; the band is the 95 % interval from the variance between pairs of games.");
+        figures += &scores.figure("Wins and half the draws; the band is the 95 % interval, from pairs of games.");
         figures += &elos
             .figure("400 log10(s / (1 − s)). A triangle marks a match won throughout: Elo is at least there, at 95 %.");
         figures += &match_table(&names, history);

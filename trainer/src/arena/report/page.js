@@ -107,7 +107,7 @@
 
   document.addEventListener('keydown', (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!by || event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input, select')) return;
+    if (!by || event.altKey || event.ctrlKey || event.metaKey || event.target.closest?.('input, select')) return;
     player.by(by);
     event.preventDefault();
   });

@@ -5,7 +5,7 @@ use turnstone_env::Game;
 
 use super::tables::percent;
 use super::{RATINGS, games, rating_ranges, tables};
-use crate::arena::{Adjudication, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
+use crate::arena::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
 
 /// The page.
@@ -80,8 +80,14 @@ fn match_headline(meeting: &Meeting, summary: &Summary) -> String {
     if let Some(sprt) = &summary.sprt {
         let [low, high] = sprt.bounds;
         let ratio = format!("log-likelihood ratio {:.2}, bounds {low:.2} and {high:.2}", sprt.log_likelihood_ratio);
-        let lines = [escaped(&sprt.hypotheses()), ratio].map(|line| line.replace(" -", " −"));
-        tiles.push(tile("sequential test", sprt.decision.to_string(), &lines));
+        let lines =
+            [sprt.decision.to_string(), escaped(&sprt.hypotheses()), ratio].map(|line| line.replace(" -", " −"));
+        let figure = match sprt.decision {
+            Decision::Continue => "open",
+            Decision::AcceptH0 => "H0",
+            Decision::AcceptH1 => "H1",
+        };
+        tiles.push(tile("sequential test", figure.into(), &lines));
     }
     format!(
         "<p class=\"agents\"><b>A</b> {a}<br><b>B</b> {b}</p>\n<div class=\"tiles headline\">{}</div>\n",
@@ -137,7 +143,7 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
         ),
     };
     let html = format!(
-        "{notes}{unpaired}<div class=\"halves\"><div class=\"card\"><table>{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
+        "{notes}{unpaired}<div class=\"halves\"><div class=\"card\"><table class=\"plain\">{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
         tables::endings(summary),
         tables::incidents(record)
     );

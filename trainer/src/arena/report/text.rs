@@ -13,7 +13,7 @@ const CROSS_COLUMNS: usize = 10;
 pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
     let mut text = heading(record);
     match &summary.meetings[..] {
-        [] => text += "no game has been played\n",
+        [] => return text + "no game has been played\n",
         [meeting] if record.header.agents.len() == 2 => text += &match_text(meeting),
         _ => text += &tournament_text(summary),
     }
@@ -22,14 +22,19 @@ pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
 
 fn heading(record: &TournamentRecord) -> String {
     let header = &record.header;
-    let params: Vec<String> = header.params.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    let params: Vec<String> = header.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let params = if params.is_empty() { String::new() } else { params.join(" ") + "\n" };
+    let agents = match &header.agents[..] {
+        [a, b] => format!("A: {a}\nB: {b}\n"),
+        _ => String::new(),
+    };
     let format = match header.settings.format {
         _ if header.agents.len() == 2 => "match".to_owned(),
         Format::RoundRobin => "round-robin".to_owned(),
         Format::Swiss { rounds } => format!("Swiss system, {rounds} rounds"),
         Format::Gauntlet => "gauntlet".to_owned(),
     };
-    format!("{}{}: {format}, seed {}\n", header.game, params.concat(), header.settings.seed)
+    format!("{}: {format}, seed {}\n{params}{agents}", header.game, header.settings.seed)
 }
 
 /// The result of a match between A and B.
@@ -123,29 +128,26 @@ fn meetings(summary: &Summary, ranking: &[usize]) -> String {
 
 /// What else a reader has to know.
 fn notes(record: &TournamentRecord, summary: &Summary) -> String {
-    let mut text = String::from("\n");
-    let mut line = |parts: &[String]| text += &(parts.join(", ") + "\n");
+    let mut lines = Vec::new();
     if let Some(sprt) = &summary.sprt {
-        line(&[format!("SPRT   {sprt}\n       {}", sprt.hypotheses())]);
+        lines.push(format!("SPRT   {sprt}\n       {}", sprt.hypotheses()));
     }
     let ends = summary.endings.iter().map(|(ending, games)| format!("{games} {}", ending.words()));
-    line(&[format!("{} games ended: {}", summary.games, ends.collect::<Vec<_>>().join(", "))]);
-    line(&[format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies)]);
-    let Estimate { score, score_interval: [low, high], .. } = summary.first_seat;
-    line(&[format!("player 1 scored {} % [{}, {}], whoever it was", share(score), share(low), share(high))]);
-    if summary.unpaired_games > 0 {
-        line(&[format!(
-            "{} games without the other one of their pair count for no score and rating",
-            summary.unpaired_games
-        )]);
+    lines.push(format!("{} games ended: {}", summary.games, ends.collect::<Vec<_>>().join(", ")));
+    lines.push(format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies));
+    let Estimate { score, score_interval, .. } = summary.first_seat;
+    let [low, high] = score_interval.map(share);
+    lines.push(format!("player 1 scored {} % [{low}, {high}], whoever it was", share(score)));
+    if let unpaired @ 1.. = summary.unpaired_games {
+        lines.push(format!("{unpaired} games without the other one of their pair count for no score and rating"));
     }
     for standing in summary.agents.iter().filter(|standing| !standing.faults.is_empty()) {
         let faults = standing.faults.iter().map(|(kind, count)| format!("{count} times {}", kind.words()));
-        line(&[format!("{}: {}", standing.agent, faults.collect::<Vec<_>>().join(", "))]);
+        lines.push(format!("{}: {}", standing.agent, faults.collect::<Vec<_>>().join(", ")));
     }
-    record.notes.iter().for_each(|note| line(&[note.clone()]));
-    line(&["intervals are 95 %, from pairs of games: one opening, seats swapped".into()]);
-    text
+    lines.extend(record.notes.iter().cloned());
+    lines.push("intervals are 95 %, from pairs of games: one opening, seats swapped".into());
+    format!("\n{}\n", lines.join("\n"))
 }
 
 /// A share as a percentage.
@@ -174,7 +176,7 @@ mod tests {
     fn a_match_in_80_columns() {
         let text = of(&record(&["x", "y"], &[(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 1], 1, "a")]));
         for line in [
-            "mu_torere: match, seed 7",
+            "mu_torere: match, seed 7\nA: x\nB: y\n",
             "player 1            2      2      0      0  100.0 %",
             "score     75.0 %   [",
             "pairs  1: 0 with 0 points, 0 with 1/2, 0 with 1, 1 with 3/2, 0 with 2",

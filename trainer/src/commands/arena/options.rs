@@ -29,7 +29,7 @@ pub(super) struct Options {
     opening_filter: Option<AgentSpec>,
     /// Greatest score, for either side, of an opening that is kept: a heuristic's units, or the expected result in
     /// hundredths [default: 0 for exact, 50 for networks]
-    #[arg(long, value_name = "VALUE", requires = "opening_filter")]
+    #[arg(long, value_name = "VALUE")]
     opening_bound: Option<u32>,
     /// Seed of openings and random choices [default: 0]
     #[arg(long)]
@@ -224,7 +224,10 @@ impl Options {
     /// # Errors
     /// The filter needs a bound.
     pub(super) fn filter(&self) -> Result<Option<OpeningFilter>> {
-        let Some(reference) = self.opening_filter.clone() else { return Ok(None) };
+        let Some(reference) = self.opening_filter.clone() else {
+            ensure!(self.opening_bound.is_none(), "an opening bound needs an opening filter");
+            return Ok(None);
+        };
         let default = match &reference {
             AgentSpec::Exact(_) => Some(0),
             AgentSpec::Az { .. } => Some(50),
