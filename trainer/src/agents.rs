@@ -26,7 +26,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::games::AnyGame;
-use turnstone_env::{Game, Params, nearest};
+use turnstone_env::{Game, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
 use turnstone_search::exact::Solvable;
@@ -35,7 +35,7 @@ use self::classical::ClassicalPlayer;
 use self::external::External;
 use self::options::{Options, time_text};
 use crate::config::SearchKind;
-use crate::network::{checkpoint_params, shape};
+use crate::network::{checkpoint_params, game_params, shape};
 
 /// Most simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
@@ -104,7 +104,7 @@ pub enum AgentError {
     )]
     NotPretrained {
         /// The game.
-        game: &'static str,
+        game: String,
         /// The games that have one.
         games: String,
     },
@@ -140,9 +140,6 @@ impl Agent {
     /// One line that names the spec or file and the fault.
     pub fn load<G: Playable>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
-            AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
-                Some(pretrained::load(game)?)
-            }
             AgentSpec::Az { checkpoint, .. } => Some(load_network(checkpoint, game)?),
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
@@ -212,29 +209,47 @@ impl Agent {
     }
 }
 
-/// Reads a checkpoint of this game from a file, or from a run folder's `latest.safetensors`.
+/// Reads a checkpoint of this game: a file, a run folder's `latest.safetensors`, or `pretrained`.
 ///
 /// # Errors
 /// One line that names the file and the fault.
-pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
-    let path = checkpoint_file(path);
-    checked(&path, turnstone_models::load(&path)?, game)
+pub fn load_network<G: Game>(checkpoint: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
+    read_network(checkpoint, G::NAME)?.checked(checkpoint, game)
 }
 
-/// The file that is meant: a run folder stands for its latest checkpoint.
-fn checkpoint_file(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() }
-}
-
-/// A checkpoint that is confirmed to be of this game.
-fn checked<G: Game>(
-    path: &Path,
-    (info, weights): (CheckpointInfo, Weights),
-    game: &G,
-) -> Result<LoadedNetwork, AgentError> {
-    info.expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
-        .map_err(|mismatch| AgentError::Mismatch { path: path.to_owned(), mismatch })?;
+/// Reads a checkpoint whatever its game; `game` is the one whose agent `pretrained` stands for.
+///
+/// # Errors
+/// One line that names the file and the fault.
+pub fn read_network(checkpoint: &Path, game: &str) -> Result<LoadedNetwork, AgentError> {
+    let is_pretrained = checkpoint.as_os_str() == pretrained::NAME;
+    let (info, weights) =
+        if is_pretrained { pretrained::read(game)? } else { turnstone_models::load(&file(checkpoint))? };
     Ok(LoadedNetwork { info, weights })
+}
+
+/// The file that a checkpoint's name means, as errors name it.
+fn file(checkpoint: &Path) -> PathBuf {
+    if checkpoint.as_os_str() == pretrained::NAME {
+        PathBuf::from(pretrained::FILE)
+    } else if checkpoint.is_dir() {
+        checkpoint.join("latest.safetensors")
+    } else {
+        checkpoint.to_owned()
+    }
+}
+
+impl LoadedNetwork {
+    /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
+    ///
+    /// # Errors
+    /// How it differs.
+    pub fn checked<G: Game>(self, checkpoint: &Path, game: &G) -> Result<Self, AgentError> {
+        self.info
+            .expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
+            .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
+        Ok(self)
+    }
 }
 
 impl AgentSpec {
@@ -247,12 +262,8 @@ impl AgentSpec {
         if checkpoint.as_os_str() == pretrained::NAME {
             return Ok(None);
         }
-        let (info, _) = turnstone_models::load(&checkpoint_file(checkpoint))?;
-        let mut params = Params::new();
-        for (key, value) in &info.params {
-            params.set(key, value.as_str().unwrap_or_default());
-        }
-        let game = AnyGame::new(&info.game, &params);
+        let (info, _) = turnstone_models::load(&file(checkpoint))?;
+        let game = AnyGame::new(&info.game, &game_params(&info));
         game.map(Some).map_err(|error| AgentError::Spec { spec: self.to_string(), fault: error.to_string() })
     }
 }
