@@ -22,14 +22,19 @@ pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
 
 fn heading(record: &TournamentRecord) -> String {
     let header = &record.header;
-    let params: Vec<String> = header.params.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    let params: Vec<String> = header.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let params = if params.is_empty() { String::new() } else { params.join(" ") + "\n" };
+    let agents = match &header.agents[..] {
+        [a, b] => format!("A: {a}\nB: {b}\n"),
+        _ => String::new(),
+    };
     let format = match header.settings.format {
         _ if header.agents.len() == 2 => "match".to_owned(),
         Format::RoundRobin => "round-robin".to_owned(),
         Format::Swiss { rounds } => format!("Swiss system, {rounds} rounds"),
         Format::Gauntlet => "gauntlet".to_owned(),
     };
-    format!("{}{}: {format}, seed {}\n", header.game, params.concat(), header.settings.seed)
+    format!("{}: {format}, seed {}\n{params}{agents}", header.game, header.settings.seed)
 }
 
 /// The result of a match between A and B.
@@ -171,7 +176,7 @@ mod tests {
     fn a_match_in_80_columns() {
         let text = of(&record(&["x", "y"], &[(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 1], 1, "a")]));
         for line in [
-            "mu_torere: match, seed 7",
+            "mu_torere: match, seed 7\nA: x\nB: y\n",
             "player 1            2      2      0      0  100.0 %",
             "score     75.0 %   [",
             "pairs  1: 0 with 0 points, 0 with 1/2, 0 with 1, 1 with 3/2, 0 with 2",
