@@ -267,15 +267,24 @@ impl<G: Game> Mcts<G> {
 
     /// Moves the root along an action and keeps what was searched below it.
     pub fn advance(&mut self, game: &G, action: Action) {
-        let child = self.tree.edges_of(0).iter().find(|edge| edge.action == action).map_or(NO_NODE, |edge| edge.child);
-        if child == NO_NODE {
-            let mut state = self.tree.nodes[0].state;
-            game.play(&mut state, action);
-            self.reset(game, state);
-        } else {
-            self.tree.copy_subtree(child, &mut self.spare);
+        self.advance_along(game, &[action], &mut || true);
+    }
+
+    /// Moves the root along actions and keeps what was searched below the last of them. That is copied, and a large tree
+    /// takes long: `go_on` is asked now and then, and if it says no the tree is given up instead.
+    pub fn advance_along(&mut self, game: &G, actions: &[Action], go_on: &mut dyn FnMut() -> bool) {
+        let step = |node: NodeId, action: &Action| {
+            let edge = self.tree.edges_of(node).iter().find(|edge| edge.action == *action)?;
+            (edge.child != NO_NODE).then_some(edge.child)
+        };
+        let kept = actions.iter().try_fold(0, step);
+        if kept.is_some_and(|node| self.tree.copy_subtree(node, &mut self.spare, go_on)) {
             std::mem::swap(&mut self.tree, &mut self.spare);
             self.left = 0;
+        } else {
+            let mut state = self.tree.nodes[0].state;
+            actions.iter().for_each(|&action| game.play(&mut state, action));
+            self.reset(game, state);
         }
     }
 

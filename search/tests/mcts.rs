@@ -56,6 +56,21 @@ fn small_trees_are_proven_exactly() {
 }
 
 #[test]
+fn a_tree_is_kept_along_several_actions_or_given_up() {
+    let game = Mancala::default();
+    let actions = ["B5", "A3"].map(|text| game.parse_action(text).expect("an action"));
+    let searched = || searched(&game, game.start(), 3000, &mut Rollout::new(1));
+    let found = |search: &Mcts<Mancala>| (search.size(), search.actions().collect::<Vec<_>>());
+    let (mut stepwise, mut along, mut given_up) = (searched(), searched(), searched());
+    actions.iter().for_each(|&action| stepwise.advance(&game, action));
+    along.advance_along(&game, &actions, &mut || true);
+    assert!(along.size().nodes > 10);
+    assert_eq!(found(&along), found(&stepwise));
+    given_up.advance_along(&game, &actions, &mut || false);
+    assert_eq!((given_up.state(), given_up.size().nodes), (along.state(), 1));
+}
+
+#[test]
 fn values_do_not_flip_on_a_double_move() {
     // Player 1 moves three times in a row; one line wins, and a lone +1 value must come up with its sign.
     let toy: Toy = "1(1(1(-1 +1) -1) 2(-1 +1))".parse().expect("well-formed");

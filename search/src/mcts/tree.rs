@@ -120,12 +120,17 @@ impl<G: Game> Tree<G> {
         &mut self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
     }
 
-    /// Copies the part below `root` into `target`, breadth first, so that `root` is its node 0.
-    pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self) {
+    /// Copies the part below `root` into `target`, breadth first, so that `root` is its node 0. Returns `false` if `go_on`,
+    /// asked once in so many nodes, has put an end to it.
+    pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self, go_on: &mut dyn FnMut() -> bool) -> bool {
+        const NODES_PER_QUESTION: usize = 1024;
         target.clear();
         target.nodes.push(self.nodes[root as usize]);
         let mut next = 0;
         while next < target.nodes.len() {
+            if next.is_multiple_of(NODES_PER_QUESTION) && !go_on() {
+                return false;
+            }
             let node = target.nodes[next];
             if node.expanded {
                 let first_edge = target.edges.len() as EdgeId;
@@ -142,5 +147,6 @@ impl<G: Game> Tree<G> {
             }
             next += 1;
         }
+        true
     }
 }

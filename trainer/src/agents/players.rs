@@ -128,8 +128,8 @@ impl<G: Game> Player<G> for Rollouts<G> {
         Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
     }
 
-    fn played(&mut self, game: &G, action: Action) {
-        self.tree.search.advance(game, action);
+    fn played(&mut self, _: &G, action: Action) {
+        self.tree.played(action);
     }
 
     fn comment(&self) -> Option<String> {
@@ -200,8 +200,8 @@ impl<G: Game> Player<G> for Network<G> {
         Some(self.without_search(game, state).1.win_draw_loss(game.mover(state)))
     }
 
-    fn played(&mut self, game: &G, action: Action) {
-        self.tree.search.advance(game, action);
+    fn played(&mut self, _: &G, action: Action) {
+        self.tree.played(action);
     }
 
     fn comment(&self) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use turnstone_env::{Action, Game, Side};
-use turnstone_search::classic::Limits;
+use turnstone_search::classic::{Limits, Stop};
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Step};
 
 use super::thinking::{Thinking, Thought, Verdict};
@@ -40,18 +40,26 @@ pub(super) struct TreePlayer<G: Game> {
     pub(super) budget: Budget,
     pub(super) comment: String,
     kind: SearchKind,
+    /// What has been played since the last search.
+    played: Vec<Action>,
     /// What is left of the time for the game, if there is a clock.
     remaining: Option<Duration>,
 }
 
 impl<G: Game> TreePlayer<G> {
     pub(super) fn new(game: &G, budget: Budget, kind: SearchKind) -> Self {
-        Self { search: Mcts::new(game, game.start()), budget, comment: String::new(), kind, remaining: None }
+        let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
+        Self { search, budget, comment, kind, played, remaining: None }
     }
 
     pub(super) fn new_game(&mut self, game: &G, state: &G::State) {
         self.search.reset(game, *state);
+        self.played.clear();
         self.remaining = None;
+    }
+
+    pub(super) fn played(&mut self, action: Action) {
+        self.played.push(action);
     }
 
     pub(super) fn clock(&mut self, remaining: Duration) {
@@ -66,18 +74,29 @@ impl<G: Game> TreePlayer<G> {
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) -> Action {
-        if self.search.state() != state {
-            self.search.reset(game, *state);
-        }
+        let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
+        let watch = Watch::new(&limits);
+        self.follow(game, state, &watch, &thinking.stop);
         match self.budget {
             Budget::Simulations(simulations) if !thinking.is_watched() => {
                 self.search.begin(&self.kind.strongest(simulations), simulations, rng);
                 self.search.run(game, evaluator);
             }
-            _ => self.search_watched(game, evaluator, thinking, rng),
+            _ => self.search_watched(game, evaluator, &limits, watch, thinking, rng),
         }
         self.comment = in_words(self.search.estimate(), game.mover(state));
         self.search.choose(0.0, rng)
+    }
+
+    /// Moves the root to a position, along what has been played. A tree that takes too long to keep is given up.
+    fn follow(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
+        let played = std::mem::take(&mut self.played);
+        if !played.is_empty() {
+            self.search.advance_along(game, &played, &mut || !stop.is_raised() && watch.is_early());
+        }
+        if self.search.state() != state {
+            self.search.reset(game, *state);
+        }
     }
 
     /// Searches until the budget is used up. Where it is a time, the number of simulations is not known, which Gumbel
@@ -86,21 +105,21 @@ impl<G: Game> TreePlayer<G> {
         &mut self,
         game: &G,
         evaluator: &mut impl Evaluator<G>,
+        limits: &Limits,
+        mut watch: Watch,
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) {
-        let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
         if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
             self.search.reserve(LARGEST_TREE);
         }
-        let mut watch = Watch::new(&limits);
         let mut round = match limits.nodes {
             Some(nodes) => nodes.min(u64::from(LARGEST_ROUND)) as u32,
             None => FIRST_ROUND,
         };
         loop {
             self.search.begin(&self.kind.strongest(round), round, rng);
-            if self.round(game, evaluator, &mut watch, thinking, rng) || self.is_enough(&limits, watch.done) {
+            if self.round(game, evaluator, &mut watch, thinking, rng) || self.is_enough(limits, watch.done) {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
@@ -185,6 +204,11 @@ impl Watch {
     fn new(limits: &Limits) -> Self {
         let (start, time, simulations) = (Instant::now(), limits.begin.or(limits.time), limits.nodes);
         Self { start, time, simulations, next_report: REPORT_EVERY, done: 0, elapsed: Duration::ZERO }
+    }
+
+    /// Whether most of the time is left.
+    fn is_early(&self) -> bool {
+        self.time.is_none_or(|time| self.start.elapsed() < time / 4)
     }
 
     fn is_over(&mut self) -> bool {
