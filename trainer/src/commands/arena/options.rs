@@ -82,7 +82,7 @@ impl FromStr for Openings {
     /// A number of plies, a range of them, or else a file.
     fn from_str(text: &str) -> Result<Self, String> {
         let (least, most) = text.split_once('-').unwrap_or((text, text));
-        let numbers = [least, most].map(|number| number.parse::<u16>());
+        let numbers = [least, most].map(str::parse::<u16>);
         match numbers {
             [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self(OpeningSource::Random([least, most]))),
             [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
