@@ -89,7 +89,7 @@ pub fn openings<G: Playable>(
         "{} has no opening {}{}",
         G::NAME,
         source.words(),
-        filter.map(|filter| filter.words()).unwrap_or_default()
+        filter.map(OpeningFilter::words).unwrap_or_default()
     );
     Ok(found)
 }
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use turnstone_env::games::{Mancala, MuTorere};
 
-    const GO_ON: AtomicBool = AtomicBool::new(false);
+    static GO_ON: AtomicBool = AtomicBool::new(false);
 
     fn drawn<G: Playable>(
         game: &G,

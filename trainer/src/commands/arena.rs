@@ -81,7 +81,8 @@ impl Arena {
         if let Some(ladder) = &ladder {
             ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
             agents.extend(ladder.agents(game)?);
-            options = options.or(Options::of_ladder(ladder));
+            // A file's options are for its own matches; Elo is the ladder's from the ladder's openings.
+            options = self.options.clone().or(Options::of_ladder(ladder));
         }
         let new_ladder = self.new_ladder(&options)?;
         let mut settings = options.settings(agents.len())?;

@@ -114,6 +114,7 @@ impl<G: Playable> Run<'_, G> {
         let running = Running { threads: cores(), progress: &|_| bar.inc(1), stop };
         let record = play(game, agents, settings, opening_plies, &running)?;
         bar.finish_and_clear();
+        record.iter().flat_map(|record| &record.notes).for_each(|note| reporter.line(&format!("    {note}")));
         Ok(record)
     }
 

@@ -9,8 +9,8 @@ use thiserror::Error;
 use super::{Pentanomial, score_of};
 
 /// A test of `elo0` against `elo1` on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over the
-/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text `elo0,elo1`, for error
-/// rates of 5 %, or `elo0,elo1,alpha,beta`.
+/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text
+/// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, error rates of 5 % if left out, or the numbers alone.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Sprt {
@@ -49,7 +49,7 @@ pub struct SprtState {
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum SprtError {
     /// The text is not of the form.
-    #[error("SPRT: expected elo0,elo1 or elo0,elo1,alpha,beta, e.g. 0,10,0.05,0.05, not `{0}`")]
+    #[error("SPRT: expected elo0=0,elo1=10 and, if not 0.05, alpha= and beta=, or the numbers alone, not `{0}`")]
     Form(String),
     /// The differences are the wrong way round, equal or not finite.
     #[error("SPRT: elo0 = {0} must be below elo1 = {1}")]
@@ -122,12 +122,16 @@ impl FromStr for Sprt {
     type Err = SprtError;
 
     fn from_str(text: &str) -> Result<Self, SprtError> {
-        let numbers: Result<Vec<f64>, _> = text.split(',').map(|number| number.trim().parse()).collect();
-        match numbers.as_deref() {
-            Ok(&[elo0, elo1]) => Self::new(elo0, elo1, 0.05, 0.05),
-            Ok(&[elo0, elo1, alpha, beta]) => Self::new(elo0, elo1, alpha, beta),
-            _ => Err(SprtError::Form(text.to_owned())),
+        const KEYS: [&str; 4] = ["elo0", "elo1", "alpha", "beta"];
+        let wrong = || SprtError::Form(text.to_owned());
+        let mut values = [None, None, Some(0.05), Some(0.05)];
+        for (place, part) in text.split(',').enumerate() {
+            let (key, value) = part.split_once('=').unwrap_or((KEYS.get(place).copied().unwrap_or_default(), part));
+            let place = KEYS.iter().position(|known| *known == key.trim()).ok_or_else(wrong)?;
+            values[place] = Some(value.trim().parse().map_err(|_| wrong())?);
         }
+        let [Some(elo0), Some(elo1), Some(alpha), Some(beta)] = values else { return Err(wrong()) };
+        Self::new(elo0, elo1, alpha, beta)
     }
 }
 
@@ -207,7 +211,8 @@ mod tests {
         let test: Sprt = "-2, 5".parse().expect("a test");
         assert_eq!((Ok(test), test.to_string().as_str()), (Sprt::new(-2.0, 5.0, 0.05, 0.05), "-2,5,0.05,0.05"));
         assert_eq!(test.to_string().parse(), Ok(test));
-        for wrong in ["", "5", "0,5,0.05", "a,b", "0,5,0.05,0.05,1"] {
+        assert_eq!("elo1=5, elo0=-2,beta=0.1".parse(), Sprt::new(-2.0, 5.0, 0.05, 0.1));
+        for wrong in ["", "5", "a,b", "0,5,0.05,0.05,1", "elo0=1,beta=0.1", "elo=0,elo1=5"] {
             assert_eq!(wrong.parse::<Sprt>(), Err(SprtError::Form(wrong.into())));
         }
         let json = serde_json::to_string(&test.state(&Pentanomial::default())).expect("JSON");

@@ -57,8 +57,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
     /// End a match early by a sequential test, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05
-    #[arg(long, value_name = "BOUNDS", value_parser = sprt)]
-    #[serde(deserialize_with = "sprt_in_file")]
+    #[arg(long, value_name = "BOUNDS")]
     sprt: Option<Sprt>,
 }
 
@@ -83,7 +82,7 @@ impl FromStr for Openings {
     /// A number of plies, a range of them, or else a file.
     fn from_str(text: &str) -> Result<Self, String> {
         let (least, most) = text.split_once('-').unwrap_or((text, text));
-        let numbers = [least, most].map(|number| number.parse::<u16>());
+        let numbers = [least, most].map(str::parse::<u16>);
         match numbers {
             [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self(OpeningSource::Random([least, most]))),
             [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
@@ -105,27 +104,8 @@ fn clock(text: &str) -> Result<Duration, String> {
     parse_time("the clock", text)
 }
 
-/// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, error rates of 5 % if left out, or the four numbers alone.
-fn sprt(text: &str) -> Result<Sprt, String> {
-    const KEYS: [&str; 4] = ["elo0", "elo1", "alpha", "beta"];
-    let mut values = [None, None, Some("0.05"), Some("0.05")];
-    for (i, part) in text.split(',').enumerate() {
-        let (key, value) = part.split_once('=').unwrap_or((KEYS.get(i).copied().unwrap_or(""), part));
-        let place = KEYS.iter().position(|known| *known == key.trim());
-        values[place.ok_or_else(|| format!("`{part}` is none of elo0, elo1, alpha, beta"))?] = Some(value.trim());
-    }
-    let [Some(elo0), Some(elo1), Some(alpha), Some(beta)] = values else {
-        return Err("elo0 and elo1 are needed".into());
-    };
-    [elo0, elo1, alpha, beta].join(",").parse().map_err(|error: crate::arena::SprtError| error.to_string())
-}
-
 fn clock_in_file<'de, D: serde::Deserializer<'de>>(text: D) -> Result<Option<Duration>, D::Error> {
     clock(&String::deserialize(text)?).map(Some).map_err(serde::de::Error::custom)
-}
-
-fn sprt_in_file<'de, D: serde::Deserializer<'de>>(text: D) -> Result<Option<Sprt>, D::Error> {
-    sprt(&String::deserialize(text)?).map(Some).map_err(serde::de::Error::custom)
 }
 
 impl Options {
@@ -247,16 +227,6 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_test_is_named_or_numbered() {
-        let text = |text: &str| sprt(text).map(String::from);
-        let whole = text("elo0=0,elo1=10,alpha=0.05,beta=0.05").expect("valid");
-        assert_eq!([text("0,10"), text("elo1=10,elo0=0"), text("0,10,0.05,0.05")], [(); 3].map(|()| Ok(whole.clone())));
-        assert!(text("elo0=0").expect_err("one").contains("elo1"));
-        assert!(text("elo0=0,elo2=1").expect_err("unknown").contains("`elo2=1` is none of"));
-        assert!(text("10,0").expect_err("they fall").contains("must be below"));
-    }
 
     #[test]
     fn faults_of_options() {
