@@ -57,6 +57,7 @@ impl Game for Nim {
             point_planes: vec!["stones / 5".into()],
             scalars: vec![],
             actions: HEAPS * STONES,
+            blocks: vec![("TAKE", HEAPS * STONES)],
             symmetries: ORDERS.map(symmetry).into(),
             turned: None,
             margin_scale: None,

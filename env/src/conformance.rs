@@ -62,6 +62,8 @@ impl<'a, G: Game> Suite<'a, G> {
             let involution = turned.iter().enumerate().all(|(a, &t)| usize::from(turned[usize::from(t)]) == a);
             assert!(turned.len() == spec.actions && involution, "turning twice is the identity");
         }
+        let in_blocks: usize = spec.blocks.iter().map(|(_, length)| length).sum();
+        assert_eq!(in_blocks, spec.actions, "every action belongs to a block");
         for action in (0..spec.actions as u16).map(Action) {
             let text = self.game.action_text(action);
             let parsed = self.game.parse_action(&text);

@@ -103,6 +103,8 @@ pub struct Spec {
     pub scalars: Vec<String>,
     /// Number of actions.
     pub actions: usize,
+    /// The blocks that the actions are numbered in: names, and how many actions each has.
+    pub blocks: Vec<(&'static str, usize)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
     /// Where the players act on different points (Mancala): what an action of the second player is called when the

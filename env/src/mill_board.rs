@@ -44,6 +44,11 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
     /// Number of actions in all blocks.
     pub(crate) const ACTIONS: usize = POINTS * POINTS + POINTS;
 
+    /// The blocks of the actions; removals have a name in each game.
+    pub(crate) fn blocks(remove: &'static str) -> Vec<(&'static str, usize)> {
+        vec![("PLACE", POINTS), ("MOVE", POINTS * (POINTS - 1)), (remove, POINTS)]
+    }
+
     /// All points.
     pub(crate) const ALL: u32 = (1 << POINTS) - 1;
 

@@ -153,6 +153,7 @@ impl Game for Toy {
             point_planes: Vec::new(),
             scalars: vec!["node".into()],
             actions: MAX_CHILDREN,
+            blocks: vec![("CHILD", MAX_CHILDREN)],
             symmetries: vec![Symmetry { points: vec![0], actions: (0..MAX_CHILDREN as u16).collect(), planes: 0 }],
             turned: None,
             margin_scale: Some(4.0),

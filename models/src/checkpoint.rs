@@ -130,7 +130,8 @@ impl CheckpointInfo {
         Ok(())
     }
 
-    fn to_metadata(&self) -> Result<BTreeMap<String, String>, Fault> {
+    /// What the file says, by key.
+    pub(crate) fn to_metadata(&self) -> Result<BTreeMap<String, String>, Fault> {
         if let Some(key) = self.extra.keys().find(|key| key.starts_with(PREFIX)) {
             return Err(Fault::ReservedKey(key.clone()));
         }

@@ -60,10 +60,15 @@ mod tensor_file;
 mod checkpoint;
 mod learner_file;
 
+mod export;
+
 mod inference;
 
 pub use batch::{Batch, BatchError, Example};
 pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, load_bytes, save};
+pub use export::{
+    Attribute, ForwardPass, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, Step, VALUE_LOGITS, forward_pass, onnx,
+};
 pub use files::atomic_write;
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use learner::{LearnError, Learner, LearnerState, OptimiserConfig, StepReport};

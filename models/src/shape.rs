@@ -115,9 +115,18 @@ impl Board {
                 }
                 within("the height of the lattice", height, 2..=256)?;
                 within("the width of the lattice", width, 2..=256)?;
-                self.cells.len() == self.points && self.cells.iter().all(|&cell| usize::from(cell) < height * width)
+                self.check_cells()?;
+                true
             }
         };
+        if valid { Ok(()) } else { Err(NetworkError::BadBoard) }
+    }
+
+    /// Checks that every point has its cell on the lattice.
+    pub(crate) fn check_cells(&self) -> Result<(), NetworkError> {
+        let area = self.lattice[0].saturating_mul(self.lattice[1]);
+        within("the area of the lattice", area, 1..=65536)?;
+        let valid = self.cells.len() == self.points && self.cells.iter().all(|&cell| usize::from(cell) < area);
         if valid { Ok(()) } else { Err(NetworkError::BadBoard) }
     }
 

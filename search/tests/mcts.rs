@@ -58,8 +58,8 @@ fn small_trees_are_proven_exactly() {
 #[test]
 fn a_tree_is_kept_along_several_actions_or_given_up() {
     let game = Mancala::default();
-    let actions = ["B5", "A3"].map(|text| game.parse_action(text).expect("an action"));
     let searched = || searched(&game, game.start(), 3000, &mut Rollout::new(1));
+    let actions = searched().principal_variation()[..2].to_vec();
     let found = |search: &Mcts<Mancala>| (search.size(), search.actions().collect::<Vec<_>>());
     let (mut stepwise, mut along, mut given_up) = (searched(), searched(), searched());
     actions.iter().for_each(|&action| stepwise.advance(&game, action));

@@ -9,6 +9,7 @@ mod classical;
 mod exact;
 mod external;
 mod pretrained;
+mod spec;
 
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec};
 pub use exact::{ExactSpec, Rate};
@@ -16,65 +17,28 @@ pub use external::EngineSpec;
 pub(crate) use options::parse_time;
 pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
+pub use spec::AgentSpec;
 pub use thinking::{Thinking, Thought, Verdict};
 pub use tree_player::Budget;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use turnstone_env::Game;
 use turnstone_env::games::AnyGame;
-use turnstone_env::{Game, Params, nearest};
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
 use turnstone_search::exact::Solvable;
 
 use self::classical::ClassicalPlayer;
 use self::external::External;
-use self::options::{Options, time_text};
 use crate::config::SearchKind;
-use crate::network::{checkpoint_params, shape};
-
-/// Most simulations per move.
-const MAX_SIMULATIONS: u32 = 10_000_000;
+use crate::network::{checkpoint_params, game_params, shape};
 
 /// A game that agents can be built for, as all of this program's are.
 pub trait Playable: Classical + Solvable {}
 
 impl<G: Classical + Solvable> Playable for G {}
-
-/// Which agent plays.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum AgentSpec {
-    /// A person at the terminal; only in `play`.
-    Human,
-    /// Uniformly random legal actions.
-    Random,
-    /// A classical search.
-    Classical(ClassicalSpec),
-    /// Tree search with random playouts.
-    Mcts {
-        /// What bounds the search.
-        budget: Budget,
-    },
-    /// A player that knows the exact truth.
-    Exact(ExactSpec),
-    /// Tree search with a trained network.
-    Az {
-        /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
-        /// with the program (`./pretrained` is a file of that name).
-        checkpoint: PathBuf,
-        /// What bounds the search; 0 simulations play the network's policy without search.
-        budget: Budget,
-        /// Which search.
-        search: SearchKind,
-    },
-    /// Another program that speaks the Universal Game Interface.
-    Engine(EngineSpec),
-}
 
 /// Why an agent cannot play.
 #[derive(Debug, Error)]
@@ -104,7 +68,7 @@ pub enum AgentError {
     )]
     NotPretrained {
         /// The game.
-        game: &'static str,
+        game: String,
         /// The games that have one.
         games: String,
     },
@@ -140,9 +104,6 @@ impl Agent {
     /// One line that names the spec or file and the fault.
     pub fn load<G: Playable>(spec: &AgentSpec, game: &G) -> Result<Self, AgentError> {
         let network = match spec {
-            AgentSpec::Az { checkpoint, .. } if checkpoint.as_os_str() == pretrained::NAME => {
-                Some(pretrained::load(game)?)
-            }
             AgentSpec::Az { checkpoint, .. } => Some(load_network(checkpoint, game)?),
             AgentSpec::Classical(classical) => {
                 classical::find_heuristic::<G>(classical.heuristic.as_deref())
@@ -212,29 +173,47 @@ impl Agent {
     }
 }
 
-/// Reads a checkpoint of this game from a file, or from a run folder's `latest.safetensors`.
+/// Reads a checkpoint of this game: a file, a run folder's `latest.safetensors`, or `pretrained`.
 ///
 /// # Errors
 /// One line that names the file and the fault.
-pub fn load_network<G: Game>(path: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
-    let path = checkpoint_file(path);
-    checked(&path, turnstone_models::load(&path)?, game)
+pub fn load_network<G: Game>(checkpoint: &Path, game: &G) -> Result<LoadedNetwork, AgentError> {
+    read_network(checkpoint, G::NAME)?.checked(checkpoint, game)
 }
 
-/// The file that is meant: a run folder stands for its latest checkpoint.
-fn checkpoint_file(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() }
-}
-
-/// A checkpoint that is confirmed to be of this game.
-fn checked<G: Game>(
-    path: &Path,
-    (info, weights): (CheckpointInfo, Weights),
-    game: &G,
-) -> Result<LoadedNetwork, AgentError> {
-    info.expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
-        .map_err(|mismatch| AgentError::Mismatch { path: path.to_owned(), mismatch })?;
+/// Reads a checkpoint whatever its game; `game` is the one whose agent `pretrained` stands for.
+///
+/// # Errors
+/// One line that names the file and the fault.
+pub fn read_network(checkpoint: &Path, game: &str) -> Result<LoadedNetwork, AgentError> {
+    let is_pretrained = checkpoint.as_os_str() == pretrained::NAME;
+    let (info, weights) =
+        if is_pretrained { pretrained::read(game)? } else { turnstone_models::load(&file(checkpoint))? };
     Ok(LoadedNetwork { info, weights })
+}
+
+/// The file that a checkpoint's name means, as errors name it.
+fn file(checkpoint: &Path) -> PathBuf {
+    if checkpoint.as_os_str() == pretrained::NAME {
+        PathBuf::from(pretrained::FILE)
+    } else if checkpoint.is_dir() {
+        checkpoint.join("latest.safetensors")
+    } else {
+        checkpoint.to_owned()
+    }
+}
+
+impl LoadedNetwork {
+    /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
+    ///
+    /// # Errors
+    /// How it differs.
+    pub fn checked<G: Game>(self, checkpoint: &Path, game: &G) -> Result<Self, AgentError> {
+        self.info
+            .expect(G::NAME, G::VERSION, &checkpoint_params(game), &shape(&game.spec()))
+            .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
+        Ok(self)
+    }
 }
 
 impl AgentSpec {
@@ -247,178 +226,8 @@ impl AgentSpec {
         if checkpoint.as_os_str() == pretrained::NAME {
             return Ok(None);
         }
-        let (info, _) = turnstone_models::load(&checkpoint_file(checkpoint))?;
-        let mut params = Params::new();
-        for (key, value) in &info.params {
-            params.set(key, value.as_str().unwrap_or_default());
-        }
-        let game = AnyGame::new(&info.game, &params);
+        let (info, _) = turnstone_models::load(&file(checkpoint))?;
+        let game = AnyGame::new(&info.game, &game_params(&info));
         game.map(Some).map_err(|error| AgentError::Spec { spec: self.to_string(), fault: error.to_string() })
-    }
-}
-
-/// The names of the agents that are not classical searches.
-const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
-
-impl FromStr for AgentSpec {
-    type Err = AgentError;
-
-    fn from_str(spec: &str) -> Result<Self, AgentError> {
-        let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
-        let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-        // An engine's command line may hold anything, so its options come first.
-        let (rest, command) = match name {
-            "engine" => rest.split_once(':').unwrap_or((rest, "")),
-            _ => (rest, ""),
-        };
-        let with_file = match name {
-            "az" => true,
-            "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
-            _ => false,
-        };
-        let mut options = Options::parse(rest, with_file).map_err(fault)?;
-        let parsed = match name {
-            "human" => Ok(Self::Human),
-            "random" => Ok(Self::Random),
-            "mcts" => budget(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
-            "az" => budget(&mut options, 0, 100).and_then(|budget| {
-                let search = search_kind(&mut options)?;
-                let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, budget, search })
-            }),
-            "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
-            "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
-            _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
-            _ => {
-                let agents = [&OTHERS[..], &classical::NAMES].concat();
-                Err(match nearest(name, agents.iter().copied()) {
-                    Some(near) => format!("unknown agent (did you mean `{near}`?)"),
-                    None => format!("unknown agent; the agents are {}", agents.join(", ")),
-                })
-            }
-        };
-        parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
-    }
-}
-
-/// `sims=` or `time=`, of which there can be one.
-fn budget(options: &mut Options, least: u32, default: u32) -> Result<Budget, String> {
-    let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
-    match (simulations, options.time("time")?) {
-        (Some(_), Some(_)) => Err("give sims or time, not both".into()),
-        (None, Some(time)) => Ok(Budget::Time(time)),
-        (simulations, None) => Ok(Budget::Simulations(simulations.unwrap_or(default))),
-    }
-}
-
-fn search_kind(options: &mut Options) -> Result<SearchKind, String> {
-    match options.take("search").as_deref() {
-        None => Ok(SearchKind::default()),
-        Some("puct") => Ok(SearchKind::Puct),
-        Some("gumbel") => Ok(SearchKind::Gumbel),
-        Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
-    }
-}
-
-impl fmt::Display for AgentSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Human => write!(f, "human"),
-            Self::Random => write!(f, "random"),
-            Self::Classical(classical) => classical.fmt(f),
-            Self::Engine(engine) => engine.fmt(f),
-            Self::Mcts { budget } => write!(f, "mcts:{budget}"),
-            Self::Exact(exact) => exact.fmt(f),
-            Self::Az { checkpoint, budget, search } => {
-                write!(f, "az:{},{budget}", checkpoint.display())?;
-                match search {
-                    SearchKind::Puct => write!(f, ",search=puct"),
-                    SearchKind::Gumbel => Ok(()),
-                }
-            }
-        }
-    }
-}
-
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Simulations(simulations) => write!(f, "sims={simulations}"),
-            Self::Time(time) => write!(f, "time={}", time_text(*time)),
-        }
-    }
-}
-
-impl TryFrom<String> for AgentSpec {
-    type Error = AgentError;
-
-    fn try_from(spec: String) -> Result<Self, AgentError> {
-        spec.parse()
-    }
-}
-
-impl From<AgentSpec> for String {
-    fn from(spec: AgentSpec) -> Self {
-        spec.to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn specs_come_back_as_they_were_written() {
-        for spec in [
-            "human",
-            "random",
-            "minimax:depth=6",
-            "alphabeta:depth=8,heuristic=store_difference",
-            "alphabeta:depth=8,hash=64",
-            "alphabeta:nodes=100000",
-            "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0",
-            "breadthfirst:depth=2",
-            "bestfirst:nodes=1000,heuristic=win_loss",
-            "mcts:sims=200",
-            "mcts:time=50ms",
-            "az:x,time=1s,search=puct",
-            "exact",
-            "exact:error=0.5",
-            "exact:other/tables,error=0.05,depth=6",
-            "az:runs/a b/latest.safetensors,sims=100",
-            "az:x,sims=16,search=puct",
-            "az:pretrained,sims=200",
-            "engine::my-engine",
-            "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
-        ] {
-            assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
-        }
-        assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
-        assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
-        assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
-    }
-
-    #[test]
-    fn faults_are_named() {
-        let fault = |spec: &str| spec.parse::<AgentSpec>().expect_err("a fault").to_string();
-        assert_eq!(fault("rando"), "agent `rando`: unknown agent (did you mean `random`?)");
-        assert_eq!(
-            fault("alphabeta:dept=3"),
-            "agent `alphabeta:dept=3`: unknown option `dept` (did you mean `depth`?)"
-        );
-        assert!(fault("minimax:depth=0").contains("depth must be a number from 1 to 128"));
-        for time in ["1", "0s", "-1s", "nans", "infs", "1h", "9999m", "s"] {
-            assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
-        }
-        assert!(fault("az").contains("name a checkpoint"));
-        assert!(fault("engine").contains("name a program"));
-        assert!(fault("engine:nodes=5").contains("name a program"));
-        assert!(fault("engine::a 'b").contains("a quote has no end"));
-        assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
-        assert!(fault("random:x").contains("not `key=value`"));
-        assert!(fault("mcts:sims=10,time=1s").contains("sims or time, not both"));
-        assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
-        assert!(fault("exact:x,error=nan").contains("error must be a rate"));
-        assert!(fault("mcts:sims=-1").contains("sims must be"));
     }
 }

@@ -44,6 +44,8 @@ enum Command {
     Train(commands::train::Train),
     /// Write a run's report: one HTML page
     Report(commands::report::Report),
+    /// Write a checkpoint for other programs: safetensors, ONNX, or a bundle that plays
+    Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
@@ -64,6 +66,11 @@ enum Command {
     Konane(commands::seeds::konane::Konane),
     /// Morabaraba: the contest's own query functions
     Morabaraba(commands::seeds::morabaraba::Morabaraba),
+    /// Play in Pyro's Konane world over TCP
+    Pyro(commands::pyro::Pyro),
+    /// Keep a Konane world for two of Pyro's players
+    #[command(name = "pyro-server")]
+    PyroServer(commands::pyro_server::PyroServer),
 }
 
 impl Cli {
@@ -84,6 +91,7 @@ impl Cli {
             Command::Doctor(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Export(command) => command.run(),
             Command::Arena(command) => command.run(),
             Command::Grade(command) => command.run(),
             Command::Solve(command) => command.run(),
@@ -93,6 +101,8 @@ impl Cli {
             Command::Morris(command) => command.run(),
             Command::Konane(command) => command.run(),
             Command::Morabaraba(command) => command.run(),
+            Command::Pyro(command) => command.run(),
+            Command::PyroServer(command) => command.run(),
         }
     }
 }

@@ -191,6 +191,9 @@ pub struct SelfPlayConfig {
     pub fast_simulations: u32,
     /// A game starts with 0 to this many uniformly random plies, which are not learned from.
     pub opening_plies: u16,
+    /// Share of the games that start from a position of an earlier game in the replay window instead (Trudeau and
+    /// Bowling, "Targeted search control in AlphaZero", 2023).
+    pub archived_starts: f32,
     /// Temperature of the choice of moves in the first plies.
     pub temperature: f32,
     /// How many plies, counted from the start of the game, that temperature holds.
@@ -209,6 +212,7 @@ impl Default for SelfPlayConfig {
             full_search_share: 1.0,
             fast_simulations: 16,
             opening_plies: 4,
+            archived_starts: 0.0,
             temperature: 1.0,
             temperature_plies: 12,
             final_temperature: 0.3,
@@ -342,6 +346,8 @@ pub struct ArenaConfig {
     pub opening_plies: [u16; 2],
     /// The opponents.
     pub opponents: Vec<AgentSpec>,
+    /// Whether the network is graded against the exact truth beside every match, if the program has it for the game.
+    pub grade: bool,
     /// Games against each rung of the game's ladder; 0 does not climb it.
     pub ladder_games: usize,
     /// Games against the best checkpoint so far; 0 does not meet it.
@@ -358,6 +364,7 @@ impl Default for ArenaConfig {
             search: SearchKind::default(),
             opening_plies: [2, 6],
             opponents: vec![AgentSpec::Random],
+            grade: true,
             ladder_games: 0,
             best_games: 0,
         }
@@ -475,6 +482,7 @@ impl Config {
         within("self_play.full_search_share", play.full_search_share, 0.01, 1.0)?;
         within("self_play.fast_simulations", play.fast_simulations, 1, 1_000_000)?;
         within("self_play.opening_plies", play.opening_plies, 0, 1000)?;
+        within("self_play.archived_starts", play.archived_starts, 0.0, 1.0)?;
         within("self_play.temperature", play.temperature, 0.0, 10.0)?;
         within("self_play.final_temperature", play.final_temperature, 0.0, 10.0)?;
         let learn = &self.learn;

@@ -33,7 +33,7 @@ struct Answer {
     prediction: Option<[f32; 3]>,
 }
 
-/// Asks the agent for its move in every position of the set. `None` if `stop` was set before the end.
+/// Asks the agent for its move in every position of the set; the grade does not depend on the number of threads. `None` if `stop` was set before the end.
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
@@ -57,7 +57,7 @@ pub fn grade<G: Playable>(
             }
             let mut rng = stream(seed, Purpose::Play, [number as u64, 0]);
             let answer = ask(game, &mut *player, &set.positions[number], &mut rng)?;
-            answers.lock().expect("no thread panics while it holds the list").push(answer);
+            answers.lock().expect("no thread panics while it holds the list").push((number, answer));
             progress();
         }
     };
@@ -65,7 +65,10 @@ pub fn grade<G: Playable>(
         let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
-    let answers = answers.into_inner().expect("all threads have ended well");
+    let mut answers = answers.into_inner().expect("all threads have ended well");
+    // Sums of fractions depend on their order.
+    answers.sort_unstable_by_key(|&(number, _)| number);
+    let answers: Vec<Answer> = answers.into_iter().map(|(_, answer)| answer).collect();
     Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
 }
 

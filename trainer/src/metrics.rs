@@ -7,6 +7,7 @@ use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
 use crate::arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
+use crate::grading::Grade;
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 
@@ -37,6 +38,8 @@ pub struct Metrics {
     pub previous_best: Option<ArenaMetrics>,
     /// What the ladder says, if it was climbed.
     pub ladder: Option<LadderRating>,
+    /// The grade against the exact truth after the iteration, if it was due and the truth is known.
+    pub grade: Option<Grade>,
     /// How long things took.
     pub timing: Timing,
 }
@@ -169,6 +172,11 @@ impl Metrics {
         }
         if let Some(ladder) = &self.ladder {
             scalar("arena/ladder_elo", ladder.elo);
+        }
+        if let Some(grade) = &self.grade {
+            scalar("truth/kept", grade.all.value());
+            scalar("truth/kept_critical", grade.critical.value());
+            grade.value_head.iter().for_each(|head| scalar("truth/value_head", head.accuracy.value()));
         }
     }
 }

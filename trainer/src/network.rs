@@ -22,6 +22,18 @@ pub fn checkpoint_params<G: Game>(game: &G) -> turnstone_models::Params {
     game.params().iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
+/// A checkpoint's parameters as a game takes them.
+pub fn game_params(info: &CheckpointInfo) -> turnstone_env::Params {
+    let mut params = turnstone_env::Params::new();
+    for (key, value) in &info.params {
+        match value.as_str() {
+            Some(text) => params.set(key, text),
+            None => params.set(key, value),
+        }
+    }
+    params
+}
+
 /// What a checkpoint of this game says about itself.
 pub fn checkpoint_info<G: Game>(game: &G, network: &NetworkConfig, step: u64) -> CheckpointInfo {
     CheckpointInfo::new(G::NAME, G::VERSION, checkpoint_params(game), network.clone(), shape(&game.spec()), step)

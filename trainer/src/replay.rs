@@ -2,7 +2,7 @@
 
 mod shard;
 
-pub use shard::{GameId, Position, Shard, ShardError};
+pub use shard::{Archived, GameId, Position, Shard, ShardError};
 
 use rand::{Rng, RngExt};
 use std::collections::VecDeque;
@@ -43,6 +43,11 @@ impl Window {
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
         self.shards.front().map(|shard| shard.iteration)
+    }
+
+    /// The positions of all shards that games may start from, the oldest first.
+    pub fn archived(&self) -> impl Iterator<Item = &Archived> {
+        self.shards.iter().flat_map(|shard| shard.archived())
     }
 
     /// A uniformly random position.

@@ -11,15 +11,16 @@ use anyhow::{Result, anyhow, bail};
 use turnstone_env::{Game, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use self::evaluation::confirm_ladder;
+use self::evaluation::{confirm_ladder, truth};
 use crate::agents::{Playable, load_network};
 use crate::arena::TournamentRecord;
 use crate::config::Config;
+use crate::grading::TruthSet;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::network::{checkpoint_info, shape};
 use crate::progress::Reporter;
-use crate::replay::{GameId, Window, window_size};
+use crate::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
 use crate::self_play::{self, Games, Progress, Task, outcome_shares};
 use crate::streams::{Purpose, stream};
@@ -72,6 +73,8 @@ pub struct Run<'a, G: Game> {
     window: Window,
     standing: Standing,
     events: EventLog,
+    /// Positions whose exact value is known, if checkpoints are graded.
+    truth: Option<TruthSet>,
 }
 
 impl<'a, G: Playable> Run<'a, G> {
@@ -89,7 +92,8 @@ impl<'a, G: Playable> Run<'a, G> {
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { setup, spec, learner, window: Window::default(), standing, events })
+        let truth = truth(game, config)?;
+        Ok(Self { setup, spec, learner, window: Window::default(), standing, events, truth })
     }
 
     /// A run as it stood at the end of its last finished iteration.
@@ -130,7 +134,8 @@ impl<'a, G: Playable> Run<'a, G> {
             reporter.warning(&format!("{}: {missing} lines are missing or damaged", path.display()));
         }
         let events = EventLog::open(&folder.tensorboard());
-        let mut run = Self { setup, spec, learner, window, standing, events };
+        let truth = truth(game, config)?;
+        let mut run = Self { setup, spec, learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -252,6 +257,7 @@ impl<'a, G: Playable> Run<'a, G> {
             arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
+            grade: evaluation.grade,
             timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
         };
         self.save(&metrics, steps_before)?;
@@ -259,7 +265,14 @@ impl<'a, G: Playable> Run<'a, G> {
         Ok(Some(metrics))
     }
 
+    /// The positions of the window that games may start from.
+    fn archive(&self) -> Result<Vec<(G::State, u16)>> {
+        let state = |archived: &Archived| Ok((self.setup.game.parse_position(&archived.position)?, archived.ply));
+        self.window.archived().map(state).collect()
+    }
+
     fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
+        let archive = self.archive()?;
         let task = Task {
             game: self.setup.game,
             network: &self.setup.config.net,
@@ -267,6 +280,7 @@ impl<'a, G: Playable> Run<'a, G> {
             search: &self.setup.config.search,
             self_play: &self.setup.config.self_play,
             simulations: self.setup.config.search.simulations_at(self.progress(iteration)),
+            archive: &archive,
             seed: self.setup.config.seed,
             iteration,
         };
@@ -325,14 +339,17 @@ impl<'a, G: Playable> Run<'a, G> {
         learning_rate(&self.setup.config.learn, self.learner.steps(), self.progress(iteration))
     }
 
+    fn is_last(&self, iteration: u64) -> bool {
+        iteration == self.setup.config.run.iterations
+    }
+
     /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
     fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
         for record in matches {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }
-        let last = metrics.iteration == self.setup.config.run.iterations;
-        if last || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
+        if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
             for tensor in self.learner.averaged().tensors() {
                 self.events.histogram(&format!("weights/{}", tensor.name), &tensor.data, metrics.step);
             }
@@ -348,9 +365,8 @@ impl<'a, G: Playable> Run<'a, G> {
         let info = checkpoint_info(game, &config.net, step);
         let weights = self.learner.averaged();
         turnstone_models::save(&folder.latest(), &info, weights)?;
-        let last = iteration == config.run.iterations;
         let every = config.run.checkpoint_steps;
-        if last || step / every > steps_before / every {
+        if self.is_last(iteration) || step / every > steps_before / every {
             folder.save_numbered(&info, weights)?;
         }
         let window_from = self.window.oldest().unwrap_or(1);

@@ -14,7 +14,7 @@ use turnstone_search::{Evaluator, Mcts, Request, Requests, Traffic};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
 use crate::network::NetworkEvaluator;
-use crate::replay::Shard;
+use crate::replay::{Archived, Shard};
 use crate::streams::{Purpose, Stream, stream};
 
 /// What a self-play iteration needs to know.
@@ -32,10 +32,23 @@ pub struct Task<'a, G: Game> {
     pub self_play: &'a SelfPlayConfig,
     /// Simulations of a move that is searched in full.
     pub simulations: u32,
+    /// Positions that games may start from, with the plies played before them.
+    pub archive: &'a [(G::State, u16)],
     /// The run's seed.
     pub seed: u64,
     /// The iteration, counted from 1.
     pub iteration: u64,
+}
+
+impl<G: Game> Task<'_, G> {
+    /// Where a game starts: at a position of the archive, or after a random opening.
+    fn start(&self, rng: &mut Stream) -> (G::State, u16) {
+        let share = self.self_play.archived_starts;
+        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
+            return self.archive[rng.random_range(0..self.archive.len())];
+        }
+        random_opening(self.game, self.self_play.opening_plies, rng)
+    }
 }
 
 /// The games of one iteration.
@@ -147,6 +160,8 @@ struct Seat<G: Game> {
     ply: u16,
     /// Plies at which the recorded positions stood.
     recorded: Vec<u16>,
+    /// The positions themselves, if some are to be archived.
+    visited: Vec<G::State>,
     positions: Shard,
     /// The move is searched in full, and learned from.
     full: bool,
@@ -233,7 +248,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
                 progress.games.fetch_add(1, Ordering::Relaxed);
                 // `remove` keeps the order of the other seats, and with it the rows of the batches.
                 let over = self.seats.remove(i);
-                let (over, search) = over.finish(outcome);
+                let (over, search) = over.finish(self.task.game, outcome);
                 self.finished.push(over);
                 if let Some(next) = self.next_game(Some(search)) {
                     self.seats.insert(i, next);
@@ -260,6 +275,9 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             let policy = indices.zip(self.policy.iter().copied());
             seat.positions.push(&self.features, policy, mover, seat.search.estimate());
             seat.recorded.push(seat.ply);
+            if self.task.self_play.archived_starts > 0.0 {
+                seat.visited.push(*seat.search.state());
+            }
         }
         let temperature = self.task.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
@@ -267,13 +285,13 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         seat.ply += 1;
     }
 
-    /// The next game of this worker after its random opening, with its first search begun, in the memory of a finished
+    /// The next game of this worker from where it starts, with its first search begun, in the memory of a finished
     /// one's search.
     fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
         let number = self.numbers.next()?;
         let task = self.task;
         let mut rng = stream(task.seed, Purpose::SelfPlay, [task.iteration, number as u64]);
-        let (state, ply) = random_opening(task.game, task.self_play.opening_plies, &mut rng);
+        let (state, ply) = task.start(&mut rng);
         let mut search = search.unwrap_or_else(|| Mcts::new(task.game, state));
         search.reset(task.game, state);
         let mut seat = Seat {
@@ -282,6 +300,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             search,
             ply,
             recorded: Vec::new(),
+            visited: Vec::new(),
             positions: Shard::new(task.iteration, self.spec.features()),
             full: true,
             simulations: 0,
@@ -307,8 +326,12 @@ impl<G: Game> Seat<G> {
     }
 
     /// What the game leaves, and its search for the next one.
-    fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
+    fn finish(mut self, game: &G, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
+        if !self.visited.is_empty() {
+            let i = self.rng.random_range(0..self.visited.len());
+            self.positions.archive(Archived { ply: self.recorded[i], position: game.position_text(&self.visited[i]) });
+        }
         let game = FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply };
         (game, self.search)
     }
@@ -341,4 +364,41 @@ pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
         ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
     };
     [share(Some(Side::First)), share(None), share(Some(Side::Second))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::shape;
+    use turnstone_env::games::mu_torere::MuTorere;
+
+    #[test]
+    fn games_start_from_the_archive_and_leave_a_position_to_it() {
+        let game = MuTorere::default();
+        let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+        let layout = network.layout(&shape(&game.spec())).expect("a small network");
+        let weights = Weights::random(&layout, 1);
+        let self_play = SelfPlayConfig { games_per_iteration: 5, archived_starts: 1.0, ..SelfPlayConfig::default() };
+        let mut rng = stream(1, Purpose::SelfPlay, [0, 0]);
+        let (state, _) = random_opening(&game, 6, &mut rng);
+        let mut task = Task {
+            game: &game,
+            network: &network,
+            weights: &weights,
+            search: &SearchConfig::default(),
+            self_play: &self_play,
+            simulations: 4,
+            archive: &[(state, 40)],
+            seed: 1,
+            iteration: 1,
+        };
+        assert_eq!(task.start(&mut rng), (state, 40));
+        let games = play(&task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+        assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
+        let archived = games.shard.archived();
+        assert_eq!(archived.len(), 5);
+        assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
+        task.archive = &[];
+        assert!(task.start(&mut rng).1 <= self_play.opening_plies);
+    }
 }

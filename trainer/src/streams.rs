@@ -24,6 +24,8 @@ pub enum Purpose {
     Play = 6,
     /// A sample game of a report: number of the game.
     Sample = 7,
+    /// Who begins in a world of Konane: number of the game.
+    Toss = 8,
 }
 
 /// The stream for `purpose` at `place` in the run with this seed. It depends on nothing else, so that neither

@@ -90,10 +90,19 @@ fn the_seeds_mancala_task() {
         let record: Value = serde_json::from_str(&stdout(&[&args[..], extra].concat())).expect("JSON");
         record
     };
+    // The moves of an independent program: plain minimax, the source's evaluation, ties to the lower pit.
     let record = play(&["--max-moves", "15"]);
-    assert_eq!(record["moves"].as_array().map(Vec::len), Some(15));
+    assert_eq!(record["moves"], json!("B4 B7 A6 A7 B6 A6 B7 B3 A3 B3 A2 B7 B6 B4 B3".split(' ').collect::<Vec<_>>()));
+    assert_eq!(record["position"], "6,0,0,9,1,2/18 0,0,0,9,0,0/3 2");
     let record = play(&["--max-moves", "15", "--param", "first_player=2"]);
-    assert!(record["moves"][0].as_str().expect("a move").starts_with('A'));
+    assert_eq!(record["moves"], json!("A2 B3 B2 A3 B4 A2 A6 A2 A3 B5 A7 A2 A4 B6 A6".split(' ').collect::<Vec<_>>()));
+    let printed =
+        stdout(&["play", "mancala", "--p1", "alphabeta:depth=5", "--p2", "alphabeta:depth=5", "--max-moves", "15"]);
+    let states: Vec<&str> = printed.split("\n\n").collect();
+    assert_eq!(states.len(), 17, "the start, a state after each move, and the position at the end");
+    assert!(states[15].starts_with("15. player 1: B3"));
+    let table = "     2  3  4  5  6  7\nA  3  0  0  0  9  0  0      player 2\nB     6  0  0  9  1  2 18  player 1";
+    assert!(states[15].ends_with(table));
     let record = play(&["--position", "0,0,0,0,0,1/20 1,0,0,0,0,3/23 1"]);
     assert!(record["outcome"].is_string());
     let minimax =

@@ -23,6 +23,7 @@ simulations = 8
 games_per_iteration = 24
 concurrent_games = 6
 threads = 2
+archived_starts = 0.3
 [learn]
 batch = 32
 samples_per_position = 8
@@ -130,7 +131,11 @@ fn threads_batches_and_the_cache_change_nothing() {
     assert_eq!(code, Some(0), "{text}");
     let read = |run: &Path| fs::read(run.join("latest.safetensors")).expect("written");
     assert!(read(&one) == read(&other), "the networks differ");
-    assert_eq!(metrics(&one), metrics(&other));
+    let lines = metrics(&one);
+    assert_eq!(lines, metrics(&other));
+    // Beside every match the network is graded in all 1100 positions in which a move can be chosen.
+    let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
+    assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
 }
 
 #[test]
@@ -227,4 +232,15 @@ fn the_smoke_run_beats_random() {
     let events = fs::read_dir(run.join("tensorboard")).expect("readable").next().expect("a file").expect("readable");
     assert!(events.metadata().expect("readable").len() > 1000);
     assert!(run.join("best.safetensors").is_file() && run.join("checkpoints").read_dir().is_ok_and(|d| d.count() > 0));
+}
+
+#[test]
+fn every_shipped_config_is_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs");
+    let configs = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+    let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(configs.len() >= 7);
+    for path in configs {
+        turnstone::config::Config::read(&path).unwrap_or_else(|fault| panic!("{fault}"));
+    }
 }

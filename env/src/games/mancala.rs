@@ -233,6 +233,7 @@ impl Game for Mancala {
                 "store difference / 16".into(),
             ],
             actions: points,
+            blocks: vec![("SOW", points)],
             turned: Some((0..2 * pits).rev().collect()),
             margin_scale: Some(f32::from(self.total()) / 4.0),
         }

@@ -253,6 +253,7 @@ impl Game for Morabaraba {
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,
+            blocks: Board::blocks("SHOOT"),
             symmetries: SYMMETRIES.clone(),
             turned: None,
             margin_scale: Some(f32::from(self.cows) / 3.0),

@@ -221,6 +221,7 @@ impl Game for Morris {
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,
+            blocks: Board::blocks("REMOVE"),
             symmetries: SYMMETRIES.clone(),
             turned: None,
             margin_scale: None,

@@ -189,6 +189,7 @@ impl Game for MuTorere {
             point_planes: vec!["own pieces".into(), "opponent's pieces".into()],
             scalars: vec!["plies played / max_plies".into()],
             actions: MOVES.len(),
+            blocks: vec![("MOVE", MOVES.len())],
             symmetries: automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect(),
             turned: None,
             margin_scale: None,

@@ -155,8 +155,8 @@ struct Tile<'a> {
     strips: usize,
 }
 
-/// Inputs that should stay in the nearest cache while the strips pass by.
-const NEAR: usize = 6 * 1024;
+/// Inputs that should stay near while the strips pass by.
+const NEAR: usize = 12 * 1024;
 
 /// Takes the boards by the dozen, so that every class of points fills its tiles, and in each dozen class by class and
 /// strip by strip.
@@ -186,25 +186,34 @@ fn over_tiles<T: Tiles>(product: &Product<'_>, boards: usize, y: &mut [f32]) {
 /// Sixteen lanes in registers. All of it, and what is generic over it, must end up inside a function that is compiled for
 /// its instructions: hence `inline(always)`, which at batch 8 is 5 % faster than leaving it to the compiler.
 trait Vector: Copy {
-    fn load(lanes: &Lanes) -> Self;
-    fn store(self, lanes: &mut Lanes);
+    fn load(lanes: &[f32; LANES]) -> Self;
+    fn store(self, lanes: &mut [f32; LANES]);
     /// `self + x * weight` in every lane.
     fn multiply_add(self, x: f32, weight: Self) -> Self;
+    /// `self + other` in every lane.
+    fn add(self, other: Self) -> Self;
+    /// Zero in the lanes that are not above it.
+    fn relu(self) -> Self;
+    /// Passes on a tile's sums when they are complete.
+    #[inline(always)]
+    fn settle<T>(sums: T) -> T {
+        sums
+    }
 }
 
 /// A tile of `ROWS` rows and `STRIPS` strips.
 ///
-/// The sums stay in registers from the bias to the store because all their indices are known to the compiler once the
-/// short loops over `r` and `s` are unrolled. So what is longer, the finish, works on a copy in memory.
+/// The sums stay in registers from the bias to their destination because all their indices are known to the compiler
+/// once the short loops over `r` and `s` are unrolled.
 #[inline(always)]
 fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
     let Tile { product, class, first_row, first_strip, .. } = *tile;
     let &Product { x, weight, bias, inputs, outputs, neighbours, finish } = product;
     let places = places::<ROWS>(class.points(), neighbours.points(), first_row);
     let bias = &bias[first_strip..][..STRIPS];
-    let mut start = [V::load(&bias[0]); STRIPS];
+    let mut start = [V::load(&bias[0].0); STRIPS];
     for s in 1..STRIPS {
-        start[s] = V::load(&bias[s]);
+        start[s] = V::load(&bias[s].0);
     }
     let mut sums = [start; ROWS];
     for (tap, sources) in class.taps() {
@@ -217,7 +226,7 @@ fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'
         for k in 0..inputs {
             let mut weights = [sums[0][0]; STRIPS];
             for s in 0..STRIPS {
-                weights[s] = V::load(&strips[s][k]);
+                weights[s] = V::load(&strips[s][k].0);
             }
             for r in 0..ROWS {
                 let x = rows[r][k];
@@ -227,19 +236,21 @@ fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'
             }
         }
     }
-    let mut stored = [[Lanes([0.0; LANES]); STRIPS]; ROWS];
-    for r in 0..ROWS {
-        for s in 0..STRIPS {
-            sums[r][s].store(&mut stored[r][s]);
-        }
-    }
+    let sums = V::settle(sums);
     let columns = first_strip * LANES..outputs.min((first_strip + STRIPS) * LANES);
-    for ((board, member), sums) in places.iter().zip(&stored) {
-        let row = &mut y[(board + class.member(*member)) * outputs..][columns.clone()];
-        for (y, sums) in row.chunks_mut(LANES).zip(sums) {
-            match <&mut [f32; LANES]>::try_from(&mut *y) {
-                Ok(whole) => finish_strip(finish, whole, &sums.0),
-                Err(_) => finish_strip(finish, y, &sums.0),
+    for r in 0..ROWS {
+        let (board, member) = places[r];
+        let row = &mut y[(board + class.member(member)) * outputs..][columns.clone()];
+        let (whole, rest) = row.as_chunks_mut::<LANES>();
+        for (s, &sums) in sums[r].iter().enumerate() {
+            match whole.get_mut(s) {
+                Some(y) => finish_strip(finish, y, sums),
+                None => {
+                    let mut padded = [0.0; LANES];
+                    padded[..rest.len()].copy_from_slice(rest);
+                    finish_strip(finish, &mut padded, sums);
+                    rest.copy_from_slice(&padded[..rest.len()]);
+                }
             }
         }
     }
@@ -260,32 +271,30 @@ fn places<const ROWS: usize>(members: usize, points: usize, first_row: usize) ->
     places
 }
 
-/// Brings some lanes of sums to their destination. Each arm is one vector operation or two where `y` is known to be
-/// whole; with the choice outside and a loop over strips inside, the compiler makes gathers and scatters of it, which
-/// is a fifth slower at batch 1.
+/// Brings sixteen sums to their destination.
 #[inline(always)]
-fn finish_strip(finish: Finish, y: &mut [f32], sums: &[f32; LANES]) {
-    let relu = |x: f32| if x > 0.0 { x } else { 0.0 };
+fn finish_strip<V: Vector>(finish: Finish, y: &mut [f32; LANES], sums: V) {
     match finish {
-        Finish::Plain => y.copy_from_slice(&sums[..y.len()]),
-        Finish::Relu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(sum)),
-        Finish::Add => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y += sum),
-        Finish::AddRelu => y.iter_mut().zip(sums).for_each(|(y, &sum)| *y = relu(*y + sum)),
+        Finish::Plain => sums,
+        Finish::Relu => sums.relu(),
+        Finish::Add => V::load(y).add(sums),
+        Finish::AddRelu => V::load(y).add(sums).relu(),
     }
+    .store(y);
 }
 
 /// Multiplies and adds in `N` independent chains; returns the number of operations.
 #[inline(always)]
 fn spin_vectors<V: Vector, const N: usize>() -> u64 {
     const STEPS: u64 = 50_000;
-    let (x, weight) = (std::hint::black_box(0.5), V::load(&std::hint::black_box(Lanes([0.5; LANES]))));
+    let (x, weight) = (std::hint::black_box(0.5), V::load(&std::hint::black_box([0.5; LANES])));
     let mut sums = [weight; N];
     for _ in 0..STEPS {
         for sum in &mut sums {
             *sum = sum.multiply_add(x, weight);
         }
     }
-    let mut stored = [Lanes([0.0; LANES]); N];
+    let mut stored = [[0.0; LANES]; N];
     for i in 0..N {
         sums[i].store(&mut stored[i]);
     }

@@ -114,6 +114,7 @@ fn play<G: Playable>(
         search,
         self_play,
         simulations,
+        archive: &[],
         seed: config.seed,
         iteration,
     };

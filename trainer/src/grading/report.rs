@@ -46,6 +46,15 @@ pub struct Calibration {
     pub calibration_error: f64,
 }
 
+impl Grade {
+    /// One line for people.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let [all, critical] = [self.all, self.critical].map(|share| 100.0 * share.value());
+        format!("{all:.1} % of moves keep the value, {critical:.1} % of {} critical", self.critical.positions)
+    }
+}
+
 impl Share {
     /// The share of what is true.
     pub fn of(results: impl Iterator<Item = bool>) -> Self {

@@ -1,7 +1,7 @@
 //! One iteration's positions: flat arrays in memory, and a file with version and checksum on disk.
 //!
 //! A shard's file is, in little-endian byte order: the magic `TURNSHRD`, the format version (u32), the length of a JSON
-//! header (u32) and the header (game, version, parameters, iteration, sizes), then the arrays `records`,
+//! header (u32) and the header (game, version, parameters, iteration, sizes, archive), then the arrays `records`,
 //! `policy_ends` (u32), `policy_indices` (u16), `policy_shares` (f32) and `features` (f32), each of the length that the
 //! header says, and last the CRC-32 of all bytes before it (u32).
 
@@ -53,6 +53,17 @@ pub struct Shard {
     policy_ends: Vec<u32>,
     policy_indices: Vec<u16>,
     policy_shares: Vec<f32>,
+    archive: Vec<Archived>,
+}
+
+/// A position that later games may start from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archived {
+    /// Plies that had been played in its game.
+    pub ply: u16,
+    /// The position as text.
+    pub position: String,
 }
 
 /// One position to learn from.
@@ -86,6 +97,8 @@ struct Header {
     features: usize,
     positions: usize,
     policy_entries: usize,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    archive: Vec<Archived>,
 }
 
 /// The game that a shard's positions are of, for the header.
@@ -111,6 +124,7 @@ impl Shard {
             policy_ends: Vec::new(),
             policy_indices: Vec::new(),
             policy_shares: Vec::new(),
+            archive: Vec::new(),
         }
     }
 
@@ -153,6 +167,17 @@ impl Shard {
         }
     }
 
+    /// Adds a position that later games may start from.
+    pub fn archive(&mut self, archived: Archived) {
+        self.archive.push(archived);
+    }
+
+    /// The positions that later games may start from.
+    #[must_use]
+    pub fn archived(&self) -> &[Archived] {
+        &self.archive
+    }
+
     /// Appends another shard's positions.
     pub fn append(&mut self, other: &Self) {
         assert_eq!(self.features_per_position, other.features_per_position, "features of a position");
@@ -162,6 +187,7 @@ impl Shard {
         self.policy_ends.extend(other.policy_ends.iter().map(|end| offset + end));
         self.policy_indices.extend_from_slice(&other.policy_indices);
         self.policy_shares.extend_from_slice(&other.policy_shares);
+        self.archive.extend_from_slice(&other.archive);
     }
 
     /// Position `i`.
@@ -193,6 +219,7 @@ impl Shard {
             features: self.features_per_position,
             positions: self.len(),
             policy_entries: self.policy_indices.len(),
+            archive: self.archive.clone(),
         })
         .expect("a header of plain fields can be written");
         let mut bytes = MAGIC.to_vec();
@@ -253,6 +280,7 @@ fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
         policy_indices: take(&mut rest, Some(header.policy_entries))?,
         policy_shares: take(&mut rest, Some(header.policy_entries))?,
         features: take(&mut rest, header.positions.checked_mul(header.features))?,
+        archive: header.archive,
     };
     let ends_fit = shard.policy_ends.is_sorted()
         && shard.policy_ends.last().is_none_or(|&end| end as usize == shard.policy_indices.len())
@@ -284,6 +312,7 @@ pub(super) mod tests {
             let root = Estimate { value: 0.25, draw: 0.5 };
             shard.push(&[tag, 0.0, 1.0], policy, Side::BOTH[i % 2], root);
         }
+        shard.archive(Archived { ply: 2, position: format!("position {iteration}") });
         let plies: Vec<u16> = (0..positions as u16).collect();
         shard.finish_game(0, &plies, positions as u16, &Outcome::by_margin(-3));
         shard

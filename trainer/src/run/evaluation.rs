@@ -1,4 +1,5 @@
-//! How strong the run has become: matches against its opponents and its best checkpoint, and the game's ladder.
+//! How strong the run has become: matches against its opponents and its best checkpoint, the game's ladder, the exact
+//! truth.
 
 use anyhow::{Context, Result};
 use turnstone_env::Game;
@@ -7,6 +8,7 @@ use super::{Run, Setup};
 use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
 use crate::arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 use crate::config::{Config, cores};
+use crate::grading::{Grade, TruthSet, grade, known};
 use crate::metrics::ArenaMetrics;
 use crate::network::checkpoint_info;
 
@@ -19,6 +21,8 @@ pub(super) struct Evaluation {
     pub(super) previous_best: Option<ArenaMetrics>,
     /// On the game's ladder.
     pub(super) ladder: Option<LadderRating>,
+    /// Against the exact truth.
+    pub(super) grade: Option<Grade>,
 }
 
 /// Confirms that the ladder is there if it is to be climbed.
@@ -29,11 +33,16 @@ pub(super) fn confirm_ladder<G: Game>(game: &G, config: &Config) -> Result<()> {
     Ok(())
 }
 
+/// The positions that checkpoints are graded in, if they are to be and there are any.
+pub(super) fn truth<G: Game>(game: &G, config: &Config) -> Result<Option<TruthSet>> {
+    if config.arena.grade { known(game) } else { Ok(None) }
+}
+
 impl<G: Playable> Run<'_, G> {
     /// Plays the matches that are due; `None` if interrupted.
     pub(super) fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
         let arena = &self.setup.config.arena;
-        let last = iteration == self.setup.config.run.iterations;
+        let last = self.is_last(iteration);
         let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
         let mut evaluation = Evaluation::default();
         if !due {
@@ -65,7 +74,23 @@ impl<G: Playable> Run<'_, G> {
             self.setup.reporter.line(&format!("    on the ladder: {rating}"));
             evaluation.ladder = Some(rating);
         }
+        if let Some(truth) = &self.truth {
+            let Some(grade) = self.grade(&agent, truth)? else { return Ok(None) };
+            evaluation.grade = Some(grade);
+        }
         Ok(Some(evaluation))
+    }
+
+    /// The agent's moves against the exact truth; `None` if interrupted.
+    fn grade(&self, agent: &Agent, truth: &TruthSet) -> Result<Option<Grade>> {
+        let Setup { game, config, reporter, stop, .. } = self.setup;
+        let bar = reporter.bar("grading", truth.positions.len() as u64);
+        let grade = grade(game, agent, truth, config.seed, cores(), &|| bar.inc(1), stop)?;
+        bar.finish_and_clear();
+        if let Some(grade) = &grade {
+            reporter.line(&format!("    truth: {}", grade.summary()));
+        }
+        Ok(grade)
     }
 
     fn agent(&self, network: LoadedNetwork) -> Agent {

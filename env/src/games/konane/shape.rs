@@ -32,6 +32,7 @@ impl Board {
             point_planes: PLANES.map(str::to_owned).into(),
             scalars: SCALARS.map(str::to_owned).into(),
             actions: self.plies.len(),
+            blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
             turned: None,
             margin_scale: None,

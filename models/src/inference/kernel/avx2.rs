@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::{LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -54,19 +54,19 @@ struct Registers(__m256, __m256);
 // Used inside the two functions above only, which are compiled for AVX2 and FMA.
 impl Vector for Registers {
     #[inline(always)]
-    fn load(lanes: &Lanes) -> Self {
-        let (low, high) = lanes.0.split_at(8);
-        // SAFETY: AVX2 is there, see above; either half of the lanes is valid and aligned for a whole register.
-        unsafe { Registers(_mm256_load_ps(low.as_ptr()), _mm256_load_ps(high.as_ptr())) }
+    fn load(lanes: &[f32; LANES]) -> Self {
+        let (low, high) = lanes.split_at(8);
+        // SAFETY: AVX2 is there, see above; either half of the lanes is valid for a whole register, aligned or not.
+        unsafe { Registers(_mm256_loadu_ps(low.as_ptr()), _mm256_loadu_ps(high.as_ptr())) }
     }
 
     #[inline(always)]
-    fn store(self, lanes: &mut Lanes) {
-        let (low, high) = lanes.0.split_at_mut(8);
+    fn store(self, lanes: &mut [f32; LANES]) {
+        let (low, high) = lanes.split_at_mut(8);
         // SAFETY: as for `load`.
         unsafe {
-            _mm256_store_ps(low.as_mut_ptr(), self.0);
-            _mm256_store_ps(high.as_mut_ptr(), self.1);
+            _mm256_storeu_ps(low.as_mut_ptr(), self.0);
+            _mm256_storeu_ps(high.as_mut_ptr(), self.1);
         }
     }
 
@@ -76,6 +76,21 @@ impl Vector for Registers {
         unsafe {
             let x = _mm256_set1_ps(x);
             Registers(_mm256_fmadd_ps(x, weight.0, self.0), _mm256_fmadd_ps(x, weight.1, self.1))
+        }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX2 is there, see above.
+        unsafe { Registers(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        // SAFETY: AVX2 is there, see above.
+        unsafe {
+            let zero = _mm256_setzero_ps();
+            Registers(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))
         }
     }
 }

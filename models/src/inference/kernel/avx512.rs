@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::{LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -54,20 +54,32 @@ struct Register(__m512);
 // Used inside the two functions above only, which are compiled for AVX-512F.
 impl Vector for Register {
     #[inline(always)]
-    fn load(lanes: &Lanes) -> Self {
-        // SAFETY: AVX-512F is there, see above; a reference to lanes is valid and aligned for a whole register.
-        Register(unsafe { _mm512_load_ps(lanes.0.as_ptr()) })
+    fn load(lanes: &[f32; LANES]) -> Self {
+        // SAFETY: AVX-512F is there, see above; a reference to lanes is valid for a whole register, aligned or not.
+        Register(unsafe { _mm512_loadu_ps(lanes.as_ptr()) })
     }
 
     #[inline(always)]
-    fn store(self, lanes: &mut Lanes) {
+    fn store(self, lanes: &mut [f32; LANES]) {
         // SAFETY: as for `load`.
-        unsafe { _mm512_store_ps(lanes.0.as_mut_ptr(), self.0) }
+        unsafe { _mm512_storeu_ps(lanes.as_mut_ptr(), self.0) }
     }
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
         // SAFETY: AVX-512F is there, see above.
         Register(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(x), weight.0, self.0) })
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX-512F is there, see above.
+        Register(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        // SAFETY: AVX-512F is there, see above.
+        Register(unsafe { _mm512_max_ps(self.0, _mm512_setzero_ps()) })
     }
 }

@@ -107,6 +107,7 @@ impl SelfPlay {
             search: &config.search,
             self_play: &self_play,
             simulations: config.search.simulations,
+            archive: &[],
             seed: config.seed,
             iteration: 0,
         };

@@ -1,4 +1,6 @@
-//! `turnstone morris`: the handout's generators and estimates over boards of 18 letters.
+//! `turnstone morris`: the handout's generators, estimates and programs over boards of 18 letters.
+
+mod program;
 
 use std::process::ExitCode;
 
@@ -9,6 +11,8 @@ use turnstone_env::Side;
 use turnstone_env::seeds::morris::{
     Board, Phase, close_mill, generate, neighbors, static_estimation_midgame_endgame, static_estimation_opening,
 };
+
+use self::program::Program;
 
 #[derive(Args, Debug)]
 pub(crate) struct Morris {
@@ -38,6 +42,8 @@ enum Function {
         #[arg(long)]
         board: String,
     },
+    #[command(flatten)]
+    Program(Program),
 }
 
 #[derive(Args, Debug)]
@@ -85,6 +91,7 @@ impl Morris {
                 })
             }
             Function::Neighbors { location } => json!(neighbors(on_board(*location)?)),
+            Function::Program(program) => return program.run(),
             Function::CloseMill { location, board } => json!(close_mill(on_board(*location)?, &board.parse()?)),
         };
         super::print(&value, self.json)

@@ -1,0 +1,11 @@
+"""A stand-in for the contest's `core`: the colours."""
+
+from enum import Enum
+
+
+class Color(Enum):
+    """A player's colour has the player's number."""
+
+    black = -1
+    empty = 0
+    white = 1

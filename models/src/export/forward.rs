@@ -1,0 +1,141 @@
+//! The forward pass of each kind of network as a list of operators: the same walk through the layers as in training.
+
+use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, VALUE_LOGITS};
+use crate::network::points::HEAD_CHANNELS;
+use crate::network::{NetworkConfig, NetworkError};
+use crate::shape::{Board, Shape, Taps};
+
+/// The forward pass of a network as a list of operators over observations `[batch, planes, height, width]`: the planes of
+/// points as they lie on the board's lattice, then the planes that are constant, which are read at their first cell.
+///
+/// # Errors
+/// A size out of range, or a board without points or lattice.
+pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass, NetworkError> {
+    config.layout(shape)?;
+    shape.check_points()?;
+    shape.board.check_cells()?;
+    let [height, width] = shape.board.lattice;
+    let mut walk = ForwardPass::new([shape.board.point_planes + shape.scalars(), height, width]);
+    let observed = Observed::read(&mut walk, shape);
+    match (config, config.taps(shape)) {
+        (&NetworkConfig::ResidualMlp { blocks, .. }, _) => mlp(&mut walk, blocks, shape, &observed),
+        (&NetworkConfig::Mixer { blocks, .. }, _) => mixer(&mut walk, blocks, shape, &observed),
+        (&NetworkConfig::ResidualGraph { blocks, channels, .. }, taps) => {
+            let taps = taps.expect("a graph network has taps");
+            graph(&mut walk, [blocks, channels], &taps, shape, &observed);
+        }
+    }
+    Ok(walk)
+}
+
+/// The parts of an observation.
+struct Observed {
+    /// `[batch, point_planes, points]`.
+    own: String,
+    /// What holds for the whole board, `[batch, scalars, 1]`, if there is such.
+    common: Option<String>,
+}
+
+impl Observed {
+    fn read(walk: &mut ForwardPass, shape: &Shape) -> Observed {
+        let Board { point_planes, lattice: [height, width], .. } = shape.board;
+        let (planes, area) = (point_planes + shape.scalars(), height * width);
+        let cells = walk.reshape(OBSERVATION, &[0, planes, area], "cells");
+        let own = walk.slice(&cells, (0, 0), (point_planes, area), "own_cells");
+        let indices: Vec<i64> = shape.board.cells.iter().map(|&cell| i64::from(cell)).collect();
+        let own = walk.gather(&own, ("cells_of_points", &indices), 2, "own");
+        let common = (shape.scalars() > 0).then(|| walk.slice(&cells, (point_planes, 0), (planes, 1), "common"));
+        Observed { own, common }
+    }
+
+    /// As one vector, `[batch, inputs]`.
+    fn vector(&self, walk: &mut ForwardPass, shape: &Shape) -> String {
+        let own = walk.reshape(&self.own, &[0, shape.board.point_planes * shape.board.points], "own_vector");
+        let Some(common) = &self.common else { return own };
+        let common = walk.reshape(common, &[0, shape.scalars()], "common_vector");
+        walk.concat(&[&own, &common], 1, "inputs")
+    }
+
+    /// As what every point is told, `[batch, points, features]`.
+    fn features(&self, walk: &mut ForwardPass, shape: &Shape) -> String {
+        let own = walk.transpose(&self.own);
+        let Some(common) = &self.common else { return own };
+        let common = walk.transpose(common);
+        let common = walk.repeat(&common, shape.board.points, "common_everywhere");
+        walk.concat(&[&own, &common], 2, "features")
+    }
+}
+
+fn rectified(walk: &mut ForwardPass, x: &str, layer: &str) -> String {
+    let y = walk.linear(x, layer, layer);
+    walk.relu(&y)
+}
+
+fn mlp(walk: &mut ForwardPass, blocks: usize, shape: &Shape, observed: &Observed) {
+    let inputs = observed.vector(walk, shape);
+    let mut x = rectified(walk, &inputs, "stem");
+    for block in 0..blocks {
+        let inner = rectified(walk, &x, &format!("blocks.{block}.first"));
+        x = added(walk, &x, &inner, &format!("blocks.{block}.second"));
+        x = walk.relu(&x);
+    }
+    walk.linear(&x, "policy", POLICY_LOGITS);
+    value(walk, &x);
+}
+
+fn value(walk: &mut ForwardPass, x: &str) {
+    let hidden = rectified(walk, x, "value_hidden");
+    walk.linear(&hidden, "value", VALUE_LOGITS);
+}
+
+/// `x + layer(inner)`.
+fn added(walk: &mut ForwardPass, x: &str, inner: &str, layer: &str) -> String {
+    let change = walk.linear(inner, layer, layer);
+    walk.add(x, &change)
+}
+
+fn graph(walk: &mut ForwardPass, [blocks, channels]: [usize; 2], taps: &Taps, shape: &Shape, observed: &Observed) {
+    let points = shape.board.points;
+    let features = observed.features(walk, shape);
+    let mut x = rectified(walk, &features, "stem");
+    // Beyond the end of a line it is the row of zeros after the last point.
+    let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
+    for block in 0..blocks {
+        let name = |part: &str| format!("blocks.{block}.{part}");
+        let padded = walk.with_row_of_zeros(&x);
+        let near = walk.gather(&padded, ("neighbours", &rows), 1, &name("near"));
+        let side_by_side = walk.reshape(&near, &[0, points, taps.count * channels], &name("side_by_side"));
+        let inner = rectified(walk, &side_by_side, &name("first"));
+        x = added(walk, &x, &inner, &name("second"));
+        x = walk.relu(&x);
+    }
+    heads(walk, points, &x);
+}
+
+fn mixer(walk: &mut ForwardPass, blocks: usize, shape: &Shape, observed: &Observed) {
+    let features = observed.features(walk, shape);
+    let mut x = rectified(walk, &features, "stem");
+    for block in 0..blocks {
+        let name = |part: &str| format!("blocks.{block}.{part}");
+        let by_channel = walk.transpose(&x);
+        let inner = rectified(walk, &by_channel, &name("points_first"));
+        let by_channel = added(walk, &by_channel, &inner, &name("points_second"));
+        x = walk.transpose(&by_channel);
+        let inner = rectified(walk, &x, &name("channels_first"));
+        x = added(walk, &x, &inner, &name("channels_second"));
+    }
+    let x = walk.relu(&x);
+    heads(walk, shape.board.points, &x);
+}
+
+/// Reads policy and value off the features of all points, `[batch, points, channels]`.
+fn heads(walk: &mut ForwardPass, points: usize, x: &str) {
+    let together = |walk: &mut ForwardPass, layer: &str| {
+        let features = rectified(walk, x, layer);
+        walk.reshape(&features, &[0, points * HEAD_CHANNELS], &format!("{layer}.together"))
+    };
+    let policy = together(walk, "policy_points");
+    walk.linear(&policy, "policy", POLICY_LOGITS);
+    let features = together(walk, "value_points");
+    value(walk, &features);
+}

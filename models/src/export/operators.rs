@@ -1,0 +1,139 @@
+//! The list of operators that a forward pass is, and how it is written down.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The version of the standard operators (opset) that all steps are written in.
+pub const OPSET: i64 = 17;
+
+/// The name of the input, `[batch, planes, height, width]`.
+pub const OBSERVATION: &str = "observation";
+/// The name of the output with the logits of all actions, legal or not, `[batch, actions]`.
+pub const POLICY_LOGITS: &str = "policy_logits";
+/// The name of the output with the logits of win, draw and loss for the mover, `[batch, 3]`.
+pub const VALUE_LOGITS: &str = "value_logits";
+
+/// One operator of the ONNX standard, applied to named tensors.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The operator's name in the standard.
+    pub operator: &'static str,
+    /// The observation, parameters, constants, and outputs of earlier steps.
+    pub inputs: Vec<String>,
+    /// The one tensor that it makes.
+    pub output: String,
+    /// The operator's attributes by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<&'static str, Attribute>,
+}
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Attribute {
+    /// An integer.
+    Int(i64),
+    /// A list of integers.
+    Ints(Vec<i64>),
+}
+
+/// All that happens between an observation and the two outputs, in order. The parameters keep the names and shapes that
+/// they have in a checkpoint.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ForwardPass {
+    /// Planes, height and width of an observation.
+    pub observation: [usize; 3],
+    /// Vectors of integers that steps take: shapes, axes, indices.
+    pub constants: BTreeMap<String, Vec<i64>>,
+    /// The operators.
+    pub steps: Vec<Step>,
+}
+
+impl ForwardPass {
+    pub(super) fn new(observation: [usize; 3]) -> ForwardPass {
+        ForwardPass { observation, constants: BTreeMap::new(), steps: Vec::new() }
+    }
+
+    /// Adds a step and returns the name of what it makes.
+    fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
+        let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
+        self.steps.push(Step { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });
+        output.to_owned()
+    }
+
+    fn with_attribute(&mut self, name: &'static str, value: Attribute) {
+        self.steps.last_mut().expect("a step has just been added").attributes.insert(name, value);
+    }
+
+    /// A constant of this name; equal constants may share one.
+    fn constant(&mut self, name: &str, values: &[i64]) -> String {
+        let known = self.constants.entry(name.to_owned()).or_insert_with(|| values.to_owned());
+        assert_eq!(known, values, "two constants of one name");
+        name.to_owned()
+    }
+
+    /// `x W + b` along the last axis, made under the name `output`.
+    pub(super) fn linear(&mut self, x: &str, layer: &str, output: &str) -> String {
+        let product = self.step("MatMul", &[x, &format!("{layer}.weight")], &format!("{output}.product"));
+        self.step("Add", &[&product, &format!("{layer}.bias")], output)
+    }
+
+    pub(super) fn relu(&mut self, x: &str) -> String {
+        self.step("Relu", &[x], &format!("{x}.relu"))
+    }
+
+    pub(super) fn add(&mut self, x: &str, y: &str) -> String {
+        self.step("Add", &[x, y], &format!("{y}.sum"))
+    }
+
+    /// Gives it another shape; 0 stands for the axis as it was, that of the batch.
+    pub(super) fn reshape(&mut self, x: &str, shape: &[usize], output: &str) -> String {
+        let shape: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
+        let name = format!("shape.{}", shape.iter().map(i64::to_string).collect::<Vec<_>>().join("x"));
+        let shape = self.constant(&name, &shape);
+        self.step("Reshape", &[x, &shape], output)
+    }
+
+    /// Exchanges the last two of three axes.
+    pub(super) fn transpose(&mut self, x: &str) -> String {
+        let output = self.step("Transpose", &[x], &format!("{x}.transposed"));
+        self.with_attribute("perm", Attribute::Ints(vec![0, 2, 1]));
+        output
+    }
+
+    pub(super) fn concat(&mut self, parts: &[&str], axis: i64, output: &str) -> String {
+        let output = self.step("Concat", parts, output);
+        self.with_attribute("axis", Attribute::Int(axis));
+        output
+    }
+
+    /// Takes these entries of an axis.
+    pub(super) fn gather(&mut self, x: &str, (name, indices): (&str, &[i64]), axis: i64, output: &str) -> String {
+        let indices = self.constant(name, indices);
+        let output = self.step("Gather", &[x, &indices], output);
+        self.with_attribute("axis", Attribute::Int(axis));
+        output
+    }
+
+    /// Takes `[batch, from.0..to.0, from.1..to.1]`.
+    pub(super) fn slice(&mut self, x: &str, from: (usize, usize), to: (usize, usize), output: &str) -> String {
+        let pair = |(a, b): (usize, usize)| [a as i64, b as i64];
+        let starts = self.constant(&format!("{output}.from"), &pair(from));
+        let ends = self.constant(&format!("{output}.to"), &pair(to));
+        let axes = self.constant("slice.axes", &[1, 2]);
+        self.step("Slice", &[x, &starts, &ends, &axes], output)
+    }
+
+    /// `[batch, 1, n]` to `[batch, rows, n]`, the same in every row.
+    pub(super) fn repeat(&mut self, x: &str, rows: usize, output: &str) -> String {
+        let shape = self.constant("repeat.shape", &[1, rows as i64, 1]);
+        self.step("Expand", &[x, &shape], output)
+    }
+
+    /// `[batch, n, m]` to `[batch, n + 1, m]`, the last row zeros.
+    pub(super) fn with_row_of_zeros(&mut self, x: &str) -> String {
+        let pads = self.constant("one_row", &[0, 0, 0, 0, 1, 0]);
+        self.step("Pad", &[x, &pads], &format!("{x}.padded"))
+    }
+}

@@ -1,0 +1,53 @@
+//! `turnstone export`: a checkpoint for other programs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_env::games::AnyGame;
+use turnstone_env::with_game;
+
+use crate::agents::read_network;
+use crate::export::{Existing, Format, export};
+use crate::network::game_params;
+
+#[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program
+    checkpoint: PathBuf,
+    /// What to write
+    #[arg(long, value_enum)]
+    format: Format,
+    /// The file or folder to write
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// The game that the checkpoint must be for; `pretrained` needs it
+    #[arg(long, required_if_eq("checkpoint", "pretrained"))]
+    game: Option<String>,
+    /// Replace an export that stands there already
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl Export {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let network = read_network(&self.checkpoint, self.game.as_deref().unwrap_or_default())?;
+        let (found, named) = (&network.info.game, || self.checkpoint.display().to_string());
+        if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
+            bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
+        }
+        let any = AnyGame::new(found, &game_params(&network.info)).with_context(named)?;
+        let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
+        let files = with_game!(&any, |game| {
+            let network = network.checked(&self.checkpoint, game)?;
+            export(game, network, self.format, &self.out, existing)?
+        });
+        for file in files {
+            let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
+            println!("{} ({} KB)", file.display(), bytes.div_ceil(1000));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

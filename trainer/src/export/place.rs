@@ -1,0 +1,113 @@
+//! Where an export goes: nothing is replaced unasked, and a folder appears whole or not at all.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// What happens to an export that stands where a new one is to go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Existing {
+    /// It stays, and the new one is refused.
+    Keep,
+    /// The new one takes its place.
+    Replace,
+}
+
+/// Checks that a file may be written here.
+pub(super) fn free(path: &Path, existing: Existing) -> Result<()> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    if found.is_dir() {
+        bail!("{} is a folder", path.display());
+    }
+    match existing {
+        Existing::Keep => bail!("{} exists already: give --overwrite to replace it", path.display()),
+        Existing::Replace => Ok(()),
+    }
+}
+
+/// Makes the folder `path` with what `fill` writes into it. What stands in its place is replaced only if `is_ours` says
+/// that it is such a folder.
+///
+/// # Errors
+/// Something stands there that may not be replaced, or a file cannot be written; what stood there is then unchanged.
+pub(super) fn folder<T>(
+    path: &Path,
+    is_ours: impl FnOnce(&Path) -> bool,
+    existing: Existing,
+    fill: impl FnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let occupied = fs::symlink_metadata(path).is_ok();
+    if occupied && existing == Existing::Keep {
+        bail!("{} exists already: give --overwrite to replace it", path.display());
+    }
+    if occupied && !is_ours(path) {
+        bail!("{} holds no bundle, so it is not overwritten", path.display());
+    }
+    let (new, old) = (beside(path, "new")?, beside(path, "old")?);
+    let named = || path.display().to_string();
+    fs::create_dir(&new).with_context(named)?;
+    let made = fill(&new).and_then(|made| {
+        if occupied {
+            fs::rename(path, &old).with_context(named)?;
+        }
+        fs::rename(&new, path).with_context(named)?;
+        Ok(made)
+    });
+    if made.is_err() {
+        let _ = fs::remove_dir_all(&new); // the first error is the one to report
+        if occupied && !path.exists() {
+            let _ = fs::rename(&old, path);
+        }
+    } else if occupied {
+        fs::remove_dir_all(&old).with_context(|| old.display().to_string())?;
+    }
+    made
+}
+
+/// A name in the same folder that nobody else takes.
+fn beside(path: &Path, part: &str) -> Result<PathBuf> {
+    let name = path.file_name().with_context(|| format!("{} names no folder", path.display()))?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.{part}.tmp", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: &str = "mark";
+
+    fn is_ours(path: &Path) -> bool {
+        path.join(MARK).is_file()
+    }
+
+    fn write(path: &Path, existing: Existing, text: &str) -> Result<()> {
+        folder(path, is_ours, existing, |new| Ok(fs::write(new.join(MARK), text)?))
+    }
+
+    #[test]
+    fn a_folder_is_replaced_whole_and_only_if_it_is_one_of_ours() {
+        let place = tempfile::tempdir().expect("a folder");
+        let path = place.path().join("bundle");
+        let read = || fs::read_to_string(path.join(MARK)).expect("it is there");
+        write(&path, Existing::Keep, "first").expect("the place is free");
+        let refused = write(&path, Existing::Keep, "second").expect_err("it exists").to_string();
+        assert!(refused.contains("exists already"), "{refused}");
+        fs::write(path.join("left"), "over").expect("it is writable");
+        write(&path, Existing::Replace, "third").expect("it may be replaced");
+        assert_eq!(read(), "third");
+        assert!(!path.join("left").exists());
+
+        let fault = folder(&path, is_ours, Existing::Replace, |_| -> Result<()> { bail!("no") }).expect_err("a fault");
+        assert_eq!((fault.to_string().as_str(), read().as_str()), ("no", "third"));
+        let other = place.path().join("other");
+        fs::create_dir(&other).expect("the place is free");
+        let refused = write(&other, Existing::Replace, "x").expect_err("no folder of ours").to_string();
+        assert!(refused.contains("holds no bundle"), "{refused}");
+        assert_eq!(fs::read_dir(place.path()).expect("it is readable").count(), 2, "nothing is left behind");
+    }
+}

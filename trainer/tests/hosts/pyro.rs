@@ -1,0 +1,188 @@
+//! Pyro's Konane world: our players in a world like Pyro's, a player like Pyro's in our world, and whatever else comes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
+
+use turnstone::pyro::pickle::{self, Value};
+
+use super::{TURNSTONE, output, python, texts};
+
+/// A process that is ended with the test.
+struct Running(Child);
+
+impl Running {
+    /// Starts a program whose first line of output says where it is, and reads that line.
+    fn with_line(command: &mut Command) -> (Self, String, BufReader<ChildStdout>) {
+        let child = command.stdout(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error} (these tests need python3)"));
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("a line");
+        (Self(child), line, out)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn pyro(agent: &str, port: u16, games: u32) -> Command {
+    let mut command = Command::new(TURNSTONE);
+    command.args(["pyro", "--agent", agent, "--poll", "1"]);
+    command.args(["--port", &port.to_string(), "--games", &games.to_string()]);
+    command
+}
+
+fn turnstone_server(args: &[&str]) -> (Running, [u16; 2], BufReader<ChildStdout>) {
+    let mut command = Command::new(TURNSTONE);
+    command.args(["pyro-server", "--port", "0"]).args(args).stderr(Stdio::null());
+    let (server, line, out) = Running::with_line(&mut command);
+    let ports = line.trim().split(", ").map(|part| part.rsplit(':').next().expect("a port").parse().expect("a port"));
+    let ports: Vec<u16> = ports.collect();
+    (server, [ports[0], ports[1]], out)
+}
+
+/// Two of our players in a world like Pyro's, whose referee is the test's own.
+#[test]
+fn pyros_world_twenty_games() {
+    let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["20"]));
+    let ports: Vec<u16> = line.split_whitespace().map(|port| port.parse().expect("a port")).collect();
+    let players = [("alphabeta:depth=2", ports[0]), ("mcts:sims=20", ports[1])];
+    let results = thread::scope(|scope| {
+        let play = |(agent, port)| scope.spawn(move || texts(&mut pyro(agent, port, 20)).0);
+        players.map(play).map(|player| player.join().expect("a player"))
+    });
+    let mut games = String::new();
+    out.read_to_string(&mut games).expect("the world's lines");
+    assert!(world.0.wait().expect("it ends").success(), "{games}");
+    assert_eq!(games.lines().count(), 20, "{games}");
+    let won = results.map(|lines| lines.matches(" won, ").count());
+    assert_eq!(won[0] + won[1], 20);
+}
+
+/// A player that uses Python's own pickles in our world, against one of ours.
+#[test]
+fn our_world_twenty_games() {
+    let (_server, [o, x], _out) = turnstone_server(&[]);
+    let mut player = python("pyro/stub/player.py", &[&o.to_string()]);
+    let _player = Running(player.spawn().expect("python3 (these tests need it)"));
+    let (lines, _) = texts(&mut pyro("alphabeta:depth=2", x, 20));
+    assert_eq!(lines.matches("game ").count(), 20, "{lines}");
+    assert!(lines.matches(" won, ").count() >= 18, "{lines}");
+}
+
+#[test]
+fn our_world_survives_whoever_connects() {
+    let (_server, [o, x], _out) = turnstone_server(&["--first-player", "X"]);
+    let ask = |stream: &mut TcpStream, request: &[u8]| {
+        stream.write_all(request).expect("sent");
+        let mut bytes = Vec::new();
+        loop {
+            let mut chunk = [0; 1024];
+            let length = stream.read(&mut chunk).expect("an answer");
+            assert!(length > 0, "the connection is closed");
+            bytes.extend(&chunk[..length]);
+            if let Some((value, _)) = pickle::read(&bytes).expect("a pickle") {
+                return value;
+            }
+        }
+    };
+    let connect = |port| TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let [mut light, mut dark] = [connect(o), connect(x)];
+    for garbage in [&b"\0\xff\xfe"[..], b"GET / HTTP/1.1\r\n\r\n", b"jump(99999999999999999999,1,2,3)", &[b'j'; 5000]] {
+        assert_eq!(ask(&mut light, garbage), Value::from("error"));
+        light = connect(o);
+    }
+    assert_eq!(ask(&mut dark, b"done"), Value::from("error"));
+    assert_eq!(ask(&mut light, b"remove(4,4)"), Value::from("error"), "it is X's move");
+    dark.write_all(b"remove(").expect("sent");
+    assert_eq!(ask(&mut light, b"whosMove"), Value::Int(1), "half a request holds nobody up");
+    assert_eq!(ask(&mut dark, b"5,4)"), Value::from("ok"));
+    // More connections than are kept: the rest are closed, and those that play go on.
+    let _crowd: Vec<TcpStream> = (0..100).map(|_| connect(o)).collect();
+    assert_eq!(ask(&mut dark, b"done"), Value::from("ok"));
+    assert_eq!(ask(&mut light, b"whosMove"), Value::Int(0));
+    // A program that only tries what is refused is sent away.
+    let refused = (0..1000).take_while(|_| {
+        let mut byte = [0; 64];
+        dark.write_all(b"done").is_ok() && dark.read(&mut byte).is_ok_and(|length| length > 0)
+    });
+    assert!(refused.count() < 1000);
+}
+
+/// A world that sends whatever it likes gets one line of complaint.
+#[test]
+fn a_world_that_is_none_is_refused() {
+    let function = b"cos\nsystem\n(S'true'\ntR.".to_vec();
+    let cases = [
+        (vec![function.clone()], "opcode `c` is none of plain data"),
+        (vec![vec![b'('; 70_000]], "nested too deep"),
+        (vec![b"S'hello'\n.".to_vec()], "is 'hello', not 0 or 1"),
+        (vec![b"I0\n.".to_vec(), b"I0\n.".to_vec(), b"(l(la.".to_vec()], "not eight columns of eight cells"),
+        (vec![b"I0\n.".to_vec(), b"I0\n.".to_vec(), python_board("S")], "the world's board: position"),
+        (vec![b"I0\n.".to_vec()], "has closed the connection"),
+    ];
+    for (answers, complaint) in cases {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let world = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a player");
+            for answer in answers {
+                let _ = stream.read(&mut [0; 256]);
+                let _ = stream.write_all(&answer);
+            }
+            let _ = stream.read(&mut [0; 256]);
+        });
+        let output = output(&mut pyro("random", port, 1));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(complaint) && text.lines().count() == 1, "{complaint}: {text}");
+        world.join().expect("the world");
+    }
+}
+
+/// A board with X on every cell, half of which belong to O.
+fn python_board(opcode: &str) -> Vec<u8> {
+    let quote = if opcode == "S" { "'" } else { "" };
+    let column = format!("(l{}", format!("{opcode}{quote}X{quote}\na").repeat(8));
+    format!("(l{}.", format!("{column}a").repeat(8)).into_bytes()
+}
+
+#[test]
+fn pickles_of_python_are_read() {
+    let program = r#"
+import pickle, sys
+for value in ["X", "it's \"both\"\n\\ \x00\xff \u20ac \U0001f600", 0, -7, 2**62, True, False, None, [], (), ["ok", ["", "X", "X"]],
+              (1, ("a",), [None]), [["X" if x % 2 else "O" for x in range(8)] for y in range(8)]]:
+    print(pickle.dumps(value, 0).hex())
+"#;
+    let (lines, _) = texts(Command::new("python3").args(["-c", program]));
+    let text = |s: &str| Value::from(s);
+    let column = Value::List((0..8).map(|x| text(if x % 2 == 0 { "O" } else { "X" })).collect());
+    let expected = [
+        text("X"),
+        text("it's \"both\"\n\\ \0\u{ff} \u{20ac} \u{1f600}"),
+        Value::Int(0),
+        Value::Int(-7),
+        Value::Int(1 << 62),
+        Value::Bool(true),
+        Value::Bool(false),
+        Value::None,
+        Value::List(vec![]),
+        Value::Tuple(vec![]),
+        Value::List(vec![text("ok"), Value::List(vec![text(""), text("X"), text("X")])]),
+        Value::Tuple(vec![Value::Int(1), Value::Tuple(vec![text("a")]), Value::List(vec![Value::None])]),
+        Value::List(vec![column; 8]),
+    ];
+    assert_eq!(lines.lines().count(), expected.len());
+    for (line, expected) in lines.lines().zip(expected) {
+        let byte = |i: usize| u8::from_str_radix(&line[2 * i..2 * i + 2], 16).expect("hex");
+        let bytes: Vec<u8> = (0..line.len() / 2).map(byte).collect();
+        assert_eq!(pickle::read(&bytes), Ok(Some((expected, bytes.len()))), "{}", bytes.escape_ascii());
+    }
+}
