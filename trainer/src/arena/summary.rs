@@ -49,6 +49,8 @@ pub struct Standing {
     pub rating_interval: [f64; 2],
     /// Its place in the order of ratings, from 1.
     pub rank: usize,
+    /// How sure it is, 0..=1, that it is stronger than the next one in this order; `null` for the last.
+    pub ahead: Option<f64>,
     /// What went wrong with it: clocks, illegal moves, crashes.
     pub faults: BTreeMap<Ending, usize>,
 }
@@ -125,6 +127,7 @@ impl Standing {
             rating: ratings.elo(agent),
             rating_interval: ratings.interval(agent),
             rank: ratings.rank(agent),
+            ahead: ratings.next(agent).map(|next| ratings.superiority(agent, next)),
             faults: count(faults.map(|incident| incident.kind)),
         }
     }
@@ -284,6 +287,7 @@ pub(super) mod tests {
         let games = [(0, [0, 1], 1, "a"), (1, [1, 0], -1, "b"), (2, [1, 2], 1, "a"), (3, [2, 1], -1, "c")];
         let summary = Summary::new(&record(&["x", "y", "z"], &games), &[None, Some(100.0), None]);
         assert_eq!((summary.ranking(), summary.agents[1].rating), (vec![0, 1, 2], 100.0));
+        assert!(summary.agents[0].ahead.is_some_and(|sure| sure > 0.6) && summary.agents[2].ahead.is_none());
         assert!(summary.agents[0].rating > 200.0 && summary.meeting(0, 2).is_none() && summary.sprt.is_none());
         let json = serde_json::to_value(&summary).expect("JSON");
         assert_eq!(json["meetings"][0]["pairs"], serde_json::json!([0, 0, 0, 0, 1]));

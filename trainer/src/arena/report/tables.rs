@@ -45,10 +45,11 @@ pub(super) fn standings(summary: &Summary) -> String {
     for (place, agent) in (1..).zip(summary.ranking()) {
         let standing = &summary.agents[agent];
         let (first, second) = (record(standing.by_seat.first), record(standing.by_seat.second));
+        let ahead = standing.ahead.map(percent).unwrap_or_default();
         let ([low, high], games) = (standing.rating_interval.map(signed), standing.by_seat.total().games());
         write!(
             rows,
-            "<tr><td>{place}</td><td class=\"name\">{}</td><td><b>{}</b></td><td>[{low}, {high}]</td><td>{}</td><td>{games}</td><td>{first}</td><td>{second}</td></tr>",
+            "<tr><td>{place}</td><td class=\"name\">{}</td><td><b>{}</b></td><td>[{low}, {high}]</td><td>{ahead}</td><td>{}</td><td>{games}</td><td>{first}</td><td>{second}</td></tr>",
             escaped(&standing.agent),
             signed(standing.rating),
             percent(standing.score),
@@ -56,7 +57,7 @@ pub(super) fn standings(summary: &Summary) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: how sure it is that the agent is stronger than the next one. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
     )
 }
 

@@ -72,20 +72,22 @@ pairs  {}: {none} with 0 points, {half} with 1/2, {one} with 1, {more} with 3/2,
 /// Ratings, cross table and meetings of more than two agents, who are called by their places.
 fn tournament_text(summary: &Summary) -> String {
     let ranking = summary.ranking();
-    let mut text = String::from("\n  #  agent                              Elo  95 % interval   games    score\n");
+    let mut text = String::from("\n  #  agent                          Elo  95 % interval   games    score  ahead\n");
     for (place, agent) in (1..).zip(&ranking) {
         let standing = &summary.agents[*agent];
         let interval = interval(standing.rating_interval);
         let (name, elo, games) = (&standing.agent, signed(standing.rating), standing.by_seat.total().games());
         let score = share(standing.score);
-        let line = format!("{elo:>6}  {interval:<15} {games:>5} {score:>6} %");
+        let ahead = standing.ahead.map(share).unwrap_or_default();
+        let line = format!("{elo:>6}  {interval:<15} {games:>5} {score:>6} % {ahead:>6}").trim_end().to_owned();
         // A long name has a line of its own.
         match name.chars().count() {
-            ..=30 => writeln!(text, "{place:>3}  {name:<30}  {line}"),
-            _ => writeln!(text, "{place:>3}  {name}\n{:37}{line}", ""),
+            ..=26 => writeln!(text, "{place:>3}  {name:<26}  {line}"),
+            _ => writeln!(text, "{place:>3}  {name}\n{:33}{line}", ""),
         }
         .expect("a string");
     }
+    text += "ahead: how sure it is, in %, that the agent is stronger than the next one\n";
     text + &cross_table(summary, &ranking) + &meetings(summary, &ranking)
 }
 

@@ -108,11 +108,9 @@ impl Pentanomial {
         if mean <= 0.0 || mean >= 1.0 {
             return f64::INFINITY;
         }
-        if mean > score {
-            return self.swapped().deviance(1.0 - mean);
-        }
-        let x = self.multiplier(mean);
-        2.0 * self.seen().map(|(count, share)| count * (x * (share - mean)).ln_1p()).sum::<f64>()
+        let (pairs, mean) = if mean > score { (self.swapped(), 1.0 - mean) } else { (*self, mean) };
+        let x = pairs.multiplier(mean);
+        2.0 * pairs.seen().map(|(count, share)| count * (x * (share - mean)).ln_1p()).sum::<f64>()
     }
 
     /// The `x` of [`Self::deviance`] for a mean below the score, between 0 and `1 / mean`: Newton's method on the slope,
@@ -249,6 +247,9 @@ mod tests {
             assert!(close(pairs.deviance(mean), known), "{mean}");
         }
         assert_eq!((pairs.deviance(0.0), pairs.deviance(1.0)), (f64::INFINITY, f64::INFINITY));
+        for near in [pairs.score().next_up(), pairs.score().next_down()] {
+            assert!(pairs.deviance(near).abs() < 1e-12, "{near}");
+        }
     }
 
     /// Counts all of one kind: what has not been seen takes the rest of the probability, as little as the mean allows.

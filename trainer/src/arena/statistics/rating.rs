@@ -78,6 +78,13 @@ impl Ratings {
         1 + (0..self.elo.len()).filter(|&other| better(other)).count()
     }
 
+    /// The agent of the next place.
+    #[must_use]
+    pub fn next(&self, agent: usize) -> Option<usize> {
+        let next = self.rank(agent) + 1;
+        (0..self.elo.len()).find(|&other| self.rank(other) == next)
+    }
+
     /// 95 % interval of an agent's rating.
     #[must_use]
     pub fn interval(&self, agent: usize) -> [f64; 2] {
