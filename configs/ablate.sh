@@ -32,7 +32,7 @@ row() {
     local run="$folder/${1//[^a-zA-Z0-9]/_}" score=""
     if test "$1" != base; then
         score=$("$turnstone" arena "$game" "az:$run,sims=32" "az:$folder/base,sims=32" --games 1000 --threads 1 |
-            sed -n 's/^A: .*: \(.* %.*\]\), Elo.*/\1/p')
+            sed -n 's/^score  *\([0-9.]* %\)  */\1 /p')
     fi
     local grade
     grade=$("$turnstone" grade "$game" --agent "az:$run,sims=32" |

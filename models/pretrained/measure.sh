@@ -10,7 +10,7 @@ turnstone=${CARGO_TARGET_DIR:-target}/release/turnstone
 # Prints a command and what it finds.
 measure() {
     printf '%s\n' "$*"
-    "$turnstone" "$@" | grep -E '^(A: .* won|all |critical )' | sed 's/^/    /'
+    "$turnstone" "$@" | grep -E '^(score|all|critical) ' | sed 's/^/    /'
 }
 
 measure grade mu_torere --agent az:pretrained,sims=64
