@@ -10,13 +10,14 @@ turnstone=${CARGO_TARGET_DIR:-target}/release/turnstone
 # Prints a command and what it finds.
 measure() {
     printf '%s\n' "$*"
-    "$turnstone" "$@" | grep -E '^(score|all|critical) ' | sed 's/^/    /'
+    "$turnstone" "$@" | grep -E '^(score|all|critical) |az:pretrained.* [+-][0-9]' | sed 's/^/    /'
 }
 
 measure grade mu_torere --agent az:pretrained,sims=64
 measure grade mu_torere --agent az:pretrained,sims=0
 measure grade mancala --agent az:pretrained,sims=200
 measure arena mancala az:pretrained,sims=200 alphabeta:depth=8 --games 1000 --seed 11
+measure arena mancala az:pretrained,sims=100 --ladder
 measure grade morris --agent az:pretrained,sims=200
 measure arena morris az:pretrained,sims=200 alphabeta:depth=5 --games 1000 --seed 11
 measure grade konane --agent az:pretrained,sims=200
