@@ -10,7 +10,7 @@ turnstone=${CARGO_TARGET_DIR:-target}/release/turnstone
 # Prints a command and what it finds.
 measure() {
     printf '%s\n' "$*"
-    "$turnstone" "$@" | grep -E '^(score|all|critical) |az:pretrained.* [+-][0-9]' | sed 's/^/    /'
+    "$turnstone" "$@" | grep -E '^score +[0-9]|^(all|critical) |az:pretrained.* [+-][0-9]' | sed 's/^/    /'
 }
 
 measure grade mu_torere --agent az:pretrained,sims=64
