@@ -268,7 +268,7 @@ fn faults_of_the_command_line() {
 
 #[test]
 fn decided_games_are_adjudicated() {
-    let args = ["konane", "random", "random", "--games", "4", "--param", "size=6"];
+    let args = ["konane", "random", "random", "--games", "4"];
     let adjudicated = json(&[&args[..], &["--adjudicate"]].concat());
     let games = adjudicated["record"]["games"].as_array().expect("games").clone();
     assert!(games.iter().all(|game| game["ending"] == "adjudicated"), "{games:?}");

@@ -23,8 +23,9 @@ pub trait Solvable: Game {
         Ok(None)
     }
 
-    /// A truth for play and for ending decided games: it answers in milliseconds, covers less where it has to search, and
-    /// whether it covers a position does not depend on what it was asked before.
+    /// A truth for play and for ending decided games. Where it would have to search for long it covers less, and whether it
+    /// covers a position does not depend on what it was asked before. It answers in milliseconds, but for Konane up to
+    /// 6x6, which it covers whole: there the first answers take up to half a minute.
     ///
     /// # Errors
     /// As [`Solvable::truth`].
@@ -70,16 +71,22 @@ impl Solvable for Mancala {
     }
 }
 
+/// The largest board of Konane of which every position is solved, in half a minute at most.
+const WHOLE_KONANE: usize = 6;
+
 impl Solvable for Konane {
     fn truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        let nodes = if self.size() <= WHOLE_KONANE { u64::MAX } else { MOST_NODES };
         let covered = self.size() <= KonaneSolver::MAX_SIZE;
-        Ok(covered.then(|| Box::new(KonaneTruth::new(KonaneSolver::new(ENTRIES), MOST_NODES)) as Box<dyn Truth<Self>>))
+        Ok(covered.then(|| Box::new(KonaneTruth::new(KonaneSolver::new(ENTRIES), nodes)) as Box<dyn Truth<Self>>))
     }
 
-    fn quick_truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
-        let covered = self.size() <= KonaneSolver::MAX_SIZE;
-        let truth = || KonaneTruth::forgetting(KonaneSolver::new(QUICK_ENTRIES), QUICK_NODES);
-        Ok(covered.then(|| Box::new(truth()) as Box<dyn Truth<Self>>))
+    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+        if !(WHOLE_KONANE + 1..=KonaneSolver::MAX_SIZE).contains(&self.size()) {
+            return self.truth(tables);
+        }
+        let solver = KonaneSolver::new(QUICK_ENTRIES);
+        Ok(Some(Box::new(KonaneTruth::forgetting(solver, QUICK_NODES))))
     }
 }
 

@@ -14,7 +14,7 @@ use super::options::Options;
 use super::{AgentError, Playable, Player, PlayerFault, Thinking, Thought, Verdict};
 use crate::streams::Stream;
 
-/// Plies that it looks ahead with alpha-beta where its truth does not reach.
+/// Plies that it looks ahead with alpha-beta where its truth does not tell moves apart.
 const DEPTH: u32 = 4;
 
 /// The folder with tables, where nothing is said.
@@ -27,7 +27,7 @@ pub struct ExactSpec {
     pub tables: PathBuf,
     /// How often it errs.
     pub error: Rate,
-    /// Plies that it looks ahead where the truth does not reach.
+    /// Plies that it looks ahead where the truth does not reach, and where all is lost.
     pub depth: u32,
 }
 
@@ -84,7 +84,8 @@ pub(super) fn find_truth<G: Playable>(spec: &ExactSpec, game: &G) -> Result<Box<
 }
 
 /// Plays one of the moves that keep the value and make progress; with the chance of its error rate, one of those that
-/// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move.
+/// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move;
+/// alpha-beta also chooses in lost positions whose distance from the end the truth does not know.
 pub(super) struct Exact<G: Playable> {
     truth: Box<dyn Truth<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
@@ -134,6 +135,10 @@ impl<G: Playable> Exact<G> {
         let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
         if errs && !worse.is_empty() {
             return any(&worse, rng);
+        }
+        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
+        if lost && self.truth.distance(game, state).is_none() {
+            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
         }
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
         any(&optimal.unwrap_or(best), rng)
