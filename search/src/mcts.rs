@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_env::{Action, ActionList, Game, Side};
 
 use crate::evaluator::{Batch, Estimate, Evaluator};
-use tree::{Edge, EdgeId, NO_NODE, NodeId, Tree};
+use tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 
 /// Dirichlet noise on the root's priors.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -185,6 +185,16 @@ impl<G: Game> Mcts<G> {
         self.pending = NO_NODE;
     }
 
+    /// Sets what a draw is worth to `side`, from -1 (a loss) to 1 (a win); 0 unless it is set. Choices go by it; values that
+    /// are asked for are still expected results. A tree that was built with another one is forgotten.
+    pub fn value_draws(&mut self, game: &G, side: Side, value: f32) {
+        let value = side.sign() * value;
+        if self.tree.draw_value != value {
+            (self.tree.draw_value, self.spare.draw_value) = (value, value);
+            self.reset(game, self.tree.nodes[0].state);
+        }
+    }
+
     /// Makes room for a tree of so many bytes ahead, if there is any. A tree that outgrows its room is copied, which takes
     /// longer than a caller that looks up between simulations may want to wait; room that is not used costs no memory.
     pub fn reserve(&mut self, bytes: u64) {
@@ -246,7 +256,7 @@ impl<G: Game> Mcts<G> {
     pub fn apply(&mut self, priors: &[f32], estimate: Estimate) {
         let leaf = std::mem::replace(&mut self.pending, NO_NODE);
         assert_ne!(leaf, NO_NODE, "no position is waiting for an answer");
-        self.tree.expand(leaf, &self.legal, priors, estimate.value);
+        self.tree.expand(leaf, &self.legal, priors, estimate);
         backup::backup(&mut self.tree, &self.path, leaf, estimate);
         if leaf == 0 {
             self.prepare_root();
@@ -315,26 +325,28 @@ impl<G: Game> Mcts<G> {
         self.tree.nodes[0].proven
     }
 
-    /// What the root is worth: exact if proven, else the mean over the simulations.
+    /// What the root is worth: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
+    /// visited actions, weighted by the improved policy.
     pub fn estimate(&self) -> Estimate {
         let root = &self.tree.nodes[0];
-        let visits = root.visits.max(1) as f32;
-        let mean = Estimate { value: root.value_sum / visits, draw: root.draw_sum / visits };
-        root.proven.map_or(mean, Estimate::exact)
+        match &self.method {
+            Method::Gumbel(config) if root.proven.is_none() => gumbel::improved_estimate(&self.tree, 0, config),
+            _ => None,
+        }
+        .unwrap_or_else(|| root.estimate())
     }
 
     /// What the search found for each legal action of the root, in increasing order. Empty before the first
     /// simulation and in a finished game.
     pub fn actions(&self) -> impl Iterator<Item = RootAction> + '_ {
         self.tree.edges_of(0).iter().map(|edge| {
-            let proven = edge.proven;
-            let mean = edge.value_sum / edge.visits.max(1) as f32;
+            let child = self.tree.nodes.get(edge.child as usize).map(Node::estimate);
             RootAction {
                 action: edge.action,
                 prior: edge.prior,
                 visits: edge.visits,
-                value: proven.map_or(mean, f32::from),
-                proven,
+                value: child.map_or(0.0, |estimate| estimate.value),
+                proven: edge.proven,
             }
         })
     }

@@ -216,6 +216,56 @@ fn the_improved_policy_is_no_worse_than_the_priors() {
 }
 
 #[test]
+fn after_gumbel_search_the_root_is_worth_what_its_policy_gets() {
+    let game = Mancala::default();
+    for simulations in [1, 3, 16, 64] {
+        let search = searched_by(&GUMBEL, &game, game.start(), simulations, &mut Rollout::new(3));
+        let mut policy = Vec::new();
+        search.policy(&mut policy);
+        let visited = || search.actions().zip(&policy).filter(|(action, _)| action.visits > 0);
+        let share: f32 = visited().map(|(_, share)| share).sum();
+        let value: f32 = visited().map(|(action, share)| share * action.value).sum();
+        assert!((search.estimate().value - value / share).abs() < 1e-5, "{simulations}: {:?}", search.estimate());
+    }
+}
+
+/// Who is to move first has a safe draw, and another action that all estimates call a little better; nothing is proven
+/// about it within a few simulations.
+struct Hopeful(f32);
+
+impl Evaluator<Toy> for Hopeful {
+    fn evaluate(&mut self, _: &Toy, batch: &mut Batch<<Toy as Game>::State>) {
+        for i in 0..batch.len() {
+            let legal = batch.position(i).1.len();
+            batch.priors_mut(i).fill(1.0 / legal as f32);
+            batch.set_estimate(i, Estimate { value: self.0, draw: 0.0 });
+        }
+    }
+}
+
+#[test]
+fn the_value_of_a_draw_decides_between_safety_and_hope() {
+    for (text, sign) in [("1(0 2(1(2(1(2(1(2(1(+1)))))))))", 1.0), ("2(0 1(2(1(2(1(2(1(2(-1)))))))))", -1.0)] {
+        let toy: Toy = text.parse().expect("valid");
+        let side = toy.mover(&toy.start());
+        for (method, draw, safe) in [PUCT, GUMBEL].iter().flat_map(|m| [(m, 0.0, 0), (m, 0.5, 1), (m, -0.5, 0)]) {
+            let quiet = Method::Gumbel(Gumbel { noise_scale: 0.0, ..Gumbel::default() });
+            let method = if *method == PUCT { PUCT } else { quiet };
+            let mut search = Mcts::new(&toy, toy.start());
+            search.value_draws(&toy, side, draw);
+            search.begin(&method, 6, &mut rng(1));
+            search.run(&toy, &mut Hopeful(0.2 * sign));
+            assert_eq!(search.choose(0.0, &mut rng(1)).0, 1 - safe, "{text} {method:?} {draw}");
+            // Values that are asked for are still expected results.
+            let values: Vec<f32> = search.actions().map(|action| sign * action.value).collect();
+            assert_eq!(values[0], 0.0);
+            assert!((values[1] - 0.2).abs() < 1e-6 && search.estimate().value * sign <= 0.2, "{values:?}");
+            assert!(search.estimate().draw > 0.0);
+        }
+    }
+}
+
+#[test]
 fn budgets_from_two_simulations_up_are_used_whole() {
     let game = Mancala::default();
     for simulations in [2, 3, 5, 16, 33] {

@@ -4,6 +4,7 @@
 mod options;
 mod thinking;
 mod tree_player;
+mod tree_spec;
 mod players;
 mod classical;
 mod exact;
@@ -19,7 +20,7 @@ pub use players::{Player, PlayerFault};
 pub use pretrained::pretrained_games;
 pub use spec::AgentSpec;
 pub use thinking::{Thinking, Thought, Verdict};
-pub use tree_player::Budget;
+pub use tree_spec::{Budget, DrawValue, TreeSpec};
 
 use std::path::{Path, PathBuf};
 
@@ -127,8 +128,8 @@ impl Agent {
         simulations: u32,
         search: SearchKind,
     ) -> Self {
-        let budget = Budget::Simulations(simulations);
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), budget, search }, network: Some(network) }
+        let tree = TreeSpec::simulations(simulations, search);
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), tree }, network: Some(network) }
     }
 
     /// A checksum of the network that it plays with, if it has one: a file of the same name may change.
@@ -165,9 +166,9 @@ impl Agent {
             AgentSpec::Engine(spec) => Box::new(External::new(game, spec)?),
             AgentSpec::Mcts { budget } => Box::new(players::Rollouts::new(game, *budget)),
             AgentSpec::Exact(exact) => Box::new(exact::Exact::new(exact, game)?),
-            AgentSpec::Az { budget, search, .. } => {
+            AgentSpec::Az { tree, .. } => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Box::new(players::Network::new(game, network, *budget, *search)?)
+                Box::new(players::Network::new(game, network, *tree)?)
             }
         })
     }

@@ -32,10 +32,10 @@ pub fn analyse<G: Classical>(
     input: impl BufRead,
     output: &Output,
 ) -> Result<()> {
-    let (AgentSpec::Az { budget, search, .. }, Some(network)) = (&agent.spec, agent.network()) else {
+    let (AgentSpec::Az { tree, .. }, Some(network)) = (&agent.spec, agent.network()) else {
         bail!("agent `{}` has no network to analyse with; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
     };
-    let Budget::Simulations(simulations) = budget else {
+    let Budget::Simulations(simulations) = tree.budget else {
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
@@ -43,7 +43,7 @@ pub fn analyse<G: Classical>(
     let mut evaluators = (0..threads).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for evaluator in &mut evaluators {
-            let worker = Worker::new(game, *search, &queue, output);
+            let worker = Worker::new(game, *tree, &queue, output);
             scope.spawn(move || worker.run(evaluator));
         }
         let mut lines = Lines::new(input);
@@ -51,7 +51,7 @@ pub fn analyse<G: Classical>(
         while let Ok(Some(line)) = lines.read() {
             let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
                 "" => Ok(Query::Analyse(Vec::new())),
-                line => parse(game, line, (*simulations).max(1)),
+                line => parse(game, line, simulations.max(1)),
             });
             take(&queue, query, output);
         }

@@ -9,6 +9,7 @@ use turnstone_env::Game;
 
 use super::Gumbel;
 use super::tree::{Edge, EdgeId, NodeId, Tree};
+use crate::evaluator::Estimate;
 
 /// The root's part of a search: which actions are considered, and how far each has been visited.
 #[derive(Clone, Default, Debug)]
@@ -42,7 +43,8 @@ impl Root {
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
     pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
-        let lost = |edge: &Edge| for_mover(tree, 0, edge) == Some(-1.0);
+        let completed = Completed::of(tree, 0, config);
+        let lost = |edge: &Edge| completed.q(edge) == LOST;
         let fresh = tree.edges_of(0).iter().zip(&self.before).filter(|(edge, _)| !lost(edge));
         let most = fresh.map(|(edge, before)| edge.visits - before).max().unwrap_or(0);
         let (best, any) = self.best(tree, config, |visits| visits == most);
@@ -119,12 +121,31 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
     out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge)));
 }
 
+/// What a node is worth if its mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
+/// if no action has been visited but such as are proven lost.
+///
+/// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
+/// says less than what the mover can get.
+pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Estimate> {
+    let completed = Completed::of(tree, node, config);
+    let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
+    for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
+        let (weight, child) = (completed.weight(edge), tree.nodes[edge.child as usize].estimate());
+        sum += weight;
+        value += weight * child.value;
+        draw += weight * child.draw;
+    }
+    (sum > 0.0).then(|| Estimate { value: value / sum, draw: draw / sum })
+}
+
 /// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
 const LOST: f32 = -2.0;
 
 /// What completes the values of unvisited actions, and scales all of them (`sigma` and `v_mix` of the paper).
 struct Completed {
     sign: f32,
+    /// What a draw is worth to the first side.
+    draw_value: f32,
     /// The value that unvisited actions are given.
     mixed: f32,
     /// The greatest value, subtracted before exponentials are taken.
@@ -142,7 +163,8 @@ impl Completed {
         let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
         let mut greatest = -1.0f32;
         for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
-            let q = for_mover(tree, node, edge).unwrap_or(sign * edge.value_sum / edge.visits as f32);
+            let mean = edge.value_sum / edge.visits as f32;
+            let q = sign * edge.proven.map_or(mean, |value| tree.worth(Estimate::exact(value)));
             visits += edge.visits;
             most = most.max(edge.visits);
             prior += edge.prior;
@@ -153,14 +175,15 @@ impl Completed {
         let known = if prior > 0.0 { weighted / prior } else { 0.0 };
         let mixed = (raw + visits as f32 * known) / (1.0 + visits as f32);
         let scale = (config.c_visit + most as f32) * config.c_scale / 2.0;
-        Self { sign, mixed, greatest: greatest.max(mixed), scale, visits }
+        Self { sign, draw_value: tree.draw_value, mixed, greatest: greatest.max(mixed), scale, visits }
     }
 
     /// The completed value of an edge, or [`LOST`].
     fn q(&self, edge: &Edge) -> f32 {
-        match edge.proven.map(|value| self.sign * f32::from(value)) {
-            Some(-1.0) => LOST,
-            Some(exact) => exact,
+        match edge.proven {
+            Some(0) => self.sign * self.draw_value,
+            Some(value) if self.sign * f32::from(value) < 0.0 => LOST,
+            Some(_) => 1.0,
             None if edge.visits == 0 => self.mixed,
             None => self.sign * edge.value_sum / edge.visits as f32,
         }
@@ -178,11 +201,6 @@ impl Completed {
             q => edge.prior.max(f32::MIN_POSITIVE) * (self.scale * (q - self.greatest)).exp(),
         }
     }
-}
-
-/// The exact value of what an edge leads to, for the mover of its node.
-fn for_mover<G: Game>(tree: &Tree<G>, node: NodeId, edge: &Edge) -> Option<f32> {
-    edge.proven.map(|value| tree.nodes[node as usize].mover.sign() * f32::from(value))
 }
 
 /// A sample of the standard Gumbel distribution.

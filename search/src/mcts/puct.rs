@@ -56,6 +56,8 @@ pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Ve
 /// What the scores of a node's edges have in common.
 struct Scale {
     sign: f32,
+    /// What a draw is worth to the first side.
+    draw_value: f32,
     /// What an unvisited action is taken to be worth.
     unvisited: f32,
     /// `c sqrt(N)`.
@@ -70,16 +72,17 @@ impl Scale {
         let sign = parent.mover.sign();
         let visited_prior: f32 = tree.edges_of(node).iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
         let visits = parent.visits.max(1) as f32;
-        let parent_value = sign * parent.value_sum / visits;
+        let parent_value = sign * (parent.value_sum + tree.draw_value * parent.draw_sum) / visits;
         let unvisited = (parent_value - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
-        Self { sign, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
+        Self { sign, draw_value: tree.draw_value, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
     }
 
     /// The score of an edge as if it had so many visits of the same mean value; `None` if it is proven lost.
     fn score(&self, edge: &Edge, visits: u32) -> Option<f32> {
-        let q = match edge.proven.map(|value| self.sign * f32::from(value)) {
-            Some(-1.0) => return None,
-            Some(exact) => exact,
+        let q = match edge.proven {
+            Some(0) => self.sign * self.draw_value,
+            Some(value) if self.sign * f32::from(value) < 0.0 => return None,
+            Some(_) => 1.0,
             None if edge.visits == 0 => self.unvisited,
             None => self.sign * edge.value_sum / edge.visits as f32,
         };

@@ -2,6 +2,8 @@
 
 use turnstone_env::{Action, Game, Side};
 
+use crate::evaluator::Estimate;
+
 /// Index of a node in its tree.
 pub(super) type NodeId = u32;
 /// Index of an edge in its tree.
@@ -21,7 +23,7 @@ pub(super) struct Node<S> {
     pub(super) expanded: bool,
     pub(super) first_edge: EdgeId,
     pub(super) edges: u32,
-    /// The evaluator's value for the first side.
+    /// What the evaluator's answer is worth to the first side.
     pub(super) value: f32,
     /// Simulations that reached this node, the one that expanded it included.
     pub(super) visits: u32,
@@ -29,6 +31,15 @@ pub(super) struct Node<S> {
     pub(super) value_sum: f32,
     /// Sum of the probabilities of a draw that they brought.
     pub(super) draw_sum: f32,
+}
+
+impl<S> Node<S> {
+    /// Exact if proven, else the mean over the simulations that reached the node.
+    pub(super) fn estimate(&self) -> Estimate {
+        let visits = self.visits.max(1) as f32;
+        let mean = Estimate { value: self.value_sum / visits, draw: self.draw_sum / visits };
+        self.proven.map_or(mean, Estimate::exact)
+    }
 }
 
 /// A legal action of a node.
@@ -41,20 +52,23 @@ pub(super) struct Edge {
     pub(super) prior: f32,
     /// Simulations that went through here.
     pub(super) visits: u32,
-    /// Sum of their values for the first side.
+    /// Sum of what they were worth to the first side.
     pub(super) value_sum: f32,
 }
 
-/// Nodes and edges; node 0 is the root.
+/// Nodes and edges; node 0 is the root. Nodes add up estimates as they are; edges, by which actions are chosen, add up what
+/// these are worth.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<G: Game> {
     pub(super) nodes: Vec<Node<G::State>>,
     pub(super) edges: Vec<Edge>,
+    /// What a draw is worth to the first side.
+    pub(super) draw_value: f32,
 }
 
 impl<G: Game> Default for Tree<G> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), edges: Vec::new() }
+        Self { nodes: Vec::new(), edges: Vec::new(), draw_value: 0.0 }
     }
 }
 
@@ -92,8 +106,15 @@ impl<G: Game> Tree<G> {
         (self.nodes.len() - 1) as NodeId
     }
 
+    /// What the first side makes of an estimate, if draws have a value of their own.
+    #[inline]
+    pub(super) fn worth(&self, estimate: Estimate) -> f32 {
+        estimate.value + self.draw_value * estimate.draw
+    }
+
     /// Gives a node its edges, with the evaluator's answer.
-    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], value: f32) {
+    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Estimate) {
+        let value = self.worth(estimate);
         let first_edge = self.edges.len() as EdgeId;
         self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
             action,

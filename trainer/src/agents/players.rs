@@ -10,7 +10,8 @@ use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
 
 use super::LoadedNetwork;
 use super::thinking::{Thinking, Thought, Verdict};
-use super::tree_player::{Budget, TreePlayer, in_words};
+use super::tree_player::{TreePlayer, in_words};
+use super::tree_spec::{Budget, DrawValue, TreeSpec};
 use crate::config::SearchKind;
 use crate::network::NetworkEvaluator;
 use crate::streams::Stream;
@@ -104,7 +105,8 @@ pub(super) struct Rollouts<G: Game> {
 
 impl<G: Game> Rollouts<G> {
     pub(super) fn new(game: &G, budget: Budget) -> Self {
-        Self { tree: TreePlayer::new(game, budget, SearchKind::Puct), evaluator: Rollout::new(0) }
+        let spec = TreeSpec { budget, search: SearchKind::Puct, draw: DrawValue::default() };
+        Self { tree: TreePlayer::new(game, spec), evaluator: Rollout::new(0) }
     }
 }
 
@@ -147,14 +149,9 @@ pub(super) struct Network<G: Game> {
 }
 
 impl<G: Game> Network<G> {
-    pub(super) fn new(
-        game: &G,
-        network: &LoadedNetwork,
-        budget: Budget,
-        search: SearchKind,
-    ) -> Result<Self, NetworkError> {
+    pub(super) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-        Ok(Self { tree: TreePlayer::new(game, budget, search), evaluator })
+        Ok(Self { tree: TreePlayer::new(game, spec), evaluator })
     }
 
     /// The action with the greatest prior, and what the network thinks of the position.
@@ -186,7 +183,7 @@ impl<G: Game> Player<G> for Network<G> {
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        if self.tree.budget == POLICY_ALONE {
+        if self.tree.spec.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
             let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));

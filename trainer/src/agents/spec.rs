@@ -7,12 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use turnstone_env::nearest;
 
-use super::options::{Options, time_text};
-use super::{AgentError, Budget, ClassicalSpec, EngineSpec, ExactSpec, classical};
-use crate::config::SearchKind;
-
-/// Most simulations per move.
-const MAX_SIMULATIONS: u32 = 10_000_000;
+use super::options::Options;
+use super::{AgentError, Budget, ClassicalSpec, EngineSpec, ExactSpec, TreeSpec, classical};
 
 /// Which agent plays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -36,10 +32,8 @@ pub enum AgentSpec {
         /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
         /// with the program (`./pretrained` is a file of that name).
         checkpoint: PathBuf,
-        /// What bounds the search; 0 simulations play the network's policy without search.
-        budget: Budget,
-        /// Which search.
-        search: SearchKind,
+        /// How it searches; 0 simulations play the network's policy without search.
+        tree: TreeSpec,
     },
     /// Another program that speaks the Universal Game Interface.
     Engine(EngineSpec),
@@ -68,11 +62,10 @@ impl FromStr for AgentSpec {
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
-            "mcts" => budget(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
-            "az" => budget(&mut options, 0, 100).and_then(|budget| {
-                let search = search_kind(&mut options)?;
+            "mcts" => Budget::parse(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
+            "az" => TreeSpec::parse(&mut options).and_then(|tree| {
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, budget, search })
+                Ok(Self::Az { checkpoint, tree })
             }),
             "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
             "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
@@ -89,25 +82,6 @@ impl FromStr for AgentSpec {
     }
 }
 
-/// `sims=` or `time=`, of which there can be one.
-fn budget(options: &mut Options, least: u32, default: u32) -> Result<Budget, String> {
-    let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
-    match (simulations, options.time("time")?) {
-        (Some(_), Some(_)) => Err("give sims or time, not both".into()),
-        (None, Some(time)) => Ok(Budget::Time(time)),
-        (simulations, None) => Ok(Budget::Simulations(simulations.unwrap_or(default))),
-    }
-}
-
-fn search_kind(options: &mut Options) -> Result<SearchKind, String> {
-    match options.take("search").as_deref() {
-        None => Ok(SearchKind::default()),
-        Some("puct") => Ok(SearchKind::Puct),
-        Some("gumbel") => Ok(SearchKind::Gumbel),
-        Some(other) => Err(format!("search must be puct or gumbel, not `{other}`")),
-    }
-}
-
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -117,22 +91,7 @@ impl fmt::Display for AgentSpec {
             Self::Engine(engine) => engine.fmt(f),
             Self::Mcts { budget } => write!(f, "mcts:{budget}"),
             Self::Exact(exact) => exact.fmt(f),
-            Self::Az { checkpoint, budget, search } => {
-                write!(f, "az:{},{budget}", checkpoint.display())?;
-                match search {
-                    SearchKind::Puct => write!(f, ",search=puct"),
-                    SearchKind::Gumbel => Ok(()),
-                }
-            }
-        }
-    }
-}
-
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Simulations(simulations) => write!(f, "sims={simulations}"),
-            Self::Time(time) => write!(f, "time={}", time_text(*time)),
+            Self::Az { checkpoint, tree } => write!(f, "az:{},{tree}", checkpoint.display()),
         }
     }
 }
@@ -175,6 +134,8 @@ mod tests {
             "exact:other/tables,error=0.05,depth=6",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
+            "az:x,sims=200,draw=0.3",
+            "az:x,sims=200,search=puct,draw=-0.07",
             "az:pretrained,sims=200",
             "engine::my-engine",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
@@ -208,5 +169,8 @@ mod tests {
         assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
         assert!(fault("exact:x,error=nan").contains("error must be a rate"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));
+        for draw in ["2", "-1.01", "nan", ""] {
+            assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a value from -1 to 1"));
+        }
     }
 }

@@ -7,7 +7,7 @@ use turnstone_search::classic::{Limits, Stop};
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Step};
 
 use super::thinking::{Thinking, Thought, Verdict};
-use crate::config::SearchKind;
+use super::tree_spec::{Budget, TreeSpec};
 use crate::streams::Stream;
 
 /// Simulations of the first round where their number is not known beforehand; every later round has twice as many.
@@ -25,21 +25,11 @@ const SMALL: u64 = 20_000;
 /// Time between two reports.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
-/// What an agent's tree search may spend on a move.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Budget {
-    /// Simulations.
-    Simulations(u32),
-    /// Time; of a game's clock, at most a twentieth of what is left.
-    Time(Duration),
-}
-
-/// A search with its budget.
+/// A search with what it may spend.
 pub(super) struct TreePlayer<G: Game> {
     pub(super) search: Mcts<G>,
-    pub(super) budget: Budget,
+    pub(super) spec: TreeSpec,
     pub(super) comment: String,
-    kind: SearchKind,
     /// What has been played since the last search.
     played: Vec<Action>,
     /// What is left of the time for the game, if there is a clock.
@@ -47,9 +37,9 @@ pub(super) struct TreePlayer<G: Game> {
 }
 
 impl<G: Game> TreePlayer<G> {
-    pub(super) fn new(game: &G, budget: Budget, kind: SearchKind) -> Self {
+    pub(super) fn new(game: &G, spec: TreeSpec) -> Self {
         let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
-        Self { search, budget, comment, kind, played, remaining: None }
+        Self { search, spec, comment, played, remaining: None }
     }
 
     pub(super) fn new_game(&mut self, game: &G, state: &G::State) {
@@ -77,9 +67,10 @@ impl<G: Game> TreePlayer<G> {
         let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
         let watch = Watch::new(&limits);
         self.follow(game, state, &watch, &thinking.stop);
-        match self.budget {
+        self.search.value_draws(game, game.mover(state), self.spec.draw.value());
+        match self.spec.budget {
             Budget::Simulations(simulations) if !thinking.is_watched() => {
-                self.search.begin(&self.kind.strongest(simulations), simulations, rng);
+                self.search.begin(&self.spec.search.strongest(simulations), simulations, rng);
                 self.search.run(game, evaluator);
             }
             _ => self.search_watched(game, evaluator, &limits, watch, thinking, rng),
@@ -118,7 +109,7 @@ impl<G: Game> TreePlayer<G> {
             None => FIRST_ROUND,
         };
         loop {
-            self.search.begin(&self.kind.strongest(round), round, rng);
+            self.search.begin(&self.spec.search.strongest(round), round, rng);
             if self.round(game, evaluator, &mut watch, thinking, rng) || self.is_enough(limits, watch.done) {
                 break;
             }
@@ -128,7 +119,7 @@ impl<G: Game> TreePlayer<G> {
     }
 
     fn own_limits(&self) -> Limits {
-        match self.budget {
+        match self.spec.budget {
             Budget::Simulations(simulations) => Limits::nodes(u64::from(simulations)),
             Budget::Time(time) => Limits::time(self.remaining.map_or(time, |remaining| time.min(remaining / 20))),
         }
@@ -172,7 +163,7 @@ impl<G: Game> TreePlayer<G> {
     fn is_enough(&self, limits: &Limits, done: u64) -> bool {
         let forced = limits.time.is_some() && self.search.actions().count() == 1;
         let deep = limits.depth.is_some_and(|depth| {
-            let own = matches!(self.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
+            let own = matches!(self.spec.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
             own || self.search.principal_variation().len() >= depth as usize
         });
         forced || deep

@@ -7,7 +7,7 @@ use turnstone_search::{Evaluator, Mcts, Request, Requests, Step};
 
 use super::answer::{analysed, finished};
 use super::queue::{Queue, Ticket};
-use crate::config::SearchKind;
+use crate::agents::TreeSpec;
 use crate::streams::{Purpose, stream};
 use crate::talk::Output;
 
@@ -19,7 +19,7 @@ const CACHED: usize = 1 << 16;
 
 pub(super) struct Worker<'a, G: Game> {
     game: &'a G,
-    kind: SearchKind,
+    spec: TreeSpec,
     queue: &'a Queue<G::State>,
     output: &'a Output,
     seats: Vec<Seat<G>>,
@@ -37,9 +37,9 @@ struct Seat<G: Game> {
 }
 
 impl<'a, G: Game> Worker<'a, G> {
-    pub(super) fn new(game: &'a G, kind: SearchKind, queue: &'a Queue<G::State>, output: &'a Output) -> Self {
+    pub(super) fn new(game: &'a G, spec: TreeSpec, queue: &'a Queue<G::State>, output: &'a Output) -> Self {
         let (seats, spare) = (Vec::new(), VecDeque::new());
-        Self { game, kind, queue, output, seats, spare, requests: Requests::new(CACHED) }
+        Self { game, spec, queue, output, seats, spare, requests: Requests::new(CACHED) }
     }
 
     /// Works until the queue is closed and empty.
@@ -71,9 +71,10 @@ impl<'a, G: Game> Worker<'a, G> {
         }
         let mut search = self.spare.pop_front().unwrap_or_else(|| Mcts::new(self.game, task.state));
         search.reset(self.game, task.state);
+        search.value_draws(self.game, self.game.mover(&task.state), self.spec.draw.value());
         // A stream of its own: nothing depends on what else is under way.
         let mut rng = stream(0, Purpose::Play, [0, 0]);
-        search.begin(&self.kind.strongest(task.simulations), task.simulations, &mut rng);
+        search.begin(&self.spec.search.strongest(task.simulations), task.simulations, &mut rng);
         self.seats.push(Seat { ticket, search, row: 0 });
     }
 

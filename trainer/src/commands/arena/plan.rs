@@ -9,7 +9,7 @@ use turnstone_env::games::AnyGame;
 use turnstone_env::{Params, nearest};
 
 use super::options::Options;
-use crate::agents::{AgentSpec, Budget};
+use crate::agents::{AgentSpec, TreeSpec};
 use crate::config::{Config, game_of_table};
 
 /// What a tournament is made of.
@@ -82,8 +82,8 @@ impl Plan {
         let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
-        let budget = Budget::Simulations(config.arena.simulations);
-        let newest = AgentSpec::Az { checkpoint, budget, search: config.arena.search };
+        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search);
+        let newest = AgentSpec::Az { checkpoint, tree };
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         Ok(Self { game, agents, options: Options::of_run(&config) })
     }
