@@ -1,0 +1,66 @@
+//! `[arena]`: matches during training.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SearchKind, within};
+use crate::agents::AgentSpec;
+
+/// `[arena]`: matches during training.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArenaConfig {
+    /// Iterations between matches; 0 plays them only at the end of the run.
+    pub every: u64,
+    /// Games per match, in pairs from the same opening with seats swapped.
+    pub games: usize,
+    /// Games per match at the end of the run.
+    pub final_games: usize,
+    /// Simulations per move of the network's search.
+    pub simulations: u32,
+    /// Which search the network plays with.
+    pub search: SearchKind,
+    /// Fewest and most random plies of an opening.
+    pub opening_plies: [u16; 2],
+    /// The opponents.
+    pub opponents: Vec<AgentSpec>,
+    /// Whether the network is graded against the exact truth beside every match, if the program has it for the game.
+    pub grade: bool,
+    /// Games against each rung of the game's ladder; 0 does not climb it.
+    pub ladder_games: usize,
+    /// Games against the best checkpoint so far; 0 does not meet it.
+    pub best_games: usize,
+}
+
+impl Default for ArenaConfig {
+    fn default() -> Self {
+        Self {
+            every: 20,
+            games: 40,
+            final_games: 200,
+            simulations: 100,
+            search: SearchKind::default(),
+            opening_plies: [2, 6],
+            opponents: vec![AgentSpec::Random],
+            grade: true,
+            ladder_games: 0,
+            best_games: 0,
+        }
+    }
+}
+
+impl ArenaConfig {
+    /// Checks every value.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        within("arena.every", self.every, 0, 1_000_000_000)?;
+        within("arena.games", self.games, 2, 1_000_000)?;
+        within("arena.final_games", self.final_games, 2, 1_000_000)?;
+        within("arena.ladder_games", self.ladder_games, 0, 1_000_000)?;
+        within("arena.best_games", self.best_games, 0, 1_000_000)?;
+        within("arena.simulations", self.simulations, 1, 1_000_000)?;
+        within("arena.opening_plies[1]", self.opening_plies[1], self.opening_plies[0], 1000)?;
+        if let Some(human) = self.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {
+            return Err(format!("arena.opponents: `{human}` cannot play in a match"));
+        }
+        Ok(())
+    }
+}
