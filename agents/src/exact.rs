@@ -7,7 +7,7 @@ use rand::RngExt;
 use turnstone_env::{Action, ActionList};
 use turnstone_search::Estimate;
 use turnstone_search::classic::{AlphaBeta, Heuristic, MAX_DEPTH};
-use turnstone_search::exact::Truth;
+use turnstone_exact::Truth;
 
 use super::classical::find_heuristic;
 use super::options::Options;
@@ -153,7 +153,7 @@ mod tests {
     use std::path::Path;
     use turnstone_env::games::{Konane, MuTorere};
     use turnstone_env::{Game, Params, play_text};
-    use turnstone_search::exact::Solvable;
+    use turnstone_exact::Solvable;
 
     fn player<G: Playable>(spec: &str, game: &G) -> Exact<G> {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };

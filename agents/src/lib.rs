@@ -29,7 +29,7 @@ use turnstone_env::Game;
 use turnstone_env::games::AnyGame;
 use turnstone_models::{CheckpointError, CheckpointInfo, MismatchError, NetworkError, Weights};
 use turnstone_search::classic::Classical;
-use turnstone_search::exact::Solvable;
+use turnstone_exact::Solvable;
 
 use self::classical::ClassicalPlayer;
 use self::external::External;

@@ -15,7 +15,7 @@ use std::thread;
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
-use turnstone_search::exact::Truth;
+use turnstone_exact::Truth;
 
 use crate::agents::{Agent, Playable, Player, PlayerFault};
 use crate::streams::{Purpose, Stream, stream};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
-use turnstone_search::exact::Truth;
+use turnstone_exact::Truth;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_known_value_ends_the_game() {
-        use turnstone_search::exact::Solvable;
+        use turnstone_exact::Solvable;
         let game = MuTorere::default();
         let truth = game.quick_truth(std::path::Path::new("")).expect("no file").expect("small");
         let value = truth.value(&game, &game.start());

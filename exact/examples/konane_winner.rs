@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use turnstone_env::games::Konane;
 use turnstone_env::{Game, Params};
-use turnstone_search::exact::KonaneSolver;
+use turnstone_exact::KonaneSolver;
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<usize>().expect("a number"));

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use turnstone_env::games::Mancala;
 use turnstone_env::{Game, Params};
-use turnstone_search::exact::{MancalaEndgames, MancalaSolver, Silent};
+use turnstone_exact::{MancalaEndgames, MancalaSolver, Silent};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().expect("a number"));

@@ -1,30 +1,15 @@
 //! Games without the counters that end them early, so that the truth does not depend on when a position comes up.
 
-use turnstone_env::{Error, Game};
+use turnstone_env::{Error, Game, without_limits};
 
 use super::reachable::Solution;
 use super::truth::Truth;
-
-/// Parameters that count plies to a draw and that 0 switches off.
-const LIMITS: [&str; 2] = ["max_plies", "no_progress_limit"];
-
-/// The same game without limits on its plies, where it has parameters for them.
-///
-/// # Errors
-/// None that a game of this crate gives: every limit may be 0.
-pub fn without_limits<G: Game>(game: &G) -> Result<G, Error> {
-    let mut params = game.params();
-    for limit in LIMITS.into_iter().filter(|limit| G::PARAMS.contains(limit)) {
-        params.set(limit, 0);
-    }
-    G::with_params(&params)
-}
 
 /// The truth of a small game without its limits, for states of the game with them.
 ///
 /// ```
 /// use turnstone_env::{Game, games::MuTorere, play_text};
-/// use turnstone_search::exact::{Endless, Truth};
+/// use turnstone_exact::{Endless, Truth};
 ///
 /// let game = MuTorere::default(); // a draw after 100 plies
 /// let truth = Endless::of(&game, 10_000)?.expect("the game is small");

@@ -27,7 +27,7 @@ use super::truth::{Memory, Truth};
 ///
 /// ```
 /// use turnstone_env::{Game, Params, Side, games::Konane};
-/// use turnstone_search::exact::KonaneSolver;
+/// use turnstone_exact::KonaneSolver;
 ///
 /// let game = Konane::with_params(&Params::new().with("size", 4))?;
 /// let mut solver = KonaneSolver::new(1 << 10);

@@ -14,7 +14,7 @@ mod konane;
 mod morabaraba;
 mod solvable;
 
-pub use endless::{Endless, without_limits};
+pub use endless::Endless;
 pub use konane::{KonaneSolver, KonaneTruth};
 pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
 pub use morabaraba::MorabarabaEndgames;

@@ -24,7 +24,7 @@ pub use self::endgame::MancalaEndgames;
 ///
 /// ```
 /// use turnstone_env::{Game, Params, games::Mancala};
-/// use turnstone_search::exact::MancalaSolver;
+/// use turnstone_exact::MancalaSolver;
 ///
 /// let game = Mancala::with_params(&Params::new().with("stones", 2))?;
 /// let mut solver = MancalaSolver::new(&game, None, 1 << 20);

@@ -29,7 +29,7 @@ const NEVER: u8 = 0;
 ///
 /// ```
 /// use turnstone_env::{Game, games::Morabaraba};
-/// use turnstone_search::exact::{MorabarabaEndgames, Silent, Truth};
+/// use turnstone_exact::{MorabarabaEndgames, Silent, Truth};
 ///
 /// let game = Morabaraba::default();
 /// let endgames = MorabarabaEndgames::build(&Silent);

@@ -10,7 +10,7 @@ use super::truth::Truth;
 ///
 /// ```
 /// use turnstone_env::{Game, Params, games::MuTorere};
-/// use turnstone_search::exact::Solution;
+/// use turnstone_exact::Solution;
 ///
 /// let game = MuTorere::with_params(&Params::new().with("max_plies", 0))?;
 /// let solution = Solution::of(&game, 10_000).expect("the game is small");

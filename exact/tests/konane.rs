@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::games::konane::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_search::exact::{KonaneSolver, KonaneTruth, Truth};
+use turnstone_exact::{KonaneSolver, KonaneTruth, Truth};
 
 fn game(size: usize, first_player: &str) -> Konane {
     Konane::with_params(&Params::new().with("size", size).with("first_player", first_player)).expect("valid")

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_search::exact::{MancalaEndgames, MancalaSolver, MancalaTruth, Progress, Silent, Truth};
+use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaTruth, Progress, Silent, Truth};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
     let params = params.iter().fold(Params::new(), |params, (key, value)| params.with(*key, value));

@@ -7,8 +7,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morris;
 use turnstone_env::{ActionList, Game, Params, Side};
+use turnstone_exact::{MorrisTable, Progress, Silent, Solution, Solvable, Truth, morris};
 use turnstone_search::classic::{AlphaBeta, WIN_BAND, WON, WinLoss};
-use turnstone_search::exact::{MorrisTable, Progress, Silent, Solution, Solvable, Truth, morris};
 
 type State = <Morris as Game>::State;
 

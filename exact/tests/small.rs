@@ -2,7 +2,7 @@
 
 use turnstone_env::games::MuTorere;
 use turnstone_env::{ActionList, Game, Params};
-use turnstone_search::exact::Solution;
+use turnstone_exact::Solution;
 
 /// Positions won, lost and drawn for the mover.
 fn counts(game: &MuTorere, solution: &Solution<MuTorere>) -> [usize; 3] {

@@ -6,12 +6,11 @@
 //! children. No code assumes that the mover alternates. No tensor lives in this crate, and
 //! threads only in exact solvers.
 
-mod hash;
+pub mod hash;
 pub mod evaluator;
 pub mod requests;
 pub mod mcts;
 pub mod classic;
-pub mod exact;
 
 pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
 pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, Step, TreeSize};

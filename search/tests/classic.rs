@@ -7,11 +7,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{AnyGame, Konane, Mancala, Morris, MuTorere, NAMES, morris};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text, with_game};
+use turnstone_exact::Solution;
 use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference, ToyMargin,
     WIN_BAND, WON, WinLoss,
 };
-use turnstone_search::exact::Solution;
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
 const TABLES: [usize; 3] = [0, 1 << 12, 1 << 20];

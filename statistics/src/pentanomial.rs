@@ -3,8 +3,6 @@
 use std::array;
 use std::iter::Sum;
 
-use serde::{Deserialize, Serialize};
-
 use super::{elo_of, normal, normal_of_student, student95};
 
 /// How many pairs brought 0, 1/2, 1, 3/2 and 2 points.
@@ -12,14 +10,16 @@ use super::{elo_of, normal, normal_of_student, student95};
 /// Nothing is assumed of the five probabilities, so draws, decided openings and the advantage of a seat are all in the
 /// counts. What a mean score explains of them is measured by [`Self::deviance`], on which interval, likelihood of
 /// superiority and the sequential test stand.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Pentanomial {
     counts: [usize; 5],
 }
 
 /// What the pairs of two agents say, for the first of them.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Estimate {
     /// Pairs by the points that they brought.
     pub pairs: Pentanomial,

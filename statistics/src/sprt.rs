@@ -3,16 +3,14 @@
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
-
 use super::{Pentanomial, score_of};
 
 /// A test of `elo0` against `elo1` on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over the
 /// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text
 /// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, error rates of 5 % if left out, or the numbers alone.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "String", try_from = "String"))]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,
@@ -21,8 +19,9 @@ pub struct Sprt {
 }
 
 /// What a test says so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Decision {
     /// Neither difference is refuted yet.
     Continue,
@@ -33,7 +32,8 @@ pub enum Decision {
 }
 
 /// Where a test stands.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SprtState {
     /// The test.
     pub test: Sprt,
@@ -46,18 +46,30 @@ pub struct SprtState {
 }
 
 /// Why there is no such test.
-#[derive(Clone, PartialEq, Debug, Error)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum SprtError {
     /// The text is not of the form.
-    #[error("SPRT: expected elo0=0,elo1=10 and, if not 0.05, alpha= and beta=, or the numbers alone, not `{0}`")]
     Form(String),
     /// The differences are the wrong way round, equal or not finite.
-    #[error("SPRT: elo0 = {0} must be below elo1 = {1}")]
     Elo(f64, f64),
     /// An error rate is out of range.
-    #[error("SPRT: the error rate {0} is not above 0 and below 0.5")]
     Rate(f64),
 }
+
+impl Display for SprtError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Form(text) => write!(
+                f,
+                "SPRT: expected elo0=0,elo1=10 and, if not 0.05, alpha= and beta=, or the numbers alone, not `{text}`"
+            ),
+            Self::Elo(elo0, elo1) => write!(f, "SPRT: elo0 = {elo0} must be below elo1 = {elo1}"),
+            Self::Rate(rate) => write!(f, "SPRT: the error rate {rate} is not above 0 and below 0.5"),
+        }
+    }
+}
+
+impl std::error::Error for SprtError {}
 
 impl Sprt {
     /// A test that accepts `elo1` with a chance of at most `alpha` where `elo0` is the truth, and `elo0` with a chance of
@@ -206,6 +218,7 @@ mod tests {
         assert_eq!(Sprt::new(0.0, 5.0, 0.05, 0.0), Err(SprtError::Rate(0.0)));
     }
 
+    #[cfg(feature = "serde")]
     #[test]
     fn tests_as_text() {
         let test: Sprt = "-2, 5".parse().expect("a test");

@@ -2,7 +2,7 @@
 //! position, and all positions of small games.
 
 use turnstone_env::Game;
-use turnstone_search::exact::Endless;
+use turnstone_exact::Endless;
 
 use super::{TruthSet, valued};
 

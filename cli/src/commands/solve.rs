@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_env::games::{AnyGame, Morris};
 use turnstone_env::{Game, Side, with_game};
-use turnstone_search::exact::{Endless, MorrisTable, Truth, morris};
+use turnstone_exact::{Endless, MorrisTable, Truth, morris};
 
 use crate::cli::{GameArgs, PositionArgs};
 use crate::grading::MOST_POSITIONS;

@@ -32,8 +32,9 @@ use self::ban::Ban;
 use self::board::{BOARD, Board, POINTS};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
 use crate::mill_board::{Ply, image, points, write_plane};
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::svg;
@@ -223,6 +224,7 @@ impl Game for Morabaraba {
     const NAME: &'static str = "morabaraba";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["cows", "quiet_limit", "fly_limit"];
+    const PLY_LIMITS: &'static [&'static str] = &["quiet_limit", "fly_limit"];
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {

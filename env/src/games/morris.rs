@@ -26,9 +26,10 @@ use std::sync::LazyLock;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
 use crate::mill_board::{MillBoard, Ply, image, points, write_plane};
 use crate::mill_material::Material;
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::svg;
@@ -193,6 +194,7 @@ impl Game for Morris {
     const NAME: &'static str = "morris";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["pieces", "no_progress_limit"];
+    const PLY_LIMITS: &'static [&'static str] = &["no_progress_limit"];
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {

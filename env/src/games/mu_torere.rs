@@ -16,8 +16,9 @@ mod svg;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
 use crate::lines::{both_ways, direction};
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::{Symmetry, automorphisms};
@@ -158,6 +159,7 @@ impl Game for MuTorere {
     const NAME: &'static str = "mu_torere";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["max_plies", "hub_needs_neighbour"];
+    const PLY_LIMITS: &'static [&'static str] = &["max_plies"];
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {

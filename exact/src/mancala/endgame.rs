@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 use turnstone_env::games::Mancala;
 
 use super::board::{Board, Rules, rules_params, sums};
-use crate::exact::progress::Progress;
-use crate::exact::stored::Stored;
-use crate::exact::table_file::{TableError, TableIdentity};
+use crate::progress::Progress;
+use crate::stored::Stored;
+use crate::table_file::{TableError, TableIdentity};
 
 /// A byte holds gains up to this.
 const MOST_STONES: usize = 127;
@@ -38,7 +38,8 @@ impl MancalaEndgames {
         for k in 1..=2 * game.pits() as u128 {
             size = size * (stones as u128 + k) / k;
         }
-        usize::try_from(size).ok().filter(|&size| size < 1 << 40 && stones <= MOST_STONES)
+        let fits = size < 1 << 40 && stones <= MOST_STONES;
+        usize::try_from(size).ok().filter(|_| fits)
     }
 
     /// Builds the table. When it is stopped, the table ends with the last number of stones that is complete.

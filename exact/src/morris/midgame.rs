@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 
 use super::index::{Index, Layer, Position, points};
-use crate::exact::progress::Progress;
+use crate::progress::Progress;
 
 /// The byte of a draw. All other bytes are the number of turns left: odd where the mover wins, even where he loses.
 pub(super) const DRAW: u8 = u8::MAX;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::index::{Index, Layer, Position, points};
 use super::midgame::{DRAW, Distances, in_chunks};
-use crate::exact::progress::Progress;
+use crate::progress::Progress;
 
 /// Values for the mover, as stored.
 pub(super) const LOSS: u8 = 0;

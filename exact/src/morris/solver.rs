@@ -11,8 +11,8 @@ use super::index::Index;
 use super::midgame::{DRAW, Distances, Pair};
 use super::opening::{self, Hands, Next, Values, pack, unpack};
 use super::{FEWEST, identity, midgame_name, opening_name, pieces};
-use crate::exact::progress::Progress;
-use crate::exact::table_file::{TableFile, TableIdentity, TableWriter};
+use crate::progress::Progress;
+use crate::table_file::{TableFile, TableIdentity, TableWriter};
 
 /// How much there is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

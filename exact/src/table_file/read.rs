@@ -1,4 +1,4 @@
-//! Reading a table through a memory map.
+//! Reading a table, through a memory map where the feature `mmap` is on.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,9 +7,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memmap2::Mmap;
+#[cfg(feature = "mmap")]
+use memmap2::Mmap as Bytes;
 
 use super::{BLOCK, Prefix, TableError, TableFault, TableIdentity};
+
+/// The bytes of a table file.
+#[cfg(not(feature = "mmap"))]
+type Bytes = Vec<u8>;
 
 /// A section of an open table.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +39,11 @@ impl Section {
     }
 }
 
-/// A table mapped into memory.
+/// An open table.
 pub struct TableFile {
     path: PathBuf,
     game: String,
-    map: Mmap,
+    map: Bytes,
     sections: Vec<(String, Section)>,
     checksums: Vec<u32>,
     /// The blocks whose checksum has been found right.
@@ -189,11 +194,20 @@ fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Ve
 }
 
 /// Maps a file for reading.
+#[cfg(feature = "mmap")]
 #[expect(unsafe_code, reason = "a table is probed in place: reading hundreds of megabytes first would take seconds")]
-fn map(file: &File) -> io::Result<Mmap> {
+fn map(file: &File) -> io::Result<Bytes> {
     // SAFETY: the bytes of a map must not change. Tables are written under another name and renamed, never changed in
     // place, so the mapped file keeps its bytes even while it is being rebuilt.
-    unsafe { Mmap::map(file) }
+    unsafe { Bytes::map(file) }
+}
+
+/// Reads a whole file.
+#[cfg(not(feature = "mmap"))]
+fn map(mut file: &File) -> io::Result<Bytes> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes)
 }
 
 impl fmt::Debug for TableFile {

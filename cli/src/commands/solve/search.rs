@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use turnstone_env::games::{Konane, Mancala, Morabaraba};
 use turnstone_env::{Game, Side};
-use turnstone_search::exact::{KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames, Truth};
+use turnstone_exact::{KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames, Truth};
 
 use super::Solve;
 use crate::progress::{Layers, Reporter, duration, stop_on_signals};
