@@ -66,6 +66,23 @@ pub struct Settings {
     pub sprt: Option<Sprt>,
 }
 
+impl Settings {
+    /// So many games of each meeting, without clocks, adjudication or a test; faults lose.
+    #[must_use]
+    pub fn plain(format: Format, games: usize, seed: u64) -> Self {
+        Self {
+            format,
+            games: games.next_multiple_of(2),
+            seed,
+            clock: None,
+            out_of_time: Penalty::Random,
+            on_fault: Penalty::Lose,
+            adjudication: Adjudication::None,
+            sprt: None,
+        }
+    }
+}
+
 /// Who meets whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,7 +99,7 @@ pub enum Format {
 }
 
 /// What comes of a player at fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// He loses the game.

@@ -122,6 +122,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// Names and shapes of planes, number of actions, symmetries.
     fn spec(&self) -> &Spec;
 
+    /// Bytes of a state in memory.
+    fn state_bytes(&self) -> usize;
+
     /// The starting state.
     fn start(&self) -> AnyState;
 
@@ -181,6 +184,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// # Panics
     /// If `envs` is 0.
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv>;
+
+    /// The game itself, for code that knows its type: `game.inner().downcast_ref::<Mancala>()`.
+    fn inner(&self) -> &dyn Any;
 
     /// Plays an action after checking that it is legal.
     ///
@@ -243,6 +249,10 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    fn state_bytes(&self) -> usize {
+        size_of::<G::State>()
     }
 
     fn start(&self) -> AnyState {
@@ -311,6 +321,10 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv> {
         Box::new(VecEnv::new(self.game.clone(), envs).with_threads(threads))
+    }
+
+    fn inner(&self) -> &dyn Any {
+        &self.game
     }
 
     fn try_play(&self, state: &mut AnyState, action: Action) -> Result<(), Error> {

@@ -6,8 +6,8 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
-use crate::arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
-use crate::grading::Grade;
+use turnstone_arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
+use turnstone_arena::grading::Grade;
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 

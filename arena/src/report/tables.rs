@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::arena::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
+use crate::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
 use crate::page::{escaped, signed};
 
 /// A's record in both seats.

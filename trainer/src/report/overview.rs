@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::history::{Iteration, best, matches, opponents};
 use super::strength::elo_text;
 use crate::config::Config;
-use crate::page::{escaped, grouped, short};
+use turnstone_arena::page::{escaped, grouped, short};
 use crate::progress::duration;
 
 /// The stages of an iteration.
