@@ -2,16 +2,16 @@
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
+use turnstone_exact::{Solvable, Truth};
 use turnstone_search::Estimate;
 use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
-use turnstone_exact::{Solvable, Truth};
 
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
 use crate::player::{PlayerFault, TypedPlayer};
-use crate::thinking::{Thinking, Thought, Verdict};
 use crate::streams::Stream;
+use crate::thinking::{Thinking, Thought, Verdict};
 
 /// Confirms that the spec names a folder.
 pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {

@@ -48,7 +48,9 @@ impl External {
                 process.send(format!("setoption name Game value {}", self.game.name()));
                 options = process.introduce(self.spec.patience)?; // now with the game's own
             }
-            for (name, value) in self.game.params().iter().filter(|(name, _)| options.iter().any(|option| option == name)) {
+            for (name, value) in
+                self.game.params().iter().filter(|(name, _)| options.iter().any(|option| option == name))
+            {
                 process.send(format!("setoption name {name} value {value}"));
             }
             process.get_ready(self.spec.patience)?;
@@ -96,12 +98,7 @@ impl Player for External {
         self.clock = Some(remaining);
     }
 
-    fn think(
-        &mut self,
-        state: &AnyState,
-        thinking: &mut Thinking<'_>,
-        _: &mut Stream,
-    ) -> Result<Action, PlayerFault> {
+    fn think(&mut self, state: &AnyState, thinking: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
         if self.state != *state {
             (self.start, self.state) = (state.clone(), state.clone());
             self.moves.clear();

@@ -178,7 +178,8 @@ impl Agent {
         match spec {
             AgentSpec::Az { checkpoint, .. } => network = Some(load_network(checkpoint, game)?),
             AgentSpec::Classical(spec) => {
-                classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics()).map_err(fault)?;
+                classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
+                    .map_err(fault)?;
             }
             AgentSpec::Exact(spec) => {
                 exact::check(spec)?;

@@ -45,12 +45,8 @@ pub trait Player: Send {
     ///
     /// # Errors
     /// As [`Player::choose`].
-    fn think(
-        &mut self,
-        state: &AnyState,
-        thinking: &mut Thinking<'_>,
-        rng: &mut Stream,
-    ) -> Result<Action, PlayerFault>;
+    fn think(&mut self, state: &AnyState, thinking: &mut Thinking<'_>, rng: &mut Stream)
+    -> Result<Action, PlayerFault>;
 
     /// Either player has played an action in the current game.
     fn played(&mut self, _action: Action) {}

@@ -7,11 +7,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use turnstone_env::nearest;
 
-use crate::options::Options;
 use crate::classical::{self, ClassicalSpec};
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
 use crate::exact_spec::ExactSpec;
+use crate::options::Options;
 use crate::tree_spec::{Budget, TreeSpec};
 
 /// Which agent plays.

@@ -92,7 +92,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-        use crate::streams::{Purpose, stream};
+    use crate::streams::{Purpose, stream};
     use turnstone_env::games::{Mancala, MuTorere};
 
     /// Plays a game in which every move is thought of twice: alone, and watched within the agent's own budget.

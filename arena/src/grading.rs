@@ -19,7 +19,6 @@ use turnstone_agents::{Agent, DynTruth, PlayableGame, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 use turnstone_exact::Truth;
 
-
 /// What an agent did in one position of a truth set.
 struct Answer {
     phase: &'static str,

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, Thinking, Thought};
 use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, Thinking, Thought};
 
 /// Draws in a row without a new opening after which there seem to be no more.
 const BARREN: usize = 1000;

@@ -82,7 +82,11 @@ impl<'a> Tournament<'a> {
         }
         if let Some(truth) = tournament.referee()?.truth {
             let covered = truth.value(&game.start()).is_some();
-            ensure!(!covered, "the exact truth of {} covers its start: every game would end before it begins", game.name());
+            ensure!(
+                !covered,
+                "the exact truth of {} covers its start: every game would end before it begins",
+                game.name()
+            );
         }
         Ok(tournament)
     }

@@ -9,6 +9,8 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use crate::action::{Action, ActionList};
 use crate::error::{Error, nearest};
 use crate::game::{Game, Spec};
@@ -16,6 +18,7 @@ use crate::gym::{AnyEnv, AnyVecEnv, Env, VecEnv};
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
+use crate::playout::playout;
 use crate::side::Side;
 
 /// A position of some game. Two states are equal if they are of the same game and equal there.
@@ -176,6 +179,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
 
+    /// Plays uniformly random legal actions from the start, and returns the outcome and the number of plies.
+    fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64);
+
     /// An environment of this game.
     fn env(&self) -> Box<dyn AnyEnv>;
 
@@ -313,6 +319,10 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn perft(&self, state: &AnyState, depth: u32) -> u64 {
         perft(&self.game, state.of(), depth)
+    }
+
+    fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64) {
+        playout(&self.game, &mut self.game.start(), &mut ActionList::new(), rng)
     }
 
     fn env(&self) -> Box<dyn AnyEnv> {

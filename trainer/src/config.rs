@@ -22,7 +22,6 @@ use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games, Params, nearest};
 use turnstone_models::NetworkConfig;
 
-
 /// What is wrong with a configuration, in one line that names the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{file}: {fault}")]
@@ -273,8 +272,7 @@ mod tests {
     fn every_kind_of_network_has_defaults() {
         for kind in ["residual_mlp", "residual_graph", "mixer"] {
             let config = parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
-            let again =
-                parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+            let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
             assert_eq!(again, config);
         }
         let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";

@@ -15,10 +15,10 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 
-use turnstone_agents::{Agent};
-use turnstone_arena::Ladder;
 use crate::TrainableGame;
 use crate::config::Config;
+use turnstone_agents::Agent;
+use turnstone_arena::Ladder;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -102,7 +102,12 @@ impl Diagnosis {
 ///
 /// # Errors
 /// The network cannot be built or trained.
-pub fn examine(game: &dyn TrainableGame, config: &Config, time: Duration, stop: &AtomicBool) -> Result<Option<Diagnosis>> {
+pub fn examine(
+    game: &dyn TrainableGame,
+    config: &Config,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     let opponents = opponents(game, config, &mut checks);
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };

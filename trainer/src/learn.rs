@@ -5,8 +5,8 @@ use turnstone_env::{Outcome, Spec};
 use turnstone_models::{AUXILIARY, Batch, Example};
 
 use crate::config::LearnConfig;
-use turnstone_agents::shape;
 use crate::replay::{Position, Window};
+use turnstone_agents::shape;
 use turnstone_agents::streams::Stream;
 
 /// Plies left are told in units of this; more than that are told as one.

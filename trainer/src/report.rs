@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
 
-use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use crate::TrainableGame;
 use crate::config::{Config, cores};
-use turnstone_arena::grading::{grade, known};
-use turnstone_agents::shape;
-use turnstone_arena::page::{Boards, Page, Part, grouped, title};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
+use turnstone_agents::shape;
+use turnstone_agents::{Agent, LoadedNetwork, load_network};
+use turnstone_arena::grading::{grade, known};
+use turnstone_arena::page::{Boards, Page, Part, grouped, title};
 
 /// What the report plays and grades itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +64,8 @@ pub fn report(
     let name = title(game.name());
     let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let header = overview::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
-    let footer = format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), game.name(), game.version());
+    let footer =
+        format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), game.name(), game.version());
     let page = Page {
         title: &format!("{name}: a Turnstone run"),
         header: &header,

@@ -12,20 +12,20 @@ use turnstone_env::{AnyState, DynGame, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::{confirm_ladder, truth};
-use turnstone_agents::{load_network};
-use turnstone_arena::TournamentRecord;
 use crate::TrainableGame;
 use crate::config::Config;
-use turnstone_arena::grading::TruthSet;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
-use turnstone_agents::{checkpoint_info, shape};
 use crate::progress::Reporter;
 use crate::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
 use crate::self_play::{Games, Progress, Task, outcome_shares};
-use turnstone_agents::streams::{Purpose, stream};
 use crate::tensorboard::EventLog;
+use turnstone_agents::load_network;
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{checkpoint_info, shape};
+use turnstone_arena::TournamentRecord;
+use turnstone_arena::grading::TruthSet;
 
 /// Iterations between histograms of the weights in TensorBoard.
 const HISTOGRAMS_EVERY: u64 = 10;

@@ -119,8 +119,7 @@ pub(crate) fn play<G: Game>(
     let archive = task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect();
     let typed = &Typed { game, task, archive };
     let workers = task.self_play.workers();
-    let evaluator =
-        || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
+    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
     let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators

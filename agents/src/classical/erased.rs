@@ -10,6 +10,9 @@ pub trait DynSearch: Send {
     /// Searches a position.
     fn find(&mut self, state: &AnyState) -> Found;
 
+    /// Forgets what earlier searches have found.
+    fn forget(&mut self);
+
     /// The name of its static evaluation.
     fn heuristic(&self) -> &'static str;
 
@@ -26,6 +29,10 @@ pub(crate) struct WithGame<G: Classical> {
 impl<G: Classical> DynSearch for WithGame<G> {
     fn find(&mut self, state: &AnyState) -> Found {
         self.search.find(state.of())
+    }
+
+    fn forget(&mut self) {
+        self.search.begin_game();
     }
 
     fn heuristic(&self) -> &'static str {

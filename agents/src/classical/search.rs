@@ -7,10 +7,10 @@ use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, Minimax, Stop,
 };
 
-use crate::thinking::{Scale, Thinking, Thought};
-use crate::player::{PlayerFault, TypedPlayer};
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
+use crate::player::{PlayerFault, TypedPlayer};
 use crate::streams::Stream;
+use crate::thinking::{Scale, Thinking, Thought};
 
 /// A classical search as a spec describes it.
 pub struct ClassicalSearch<G: Game> {

@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::player::PlayerFault;
 use crate::line_io::Lines;
+use crate::player::PlayerFault;
 
 /// Lines that wait to be read; then the program has to wait.
 const LINES: usize = 1024;

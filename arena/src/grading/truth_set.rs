@@ -53,8 +53,12 @@ struct Header {
 impl TruthSet {
     /// An empty set of this game.
     pub fn new(game: &dyn DynGame) -> Self {
-        let header =
-            Header { turnstone_truth: FORMAT, game: game.name().to_owned(), version: game.version(), params: game.params() };
+        let header = Header {
+            turnstone_truth: FORMAT,
+            game: game.name().to_owned(),
+            version: game.version(),
+            params: game.params(),
+        };
         Self { header, positions: Vec::new() }
     }
 

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use turnstone_env::DynGame;
 
-use crate::{Ending, GameRecord, TournamentRecord};
 use crate::page::{Boards, Part, data};
+use crate::{Ending, GameRecord, TournamentRecord};
 
 /// The list of games beside a board on which each can be stepped through.
 ///

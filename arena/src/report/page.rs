@@ -5,8 +5,8 @@ use turnstone_env::DynGame;
 
 use super::tables::percent;
 use super::{RATINGS, games, rating_ranges, tables};
-use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
+use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 
 /// The page.
 ///
@@ -28,7 +28,12 @@ pub fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) ->
         title: &format!("{name}: a Turnstone {}", kind(record)),
         header: &header(&name, record, summary),
         parts: &parts,
-        footer: &format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), game.name(), game.version()),
+        footer: &format!(
+            "turnstone {} · rules of {} version {}",
+            env!("CARGO_PKG_VERSION"),
+            game.name(),
+            game.version()
+        ),
         script: include_str!("page.js"),
     };
     Ok(page.html())

@@ -11,8 +11,8 @@ use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
 use crate::TrainableGame;
 use crate::config::{Config, cores};
-use turnstone_agents::SearchKind;
 use crate::progress::duration;
+use turnstone_agents::SearchKind;
 
 /// Shares of the memory that a run may take before there is a warning.
 const MEMORY_SHARE: f64 = 0.6;
@@ -30,7 +30,8 @@ pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check>
     let (parameters, iterations) = (memory::parameters(game, &config.net)?, config.run.iterations);
     let games = config.self_play.games_per_iteration;
     let params = game.params();
-    let finding = format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", game.name());
+    let finding =
+        format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", game.name());
     Ok(Check::ok("config", finding))
 }
 

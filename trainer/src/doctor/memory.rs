@@ -35,7 +35,12 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn of(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        game: &dyn TrainableGame,
+        config: &Config,
+        measured: &Measured,
+        plan: &Plan,
+    ) -> anyhow::Result<Self> {
         let parameters = 4.0 * parameters(game, &config.net)? as f64;
         let workers = config.self_play.workers();
         let seats = workers * config.self_play.concurrent_games.min(config.self_play.games_per_iteration);

@@ -3,18 +3,18 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use turnstone_env::svg::status;
 use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_env::Side;
+use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
 use turnstone_search::Estimate;
 
-use turnstone_agents::LoadedNetwork;
 use crate::TrainableGame;
 use crate::config::Config;
 use crate::{SamplePly, Sampling};
-use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
+use turnstone_agents::LoadedNetwork;
 use turnstone_agents::streams::{Purpose, stream};
+use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
 
 /// Sample games in a report.
 pub(super) const GAMES: u64 = 3;

@@ -5,13 +5,13 @@ use anyhow::{Context, Result};
 use turnstone_env::Game;
 
 use super::{Run, Setup};
-use turnstone_agents::{Agent, LoadedNetwork, load_network};
-use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 use crate::TrainableGame;
 use crate::config::{Config, cores};
-use turnstone_arena::grading::{Grade, TruthSet, grade, known};
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::checkpoint_info;
+use turnstone_agents::{Agent, LoadedNetwork, load_network};
+use turnstone_arena::grading::{Grade, TruthSet, grade, known};
+use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 
 /// What the matches after an iteration have found.
 #[derive(Default)]
