@@ -17,6 +17,8 @@ pub use best_first::BestFirst;
 pub use breadth_first::{BreadthFirst, MOST_POSITIONS};
 pub use found::{Found, Work};
 pub use heuristic::mancala::StoreDifference;
-pub use heuristic::{Classical, Heuristic, ToyMargin, WIN_BAND, WON, WinLoss};
+#[cfg(feature = "testing")]
+pub use heuristic::toy::ToyMargin;
+pub use heuristic::{Classical, Heuristic, WIN_BAND, WON, WinLoss};
 pub use limits::{Limits, Stop};
 pub use minimax::Minimax;

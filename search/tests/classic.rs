@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, Konane, Mancala, Morris, MuTorere, NAMES, morris};
+use turnstone_env::games::{Konane, Mancala, Morris, MuTorere, morris};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text, with_game};
+use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, for_each_game, play_text};
 use turnstone_exact::Solution;
 use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference, ToyMargin,
@@ -151,10 +151,7 @@ fn agree<G: Classical>(game: &G, games: usize) {
 
 #[test]
 fn all_games() {
-    for name in NAMES {
-        let any = AnyGame::new(name, &Params::new()).expect("defaults are valid");
-        with_game!(&any, |game| agree(game, 12));
-    }
+    for_each_game!(G => agree(&G::default(), 12));
 }
 
 /// Deeper searches of one game, where the table and its replacement have work to do.
