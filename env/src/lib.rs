@@ -38,7 +38,9 @@ mod dynamic;
 pub mod games;
 pub mod seeds;
 mod make;
+#[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "testing")]
 pub mod toy;
 
 pub use action::{Action, ActionList};

@@ -2,8 +2,8 @@
 
 use turnstone_env::{Error, Game, without_limits};
 
-use super::reachable::Solution;
-use super::truth::Truth;
+use crate::reachable::Solution;
+use crate::truth::Truth;
 
 /// The truth of a small game without its limits, for states of the game with them.
 ///

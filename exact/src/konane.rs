@@ -21,7 +21,7 @@ use turnstone_env::{ActionList, Game, Side};
 use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
-use super::truth::{Memory, Truth};
+use crate::truth::{Memory, Truth};
 
 /// Finds the winner of positions of Konane.
 ///

@@ -16,7 +16,7 @@ use turnstone_env::{Game, Side};
 
 use self::board::{Board, Rules};
 use self::table::Table;
-use super::truth::{Memory, Truth};
+use crate::truth::{Memory, Truth};
 
 pub use self::endgame::MancalaEndgames;
 

@@ -15,10 +15,10 @@ use turnstone_env::games::{
 };
 use turnstone_env::{Game, Params, Side};
 
-use super::Truth;
-use super::progress::Progress;
-use super::stored::Stored;
-use super::table_file::{TableError, TableIdentity};
+use crate::progress::Progress;
+use crate::stored::Stored;
+use crate::table_file::{TableError, TableIdentity};
+use crate::truth::Truth;
 
 const POINTS: usize = 24;
 const KIND: &str = "three against three 1";

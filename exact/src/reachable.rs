@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use turnstone_env::{ActionList, Game, Side};
 
-use super::truth::Truth;
+use crate::truth::Truth;
 
 /// The exact value of every position that can be reached from the start.
 ///

@@ -5,13 +5,13 @@ use std::path::Path;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere};
 
-use super::endless::Endless;
-use super::konane::{KonaneSolver, KonaneTruth};
-use super::mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
-use super::morabaraba::MorabarabaEndgames;
-use super::morris::MorrisTable;
-use super::table_file::TableError;
-use super::truth::Truth;
+use crate::endless::Endless;
+use crate::konane::{KonaneSolver, KonaneTruth};
+use crate::mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+use crate::morabaraba::MorabarabaEndgames;
+use crate::morris::MorrisTable;
+use crate::table_file::TableError;
+use crate::truth::Truth;
 
 /// A game that may have an exact truth: computed on the spot, or from a table that `turnstone solve` has written.
 pub trait Solvable: Game {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::table_file::{Section, TableError, TableFile, TableIdentity, TableWriter};
+use crate::table_file::{Section, TableError, TableFile, TableIdentity, TableWriter};
 
 /// The one section of these tables.
 const SECTION: &str = "values";

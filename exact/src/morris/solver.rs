@@ -3,14 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use turnstone_env::games::Morris;
 
 use super::index::Index;
+use super::layers::{FEWEST, identity, midgame_name, opening_name, pieces};
 use super::midgame::{DRAW, Distances, Pair};
 use super::opening::{self, Hands, Next, Values, pack, unpack};
-use super::{FEWEST, identity, midgame_name, opening_name, pieces};
 use crate::progress::Progress;
 use crate::table_file::{TableFile, TableIdentity, TableWriter};
 
@@ -107,7 +106,6 @@ impl Solver<'_> {
                 }
                 let entries = index.layer(own, other).len + if own == other { 0 } else { index.layer(other, own).len };
                 self.progress.begin(&names[0], entries as u64);
-                let started = Instant::now();
                 let pair = Pair::new(own, other, &distances, self.threads, self.progress);
                 let Some(mut solved) = pair.solve() else { return Ok(None) };
                 let turned = solved.pop().expect("there is a layer");
@@ -119,8 +117,7 @@ impl Solver<'_> {
                 }
                 writer.finish()?;
                 let longest = half.iter().chain(&turned).filter(|&&distance| distance != DRAW).max();
-                let summary = format!("{entries} entries, {:.1} s", started.elapsed().as_secs_f32());
-                let summary = format!("{summary}, longest win {} turns", longest.unwrap_or(&0));
+                let summary = format!("{entries} entries, longest win {} turns", longest.unwrap_or(&0));
                 self.progress.end(&names[0], &summary);
                 distances.set(own, other, half);
                 distances.set(other, own, turned);
@@ -140,13 +137,12 @@ impl Solver<'_> {
             }
             let entries = hands.len(Index::get());
             self.progress.begin(&name, entries as u64);
-            let started = Instant::now();
             let next = last.as_ref().map_or(Next::Midgame(distances), Next::Opening);
             let Some(values) = opening::solve(hands, &next, self.threads, self.progress) else { return Ok(false) };
             let mut writer = TableWriter::create(&self.file(&name), part)?;
             writer.section(&name, &pack(&values.values))?;
             writer.finish()?;
-            self.progress.end(&name, &format!("{entries} entries, {:.1} s", started.elapsed().as_secs_f32()));
+            self.progress.end(&name, &format!("{entries} entries"));
             last = Some(values);
         }
         Ok(true)

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "mmap")]
 use memmap2::Mmap as Bytes;
 
-use super::{BLOCK, Prefix, TableError, TableFault, TableIdentity};
+use super::fault::{TableError, TableFault};
+use super::identity::TableIdentity;
+use super::layout::{BLOCK, Prefix};
 
 /// The bytes of a table file.
 #[cfg(not(feature = "mmap"))]

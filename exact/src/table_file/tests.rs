@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::*;
+use super::identity::TableIdentity;
+use super::layout::{BLOCK, PREFIX, Prefix};
+use super::read::TableFile;
+use super::write::TableWriter;
 
 fn identity() -> TableIdentity {
     let params = "pits=6 stones=4".to_owned();

@@ -14,7 +14,7 @@ use self::ordering::{Ordering, Queue};
 use self::table::{Bound, Known, Table};
 use super::found::{Found, Lines, Work, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
-use super::limits::{Limits, Stop, Watch};
+use super::limits::{Control, Limits, Watch};
 
 /// The deepest search, in plies.
 pub const MAX_DEPTH: u32 = 128;
@@ -119,7 +119,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             queues: Vec::new(),
             lines: Lines::default(),
             band: i32::MAX,
-            watch: Watch::start(&Limits::default(), &Stop::default()),
+            watch: Watch::start(&Limits::default(), &Control::default()),
             work: Work::default(),
             estimates: 0,
         }
@@ -148,12 +148,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Looks `depth` plies ahead, with scores as the heuristic gives them: the seeds' search, with the action and score
     /// of [`Minimax`](super::Minimax). A win later is as good as a win now.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.search_within(state, depth, &Limits::default(), &Stop::default())
+        self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
     /// The same, unless a limit or the flag ends it first: then there is no action.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
-        self.begin(i32::MAX, limits, stop);
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        self.begin(i32::MAX, limits, control);
         let Some(mut actions) = self.root_actions(state, depth) else { return self.without_action(state, depth) };
         // With a table, shallow searches cost little and teach it the actions to try first.
         let shallow = if self.table.is_some() { depth - 1 } else { 0 };
@@ -170,7 +170,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Looks ever deeper until a limit is reached, or deeper cannot help: the score is a sure win or loss, or has no
     /// estimate in it. A win sooner is better, and so is a loss later: the score of a win is one less for each ply.
     pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> Found {
-        self.deepen_until(state, limits, &Stop::default(), &mut |_| {})
+        self.deepen_until(state, limits, &Control::default(), &mut |_| {})
     }
 
     /// The same until the flag is raised, at the latest. `report` hears what was found at every depth searched in full.
@@ -178,10 +178,10 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         &mut self,
         state: &G::State,
         limits: &Limits,
-        stop: &Stop,
+        control: &Control,
         report: &mut dyn FnMut(&Found),
     ) -> Found {
-        self.begin(self.heuristic.won() - WIN_BAND, limits, stop);
+        self.begin(self.heuristic.won() - WIN_BAND, limits, control);
         let Some(mut actions) = self.root_actions(state, 1) else { return self.without_action(state, 0) };
         let score = self.heuristic.estimate(&self.game, state);
         let mut found = Found { action: Some(actions[0]), score, line: vec![actions[0]], ..Found::default() };
@@ -207,12 +207,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         found
     }
 
-    fn begin(&mut self, band: i32, limits: &Limits, stop: &Stop) {
+    fn begin(&mut self, band: i32, limits: &Limits, control: &Control) {
         if band != self.band {
             self.forget(); // stored wins were counted otherwise
         }
         self.band = band;
-        self.watch = Watch::start(limits, stop);
+        self.watch = Watch::start(limits, control);
         (self.work, self.estimates) = (Work::default(), 0);
         self.ordering.begin();
         if let Some(table) = &mut self.table {

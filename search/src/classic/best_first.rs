@@ -2,11 +2,10 @@
 
 use turnstone_env::Game;
 
-use super::Heuristic;
-use super::breadth_first::MOST_POSITIONS;
 use super::found::Found;
-use super::kept_tree::KeptTree;
-use super::limits::{Limits, Stop, Watch};
+use super::heuristic::Heuristic;
+use super::kept_tree::{KeptTree, MOST_POSITIONS};
+use super::limits::{Control, Limits, Watch};
 
 /// Best-first minimax search (Korf and Chickering, 1996): what becomes of A* when an opponent chooses too.
 ///
@@ -36,12 +35,12 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
     /// are evaluated with it, so that it may be a few more, and the root's always are. The depth found is the length of
     /// the best line.
     pub fn search(&mut self, state: &G::State, positions: u64) -> Found {
-        self.search_within(state, positions, &Limits::default(), &Stop::default())
+        self.search_within(state, positions, &Limits::default(), &Control::default())
     }
 
     /// The same, unless a limit or the flag ends it sooner, with the best action so far.
-    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, stop: &Stop) -> Found {
-        let mut watch = Watch::start(limits, stop);
+    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, control: &Control) -> Found {
+        let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         let most = positions.min(MOST_POSITIONS as u64);
         tree.plant(state);

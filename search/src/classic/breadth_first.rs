@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use turnstone_env::Game;
 
-use super::Heuristic;
 use super::found::Found;
-use super::kept_tree::KeptTree;
-use super::limits::{Limits, NODES_PER_LOOK, Stop, Watch};
+use super::heuristic::Heuristic;
+use super::kept_tree::{KeptTree, MOST_POSITIONS};
+use super::limits::{Control, Limits, NODES_PER_LOOK, Watch};
 
 /// Breadth-first search to a fixed depth, two plies in Konane's exercise: the positions after every action, then those
 /// after every answer, and so on; the positions of the last level and finished games are evaluated statically, and the
@@ -19,9 +19,6 @@ use super::limits::{Limits, NODES_PER_LOOK, Stop, Watch};
 pub struct BreadthFirst<G: Game, H> {
     tree: KeptTree<G, H>,
 }
-
-/// No level is begun that makes the tree larger than this.
-pub const MOST_POSITIONS: usize = 2_000_000;
 
 impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
     /// A search of this game with this evaluation.
@@ -36,12 +33,12 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
 
     /// The best action after generating `depth` levels of positions.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.search_within(state, depth, &Limits::default(), &Stop::default())
+        self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
     /// The same, unless a limit or the flag ends it first: then there is no action.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
-        let mut watch = Watch::start(limits, stop);
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         tree.plant(state);
         let (mut level, mut reached) = (0..1, 0);

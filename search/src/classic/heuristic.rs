@@ -5,9 +5,10 @@ pub mod konane;
 pub mod mills;
 pub mod morris;
 pub mod morabaraba;
+#[cfg(feature = "testing")]
+pub mod toy;
 
 use turnstone_env::games::MuTorere;
-use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Outcome};
 
 /// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
@@ -103,38 +104,12 @@ impl<G: Game> Heuristic<G> for WinLoss {
     }
 }
 
-/// The margin of finished games of the toy.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ToyMargin;
-
-impl Heuristic<Toy> for ToyMargin {
-    fn name(&self) -> &'static str {
-        "margin"
-    }
-
-    fn estimate(&self, _: &Toy, _: &<Toy as Game>::State) -> i32 {
-        0
-    }
-
-    fn final_score(&self, _: &Toy, _: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.margin)
-    }
-}
-
-/// A game with static evaluations of its own.
+/// A game with its static evaluations.
 pub trait Classical: Game {
-    /// Its evaluations, the default first.
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>>;
-}
-
-impl Classical for MuTorere {
+    /// Its evaluations, the default first: unless a game has others, [`WinLoss`] alone.
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
         vec![Box::new(WinLoss)]
     }
 }
 
-impl Classical for Toy {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(ToyMargin)]
-    }
-}
+impl Classical for MuTorere {}

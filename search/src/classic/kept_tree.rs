@@ -5,7 +5,10 @@ use std::ops::Range;
 use turnstone_env::{Action, ActionList, Game};
 
 use super::found::{Work, prefers};
-use super::{Heuristic, MOST_POSITIONS};
+use super::heuristic::Heuristic;
+
+/// The number of positions that a tree may reach before no further level or position is added.
+pub const MOST_POSITIONS: usize = 2_000_000;
 
 /// Positions with the minimax scores of those below them; number 0 is the root. Scores of positions without children
 /// are static.

@@ -1,6 +1,6 @@
 //! What happens to the stones of an action: sowing by whole rows, captures, and the collection at the end.
 
-use super::{HOLES, MAX_PITS, Mancala, State};
+use super::state::{HOLES, MAX_PITS, Mancala, State};
 use crate::side::Side;
 
 /// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from

@@ -1,6 +1,6 @@
 //! Mancala's pits and stores drawn as SVG, every stone with its place.
 
-use super::{Mancala, State};
+use super::state::{Mancala, State};
 use crate::action::Action;
 use crate::game::Game;
 use crate::side::Side;

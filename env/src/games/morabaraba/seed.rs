@@ -18,7 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::board::{BOARD, Board as Points, LETTERS, POINTS};
-use super::{Morabaraba, State, targets};
+use super::state::{Morabaraba, State, targets};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::Game;

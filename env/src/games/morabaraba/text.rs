@@ -2,7 +2,7 @@
 
 use super::ban::Ban;
 use super::board::{BOARD, Board, DRAWING, LETTERS};
-use super::{Morabaraba, State};
+use super::state::{Morabaraba, State};
 use crate::game::Game;
 use crate::mill_material::Material;
 use crate::side::Side;

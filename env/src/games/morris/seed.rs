@@ -19,7 +19,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BOARD, Board as Points, LETTERS, POINTS, State};
+use super::board::{BOARD, Board as Points, LETTERS, POINTS};
+use super::state::State;
 use crate::error::Error;
 use crate::mill_board::{owner, points};
 use crate::side::Side;
