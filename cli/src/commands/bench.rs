@@ -6,6 +6,7 @@ mod search;
 mod inference;
 mod self_play;
 mod learner;
+mod signature;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ enum Part {
     SelfPlay(self_play::SelfPlay),
     /// Steps of the learner, with one thread and with more
     Learner(learner::LearnerSteps),
+    /// One checksum per part of the program, the same as long as its behaviour is the same
+    Signature(signature::Signature),
 }
 
 impl Bench {
@@ -41,6 +44,7 @@ impl Bench {
             Part::Inference(part) => part.run(games),
             Part::SelfPlay(part) => part.run(games),
             Part::Learner(part) => part.run(games),
+            Part::Signature(part) => part.run(),
         }
     }
 }
