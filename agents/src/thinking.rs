@@ -2,7 +2,7 @@
 
 use turnstone_env::{Action, Side};
 use turnstone_search::Estimate;
-use turnstone_search::classic::{Found, Limits, Stop, WIN_BAND};
+use turnstone_search::classic::{Control, Found, Limits, WIN_BAND};
 
 /// A move's budget, a flag that ends it, and somebody who hears what has been found so far. The default is the agent's
 /// own budget, and nobody.
@@ -10,8 +10,8 @@ use turnstone_search::classic::{Found, Limits, Stop, WIN_BAND};
 pub struct Thinking<'a> {
     /// Bounds in place of those in the agent's spec; without any, the player thinks until it is stopped.
     pub limits: Option<Limits>,
-    /// Ends the thinking: the player answers at once with the best it has.
-    pub stop: Stop,
+    /// The flag that ends the search, upon which the player answers at once with the best it has, and the clock.
+    pub control: Control,
     /// Hears of progress; the last it hears is what the player ended with.
     pub report: Option<&'a mut dyn FnMut(&Thought)>,
 }

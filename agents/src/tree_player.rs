@@ -1,10 +1,10 @@
 //! Tree search that keeps its tree from move to move, the common part of two players.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use turnstone_env::{Action, Game, Side};
 use turnstone_search::classic::{Limits, Stop};
-use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Step};
+use turnstone_search::{Batch, Clock, Estimate, Evaluator, Mcts, Step};
 
 use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
@@ -68,8 +68,8 @@ impl<G: Game> TreePlayer<G> {
         rng: &mut Stream,
     ) -> Action {
         let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
-        let watch = Watch::new(&limits);
-        self.follow(game, state, &watch, &thinking.stop);
+        let watch = Watch::new(&limits, thinking.control.clock);
+        self.follow(game, state, &watch, &thinking.control.stop);
         self.search.value_draws(game, game.mover(state), self.draw.value());
         match self.budget {
             Budget::Simulations(simulations) if !thinking.is_watched() => {
@@ -153,7 +153,7 @@ impl<G: Game> TreePlayer<G> {
                 }
             }
             watch.done += u64::from(!is_new);
-            if thinking.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
+            if thinking.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
                 return true;
             }
             if watch.report_is_due() {
@@ -182,7 +182,9 @@ impl<G: Game> TreePlayer<G> {
 
 /// The clock of one search.
 struct Watch {
-    start: Instant,
+    clock: Clock,
+    /// The clock's time when the search began.
+    start: Duration,
     /// Time to take.
     time: Option<Duration>,
     /// Simulations to run.
@@ -195,18 +197,18 @@ struct Watch {
 
 impl Watch {
     /// A tree search has no depths that it may finish, so it ends when no more may be begun.
-    fn new(limits: &Limits) -> Self {
-        let (start, time, simulations) = (Instant::now(), limits.begin.or(limits.time), limits.nodes);
-        Self { start, time, simulations, next_report: REPORT_EVERY, done: 0, elapsed: Duration::ZERO }
+    fn new(limits: &Limits, clock: Clock) -> Self {
+        let (start, time, simulations) = (clock.now(), limits.begin.or(limits.time), limits.nodes);
+        Self { clock, start, time, simulations, next_report: REPORT_EVERY, done: 0, elapsed: Duration::ZERO }
     }
 
     /// Whether most of the time is left.
     fn is_early(&self) -> bool {
-        self.time.is_none_or(|time| self.start.elapsed() < time / 4)
+        self.time.is_none_or(|time| self.clock.now().saturating_sub(self.start) < time / 4)
     }
 
     fn is_over(&mut self) -> bool {
-        self.elapsed = self.start.elapsed();
+        self.elapsed = self.clock.now().saturating_sub(self.start);
         self.time.is_some_and(|time| self.elapsed >= time) || self.simulations.is_some_and(|most| self.done >= most)
     }
 

@@ -17,7 +17,6 @@ use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, DynTruth, PlayableGame, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
-use turnstone_exact::Truth;
 
 /// What an agent did in one position of a truth set.
 struct Answer {

@@ -6,7 +6,6 @@ use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{DynTruth, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
-use turnstone_exact::Truth;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
-use turnstone_env::{AnyState, DynGame, Spec};
+use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::{confirm_ladder, truth};

@@ -1,10 +1,10 @@
 //! The classical searches behind the specs, and the player that has one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, Minimax, Stop,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Found, Heuristic, Limits, MAX_DEPTH, Minimax,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
@@ -86,22 +86,23 @@ impl<G: Classical> ClassicalSearch<G> {
     /// Searches a position within a move's budget; `report` hears what is found on the way. There is no action if the
     /// budget ends before the first is found.
     fn find_watched(&mut self, state: &G::State, thinking: &Thinking<'_>, report: &mut dyn FnMut(&Found)) -> Found {
-        let start = Instant::now();
-        let stop = &thinking.stop;
+        let control = &thinking.control;
+        let start = control.clock.now();
         let found = match (&mut self.search, &self.method) {
             (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
                 let limits = thinking.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
-                search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, stop)
+                search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, control)
             }
             (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
                 let share = self.remaining.map(Limits::share_of).unwrap_or_default();
                 let time = time.iter().chain(&share.time).min().copied();
                 let own = Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share };
-                search.deepen_until(state, &thinking.limits.unwrap_or(own), stop, report)
+                search.deepen_until(state, &thinking.limits.unwrap_or(own), control, report)
             }
             _ => self.search.find_by_depth(state, self.method.depth(), thinking, report),
         };
-        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(start.elapsed()));
+        let elapsed = control.clock.now().saturating_sub(start);
+        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(elapsed));
         found
     }
 }
@@ -116,18 +117,20 @@ impl<G: Classical> Search<G> {
         thinking: &Thinking<'_>,
         report: &mut dyn FnMut(&Found),
     ) -> Found {
-        let start = Instant::now();
+        let clock = thinking.control.clock;
+        let start = clock.now();
+        let elapsed = || clock.now().saturating_sub(start);
         let limits = thinking.limits.unwrap_or(Limits::depth(own_depth));
         let most = limits.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
         let mut best = Found::default();
         let mut nodes = 0;
         for depth in if thinking.is_watched() { 1 } else { most }..=most {
             let left = Limits {
-                time: limits.time.map(|time| time.saturating_sub(start.elapsed())),
+                time: limits.time.map(|time| time.saturating_sub(elapsed())),
                 nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
                 ..Limits::default()
             };
-            let mut found = self.at_depth(state, depth, &left, &thinking.stop);
+            let mut found = self.at_depth(state, depth, &left, &thinking.control);
             nodes += found.work.nodes;
             found.work.nodes = nodes;
             if found.action.is_none() {
@@ -136,7 +139,7 @@ impl<G: Classical> Search<G> {
             report(&found);
             let deeper = found.depth == depth && !found.complete;
             best = found;
-            if !deeper || limits.begin.is_some_and(|time| start.elapsed() >= time) {
+            if !deeper || limits.begin.is_some_and(|time| elapsed() >= time) {
                 break;
             }
         }
@@ -144,11 +147,11 @@ impl<G: Classical> Search<G> {
         best
     }
 
-    fn at_depth(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
+    fn at_depth(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
         match self {
-            Self::Minimax(search) => search.search_within(state, depth, limits, stop),
-            Self::AlphaBeta(search) => search.search_within(state, depth, limits, stop),
-            Self::BreadthFirst(search) => search.search_within(state, depth, limits, stop),
+            Self::Minimax(search) => search.search_within(state, depth, limits, control),
+            Self::AlphaBeta(search) => search.search_within(state, depth, limits, control),
+            Self::BreadthFirst(search) => search.search_within(state, depth, limits, control),
             Self::BestFirst(_) => unreachable!("it knows no depth"),
         }
     }

@@ -170,7 +170,7 @@ impl Searcher {
         self.at = line;
         let start = Instant::now();
         let mut report = |thought: &_| self.output.line(&info(&*self.game, thought, start.elapsed()));
-        let mut thinking = Thinking { limits, stop, report: Some(&mut report) };
+        let mut thinking = Thinking { limits, control: stop.into(), report: Some(&mut report) };
         match self.player.think(&self.at.state, &mut thinking, &mut self.rng) {
             Ok(action) => format!("bestmove {}", self.game.action_text(action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),

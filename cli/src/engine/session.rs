@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use anyhow::Result;
 use turnstone_agents::PlayableGame;
-use turnstone_env::{Action, DynGame, Side};
+use turnstone_env::{Action, Side};
 
 use super::info::complaint;
 use super::protocol::{Command, Go, parse};

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use turnstone_env::Game;
 
 use super::Check;
 use super::measure::Measured;

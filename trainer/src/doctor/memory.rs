@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use turnstone_env::Game;
 use turnstone_models::{NetworkConfig, TensorSpec};
 
 use super::measure::Measured;

@@ -2,7 +2,6 @@
 //! truth.
 
 use anyhow::{Context, Result};
-use turnstone_env::Game;
 
 use super::{Run, Setup};
 use crate::TrainableGame;
