@@ -101,7 +101,7 @@ impl<G: Classical + Solvable> Exact<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::AgentSpec;
+    use crate::spec::AgentSpec;
     use crate::streams::{Purpose, stream};
     use std::path::Path;
     use turnstone_env::games::{Konane, MuTorere};

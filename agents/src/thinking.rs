@@ -92,56 +92,6 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::streams::{Purpose, stream};
-    use turnstone_env::games::{Mancala, MuTorere};
-
-    /// Plays a game in which every move is thought of twice: alone, and watched within the agent's own budget.
-    fn watched_and_alone<G: crate::agents::Playable>(game: &G, spec: &str) {
-        let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
-        let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
-        let mut state = game.start();
-        let mut rngs = [0, 1].map(|_| stream(1, Purpose::Play, [0, 0]));
-        alone.new_game(game, &state, &mut rngs[0]);
-        watched.new_game(game, &state, &mut rngs[1]);
-        for _ in 0..12 {
-            let action = alone.choose(game, &state, &mut rngs[0]).expect("an action");
-            let mut last = None;
-            let mut report = |thought: &Thought| last = Some(thought.clone());
-            let mut thinking = Thinking { report: Some(&mut report), ..Thinking::default() };
-            assert_eq!(watched.think(game, &state, &mut thinking, &mut rngs[1]), Ok(action), "{spec}");
-            let last = last.expect("a thought");
-            assert_eq!(last.line[0], action, "{spec}");
-            let sum: f32 = last.verdict.map_or(1.0, |verdict| verdict.win_draw_loss.iter().sum());
-            assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
-            game.play(&mut state, action);
-            alone.played(game, action);
-            watched.played(game, action);
-            if game.outcome(&state).is_some() {
-                return;
-            }
-        }
-    }
-
-    #[test]
-    fn a_watched_player_plays_as_it_would_alone() {
-        let mancala = Mancala::default();
-        for spec in [
-            "random",
-            "minimax:depth=4",
-            "alphabeta:depth=6",
-            "alphabeta:depth=6,hash=1",
-            "alphabeta:nodes=3000,hash=1",
-            "breadthfirst:depth=3",
-            "bestfirst:nodes=500",
-            "mcts:sims=70",
-        ] {
-            watched_and_alone(&mancala, spec);
-        }
-        for spec in ["az:pretrained,sims=30", "az:pretrained,sims=30,search=puct", "az:pretrained,sims=0"] {
-            watched_and_alone(&MuTorere::default(), spec);
-        }
-    }
-
     #[test]
     fn certain_results_are_told_from_estimates() {
         let scale = Scale { won: 1000, lead: 10.0 };

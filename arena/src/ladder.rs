@@ -169,18 +169,16 @@ pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
 mod tests {
     use super::*;
     use crate::{Ending, Format, GameRecord, Header};
-    use turnstone_env::games::{AnyGame, Mancala};
-    use turnstone_env::with_game;
+    use turnstone_agents::built_in;
+    use turnstone_env::Erased;
+    use turnstone_env::games::Mancala;
 
     #[test]
     fn every_shipped_ladder_begins_with_random() {
-        for (name, _) in SHIPPED {
-            let any = AnyGame::new(name, &Params::new()).expect("a game of the list");
-            let ladder = with_game!(&any, |game| {
-                let ladder = Ladder::shipped(game).expect("sound");
-                ladder.agents(game).expect("its agents need no file");
-                ladder
-            });
+        for game in built_in().defaults() {
+            let name = game.name();
+            let ladder = Ladder::shipped(&*game).expect("sound");
+            ladder.agents(&*game).expect("its agents need no file");
             let [random, others @ ..] = &ladder.rungs[..] else { panic!("{name} has rungs") };
             assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::Random, 0.0, 0.0));
             assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
@@ -189,9 +187,9 @@ mod tests {
 
     #[test]
     fn faults_of_a_ladder_are_named() {
-        let game = Mancala::default();
-        let sound = Ladder::shipped(&game).expect("sound").to_text();
-        assert_eq!(Ladder::parse(&sound, &game).expect("it comes back").to_text(), sound);
+        let game = Erased::new(Mancala::default());
+        let sound = Ladder::shipped(&game).expect("sound").to_text(&game);
+        assert_eq!(Ladder::parse(&sound, &game).expect("it comes back").to_text(&game), sound);
         let fault = |from: &str, to: &str| {
             assert!(sound.contains(from), "{from}");
             format!("{:#}", Ladder::parse(&sound.replacen(from, to, 1), &game).expect_err("a fault"))
@@ -213,7 +211,7 @@ mod tests {
     #[test]
     fn an_agent_is_rated_between_the_rungs_that_it_is_between() {
         let rung = |agent: &str, elo| Rung { agent: agent.parse().expect("valid"), elo, reach: 10.0 };
-        let game = Mancala::default();
+        let game = Erased::new(Mancala::default());
         let mut ladder = Ladder::shipped(&game).expect("sound");
         ladder.rungs = vec![rung("random", 0.0), rung("alphabeta:depth=1", 400.0)];
         let record = |results: [i8; 4]| {

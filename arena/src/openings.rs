@@ -180,6 +180,7 @@ fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnstone_env::Erased;
     use turnstone_env::games::{Mancala, MuTorere};
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -195,10 +196,10 @@ mod tests {
 
     #[test]
     fn no_position_comes_twice_and_small_games_run_out() {
-        let found = drawn(&Mancala::default(), &OpeningSource::Random([2, 4]), None, 300).expect("many");
-        let states: HashSet<_> = found.iter().map(|opening| opening.state).collect();
+        let found = drawn(&Erased::new(Mancala::default()), &OpeningSource::Random([2, 4]), None, 300).expect("many");
+        let states: HashSet<_> = found.iter().map(|opening| opening.state.clone()).collect();
         assert_eq!((found.len(), states.len()), (300, 300));
-        let game = MuTorere::default();
+        let game = Erased::new(MuTorere::default());
         let all = drawn(&game, &OpeningSource::Random([1, 1]), None, 50).expect("some");
         assert_eq!(all.len(), 4, "only so many first moves");
         // Two plies and back: the counter of plies differs, the position does not.
@@ -209,11 +210,11 @@ mod tests {
 
     #[test]
     fn a_filter_keeps_what_its_reference_finds_open() {
-        let game = Mancala::default();
+        let game = Erased::new(Mancala::default());
         let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1 };
         let found = drawn(&game, &OpeningSource::Random([2, 6]), Some(&filter), 30).expect("some");
         let mut judge = Judge::new(&game, &filter).expect("it plays");
-        assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&game, &o.state).expect("it judges")));
+        assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&o.state).expect("it judges")));
         let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1 };
         let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no opinion");
         assert_eq!(fault.to_string(), "mancala has no opening of 2 to 6 random plies that random finds within 1");
@@ -223,7 +224,7 @@ mod tests {
     fn books_name_the_line_at_fault() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("book.txt");
-        let game = Mancala::default();
+        let game = Erased::new(Mancala::default());
         let read = |text: &str| {
             fs::write(&path, text).expect("writable");
             drawn(&game, &OpeningSource::Book(path.clone()), None, 10)

@@ -138,7 +138,8 @@ impl Referee<'_> {
 mod tests {
     use super::super::record::{Adjudication, Format};
     use super::*;
-    use turnstone_agents::Thinking;
+    use turnstone_agents::{Effort, PlayableGame, Thinking};
+    use turnstone_env::Erased;
     use turnstone_env::games::MuTorere;
 
     /// Plays the first legal action, and from its second move on what it was told to do.
@@ -154,15 +155,14 @@ mod tests {
         }
     }
 
-    impl Player<MuTorere> for Scripted {
+    impl Player for Scripted {
         fn clock(&mut self, remaining: Duration) {
             self.clocks.push(remaining);
         }
 
         fn think(
             &mut self,
-            game: &MuTorere,
-            state: &<MuTorere as Game>::State,
+            state: &AnyState,
             _: &mut Thinking<'_>,
             _: &mut Stream,
         ) -> Result<Action, PlayerFault> {
@@ -170,15 +170,13 @@ mod tests {
             if self.moves > 1 {
                 std::thread::sleep(self.then.clone()?);
             }
-            let mut legal = ActionList::new();
-            game.legal(state, &mut legal);
-            Ok(legal[0])
+            Ok(Erased::new(MuTorere::default()).legal_actions(state)[0])
         }
     }
 
     /// A game in which the first side does what it is told to do from its second move on.
     fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
-        let game = MuTorere::default();
+        let game = Erased::new(MuTorere::default());
         let settings = Settings {
             format: Format::RoundRobin,
             games: 2,
@@ -244,10 +242,9 @@ mod tests {
 
     #[test]
     fn a_known_value_ends_the_game() {
-        use turnstone_exact::Solvable;
-        let game = MuTorere::default();
-        let truth = game.quick_truth(std::path::Path::new("")).expect("no file").expect("small");
-        let value = truth.value(&game, &game.start());
+                let game = Erased::new(MuTorere::default());
+        let truth = game.truth(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
+        let value = truth.value(&game.start());
         let settings = Settings {
             format: Format::RoundRobin,
             games: 2,

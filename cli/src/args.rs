@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_agents::AgentSpec;
 use turnstone_env::{Action, AnyState, DynGame, Params};
-use turnstone_trainer::{Games, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
 /// A game and its parameters.
 #[derive(Args, Clone, Debug)]

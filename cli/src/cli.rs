@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::commands;
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_trainer::tensorboard::quiet_event_writer;
-use turnstone_trainer::{Games, built_in, row};
+use turnstone_selfplay::{Games, built_in, row};
 
 use crate::cli::Cli;
 

@@ -3,14 +3,11 @@
 mod arena;
 mod learn;
 mod overrides;
-mod search;
-mod self_play;
 
 pub use arena::ArenaConfig;
 pub use learn::LearnConfig;
 pub use overrides::Override;
-pub use search::SearchConfig;
-pub use self_play::SelfPlayConfig;
+pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +18,7 @@ use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games, Params, nearest};
 use turnstone_models::NetworkConfig;
+use turnstone_selfplay::config::within;
 
 /// What is wrong with a configuration, in one line that names the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -184,23 +182,6 @@ pub fn game_of_table<T: ?Sized>(section: &toml::Table, games: &Games<T>) -> Resu
     let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", names()))?;
     let name = name.as_str().ok_or("game.name must be a string")?;
     games.make(name, &params).map_err(|e| format!("game: {e}"))
-}
-
-fn or_all_cores(threads: usize) -> usize {
-    if threads == 0 { cores() } else { threads }
-}
-
-/// Cores that this program may use.
-#[must_use]
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn within<T: PartialOrd + std::fmt::Display + Copy>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
-    if least <= value && value <= most {
-        return Ok(());
-    }
-    Err(format!("{key} is {value}, but must be from {least} to {most}"))
 }
 
 /// Names the first key that no configuration has, and the nearest one that it may have. Keys of `[game]` are checked

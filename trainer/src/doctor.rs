@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use turnstone_agents::Agent;
 use turnstone_arena::Ladder;

@@ -5,7 +5,7 @@ use turnstone_env::{Outcome, Spec};
 use turnstone_models::{AUXILIARY, Batch, Example};
 
 use crate::config::LearnConfig;
-use crate::replay::{Position, Window};
+use turnstone_selfplay::replay::{Position, Window};
 use turnstone_agents::shape;
 use turnstone_agents::streams::Stream;
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
 
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;

@@ -12,14 +12,14 @@ use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::{confirm_ladder, truth};
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::progress::Reporter;
-use crate::replay::{Archived, GameId, Window, window_size};
+use turnstone_selfplay::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
-use crate::self_play::{Games, Progress, Task, outcome_shares};
+use turnstone_selfplay::{SelfPlayGames, Progress, Task, outcome_shares};
 use crate::tensorboard::EventLog;
 use turnstone_agents::load_network;
 use turnstone_agents::streams::{Purpose, stream};
@@ -272,7 +272,7 @@ impl<'a> Run<'a> {
         self.window.archived().map(state).collect()
     }
 
-    fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
+    fn self_play(&self, iteration: u64) -> Result<Option<SelfPlayGames>> {
         let archive = self.archive()?;
         let task = Task {
             network: &self.setup.config.net,
@@ -299,7 +299,7 @@ impl<'a> Run<'a> {
     }
 
     /// Puts an iteration's positions on disk and into the window.
-    fn collect(&mut self, games: Games) -> Result<()> {
+    fn collect(&mut self, games: SelfPlayGames) -> Result<()> {
         self.setup.folder.confirm()?;
         self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
         self.standing.games += games.ends.len() as u64;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
 use crate::config::RunConfig;
-use crate::replay::{GameId, Shard, ShardError, Window};
+use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 use turnstone_models::{FolderLock, LOCK_FILE};
 
 /// The files of a run.

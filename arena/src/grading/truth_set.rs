@@ -121,11 +121,12 @@ fn parse_line(line: &str) -> Option<TruthPosition> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
 
     #[test]
     fn a_set_comes_back_and_faults_are_named() {
-        let game = Mancala::default();
+        let game = Erased::new(Mancala::default());
         let mut set = TruthSet::new(&game);
         set.positions.push(TruthPosition {
             text: game.position_text(&game.start()),

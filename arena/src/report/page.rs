@@ -188,6 +188,7 @@ fn format_words(format: Format, agents: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use turnstone_env::Erased;
     use turnstone_env::games::MuTorere;
 
     use super::*;
@@ -196,7 +197,7 @@ mod tests {
 
     fn html(record: &TournamentRecord) -> Result<String> {
         let summary = Summary::new(record, &vec![None; record.header.agents.len()]);
-        page(&MuTorere::default(), record, &summary)
+        page(&Erased::new(MuTorere::default()), record, &summary)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
 use crate::args::OptionalGameArgs;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
 use turnstone_models::atomic_write;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use self::options::Options;
 use self::plan::Plan;

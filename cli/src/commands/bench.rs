@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 #[derive(Args, Debug)]
 pub(crate) struct Bench {

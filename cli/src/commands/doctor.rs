@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::OptionalGameArgs;
 use crate::engine::{Setup, serve};

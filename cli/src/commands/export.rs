@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::export::{Existing, Format, export};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};

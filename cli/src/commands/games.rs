@@ -16,7 +16,7 @@ pub(crate) struct Games {
 }
 
 impl Games {
-    pub(crate) fn run(&self, games: &turnstone_trainer::Games) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &turnstone_selfplay::Games) -> Result<ExitCode> {
         if self.json {
             let list: Vec<_> = games.defaults().map(|game| describe(&*game)).collect();
             println!("{}", serde_json::to_string(&list)?);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_models::atomic_write;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::GameArgs;
 use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};

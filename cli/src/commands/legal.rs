@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
 use turnstone_env::{AnyState, DynGame};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
 

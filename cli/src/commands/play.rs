@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::{Action, AnyState, DynGame, Side};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use super::show::describe;
 use crate::args::{GameArgs, PositionArgs};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_models::atomic_write;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use turnstone_trainer::config::Config;
 use turnstone_trainer::progress::{Reporter, stop_on_signals};

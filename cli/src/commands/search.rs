@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use turnstone_env::{AnyState, DynGame};
 use turnstone_search::classic::Found;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
 use turnstone_agents::{AgentSpec, PlayableGame};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use turnstone_env::{AnyState, DynGame};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
 

@@ -13,7 +13,7 @@ use turnstone_env::DynGame;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
 use turnstone_exact::{MorrisTable, Truth, morris};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
 use turnstone_arena::grading::MOST_POSITIONS;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::progress::{Reporter, stop_on_signals};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
-use turnstone_trainer::{Games, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::checkpoint_game;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use turnstone_agents::{AgentSpec, SearchKind};
 
-use super::within;
+use turnstone_selfplay::config::within;
 
 /// `[arena]`: matches during training.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

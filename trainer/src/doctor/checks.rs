@@ -8,7 +8,7 @@ use super::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::progress::duration;
 use turnstone_agents::SearchKind;

@@ -8,11 +8,11 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::replay::Window;
-use crate::self_play::{Games, Progress, Task};
+use turnstone_selfplay::replay::Window;
+use turnstone_selfplay::{SelfPlayGames, Progress, Task};
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
@@ -21,7 +21,7 @@ use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games}
 /// Shares of the time that self-play and learning are measured for; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
 const LEARNING_SHARE: f64 = 0.2;
-/// Games and simulations of the stand-in for an iteration that does not end in time.
+/// SelfPlayGames and simulations of the stand-in for an iteration that does not end in time.
 const FEW_GAMES: usize = 32;
 const FEW_SIMULATIONS: u32 = 8;
 
@@ -63,9 +63,9 @@ pub struct SelfPlay {
 pub struct Match {
     /// The opponent's spec.
     pub opponent: String,
-    /// Games against it that the run will play.
+    /// SelfPlayGames against it that the run will play.
     pub planned: u64,
-    /// Games finished.
+    /// SelfPlayGames finished.
     pub games: usize,
     /// Seconds per game, all threads together.
     pub seconds_per_game: f64,
@@ -121,7 +121,7 @@ fn play(
     // Half way through the run, if they grow.
     let planned = config.search.simulations_at(0.5);
     let (start, progress) = (Instant::now(), Progress::default());
-    let mut whole: Vec<Games> = Vec::new();
+    let mut whole: Vec<SelfPlayGames> = Vec::new();
     while let Some(left) = time.checked_sub(start.elapsed()) {
         let iteration = whole.len() as u64 + 1;
         let task = task(iteration, &config.search, planned, &config.self_play);
@@ -155,7 +155,7 @@ fn play(
         }
         whole.push(games);
     }
-    let sum = |figure: fn(&Games) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
+    let sum = |figure: fn(&SelfPlayGames) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
     let shards = || whole.iter().map(|games| &games.shard);
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
@@ -202,7 +202,7 @@ fn learn(
     Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
 }
 
-/// Plays games of the match that the run would play. Games in progress when the time is up are finished.
+/// Plays games of the match that the run would play. SelfPlayGames in progress when the time is up are finished.
 fn play_some(
     game: &dyn TrainableGame,
     config: &Config,

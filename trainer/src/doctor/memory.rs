@@ -6,7 +6,7 @@ use turnstone_models::{NetworkConfig, TensorSpec};
 
 use super::measure::Measured;
 use super::plan::Plan;
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use turnstone_agents::shape;
 

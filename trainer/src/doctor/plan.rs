@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::measure::Measured;
 use crate::config::Config;
 use crate::learn::steps_due;
-use crate::replay::window_size;
+use turnstone_selfplay::replay::window_size;
 
 /// Counts and seconds of the whole run.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -9,9 +9,9 @@ use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
 use turnstone_search::Estimate;
 
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
-use crate::{SamplePly, Sampling};
+use turnstone_selfplay::{SamplePly, Sampling};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::{Run, Setup};
-use crate::TrainableGame;
+use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::checkpoint_info;

@@ -11,7 +11,7 @@ use turnstone_env::{Params, nearest};
 use super::options::Options;
 use turnstone_agents::{AgentSpec, TreeSpec};
 use turnstone_trainer::config::{Config, game_of_table};
-use turnstone_trainer::{Games, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
 /// What a tournament is made of.
 pub(super) struct Plan {
@@ -111,7 +111,7 @@ mod tests {
         fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
-        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_trainer::built_in())
+        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_selfplay::built_in())
     }
 
     #[test]

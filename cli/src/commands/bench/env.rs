@@ -9,7 +9,7 @@ use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
 use turnstone_env::{DynGame, Params};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use turnstone_agents::streams::Stream;
 

@@ -9,7 +9,7 @@ use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
 use turnstone_models::{NetworkConfig, Shape, Weights};
-use turnstone_trainer::{Games, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
 use super::subject::Subject;
 use turnstone_agents::shape;

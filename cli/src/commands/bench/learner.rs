@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use turnstone_models::{Batch, Example, Learner};
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use super::inference::observations;
 use super::subject::{Subject, thread_counts};

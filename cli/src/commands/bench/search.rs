@@ -9,7 +9,7 @@ use serde::Serialize;
 use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame};
 use turnstone_env::Params;
 use turnstone_search::classic::MAX_DEPTH;
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 
 use crate::commands::search::rate;
 

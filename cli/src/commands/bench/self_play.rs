@@ -9,14 +9,14 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use turnstone_models::Weights;
-use turnstone_trainer::{Games, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
 use super::subject::{Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
 use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
-use turnstone_trainer::self_play::{Progress, Task, Work};
+use turnstone_selfplay::{Progress, Task, Work};
 
 #[derive(Args, Debug)]
 pub(crate) struct SelfPlay {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Args;
 
-use turnstone_trainer::Games;
+use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override, cores};
 
 #[derive(Args, Debug)]

@@ -57,7 +57,7 @@ impl Expected {
             match self.values.iter().find(|(other, _)| other == key) {
                 Some((_, expected)) if expected == found => {}
                 Some((_, expected)) => {
-                    note(true, format!("differs: {key}: expected {expected:08x}, found {found:08x}"))
+                    note(true, format!("differs: {key}: expected {expected:08x}, found {found:08x}"));
                 }
                 None if known && key.contains('.') => {
                     note(false, format!("not compared: {key}: {file} has values of other machines only"));

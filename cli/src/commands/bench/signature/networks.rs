@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::{AnyState, Params};
-use turnstone_trainer::{TrainableGame, built_in};
+use turnstone_selfplay::{TrainableGame, built_in};
 use turnstone_models::{
     Batch, Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
     TensorSpec, Weights,
@@ -16,7 +16,7 @@ use super::Digest;
 use super::games::{default_games, positions, with_game};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 use turnstone_agents::{SearchKind, shape};
-use turnstone_trainer::self_play::{Games, Progress, Task};
+use turnstone_selfplay::{SelfPlayGames, Progress, Task};
 use turnstone_agents::streams::Stream;
 
 /// Networks of every kind, each with a game that its layers suit.
@@ -128,7 +128,7 @@ fn add_self_play(
 }
 
 /// Adds everything that is learned from.
-fn add_games(games: &Games, digest: &mut Digest) {
+fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
     digest.number(games.work.positions);
     digest.number(games.work.simulations);
     for (outcome, plies) in &games.ends {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{or_all_cores, within};
+use super::range::{or_all_cores, within};
 
 /// `[self_play]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -66,7 +66,10 @@ impl SelfPlayConfig {
     }
 
     /// Checks every value.
-    pub(super) fn validate(&self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// One line that names the first key whose value is out of range.
+    pub fn validate(&self) -> Result<(), String> {
         within("self_play.games_per_iteration", self.games_per_iteration, 1, 1_000_000)?;
         within("self_play.concurrent_games", self.concurrent_games, 1, 4096)?;
         within("self_play.cached_positions", self.cached_positions, 0, 1 << 26)?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
-use super::within;
+use super::range::within;
 
 /// `[search]`: the tree search of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -107,7 +107,10 @@ impl SearchConfig {
     }
 
     /// Checks every value.
-    pub(super) fn validate(&self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// One line that names the first key whose value is out of range.
+    pub fn validate(&self) -> Result<(), String> {
         within("search.simulations", self.simulations, 1, 1_000_000)?;
         within("search.final_simulations", self.final_simulations, 0, 1_000_000)?;
         within("search.c_puct", self.c_puct, 0.0, 100.0)?;
