@@ -208,7 +208,7 @@ pub(super) mod tests {
     use crate::{Adjudication, Format, Header, Incident, Penalty, Settings};
 
     /// A tournament with these agents and games: number, first and second player, result for the first, moves.
-    pub(in crate::arena) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
+    pub(crate) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
         let settings = Settings {
             format: Format::RoundRobin,
             games: 4,

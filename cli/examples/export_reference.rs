@@ -1,4 +1,4 @@
-//! Writes what `trainer/tests/export.py` holds exports against: positions of random games with all that is true of them,
+//! Writes what `cli/tests/export.py` holds exports against: positions of random games with all that is true of them,
 //! and bundles of every kind of network with the predictions of burn and of the inference engine.
 //!
 //! `export_reference FOLDER` makes `FOLDER/<game>-<n>/` for every game, n = 0 with its default parameters:
@@ -13,11 +13,10 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
-use turnstone::agents::LoadedNetwork;
 use turnstone::export::{Existing, Format, export};
-use turnstone::network::{checkpoint_info, shape};
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{ActionList, Game, Params, with_game};
+use turnstone_agents::{LoadedNetwork, SearchSettings, checkpoint_info, shape};
+use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::{DynGame, Params};
 use turnstone_models::{Inference, Neighbourhood, NetworkConfig, PolicyValueNet, Weights};
 
 /// Positions of each case.
@@ -45,9 +44,9 @@ fn main() -> Result<()> {
             params.iter().for_each(|(key, value)| given.set(*key, value));
             let case = folder.join(format!("{name}-{n}"));
             fs::create_dir_all(&case)?;
-            let any = AnyGame::new(name, &given)?;
+            let game = built_in().make(name, &given)?;
             let kinds = if n == 0 { &networks()[..] } else { &networks()[..1] };
-            with_game!(&any, |game| write_case(game, kinds, &case))?;
+            write_case(&*game, kinds, &case)?;
         }
     }
     Ok(())
@@ -63,10 +62,10 @@ fn networks() -> [(&'static str, NetworkConfig); 4] {
     ]
 }
 
-fn write_case<G: Game>(game: &G, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
+fn write_case(game: &dyn DynGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
     let features = write_positions(game, folder)?;
     for (kind, config) in kinds {
-        let shape = shape(&game.spec());
+        let shape = shape(game.spec());
         let Ok(mut layout) = config.layout(&shape) else {
             assert_eq!(game.spec().lattice[0], 1, "only a board drawn as one row has no square");
             continue;
@@ -82,24 +81,24 @@ fn write_case<G: Game>(game: &G, kinds: &[(&str, NetworkConfig)], folder: &Path)
         let mut engine = Inference::new(&weights, config, &shape, POSITIONS)?;
         let engine = engine.evaluate(POSITIONS, &features);
         write_floats(&folder.join(format!("{kind}.engine.f32")), &[engine.policy, engine.value].concat())?;
-        let network = LoadedNetwork { info: checkpoint_info(game, config, 123), weights };
+        let network = LoadedNetwork { info: checkpoint_info(game, config, &SearchSettings::default(), 123), weights };
         export(game, network, Format::Bundle, &folder.join(kind), Existing::Keep)?;
     }
     Ok(())
 }
 
 /// Plays random games one after the other, writes what is true of their positions, and returns the features of each.
-fn write_positions<G: Game>(game: &G, folder: &Path) -> Result<Vec<f32>> {
+fn write_positions(game: &dyn DynGame, folder: &Path) -> Result<Vec<f32>> {
     let spec = game.spec();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
-    let (mut state, mut legal) = (game.start(), ActionList::new());
+    let mut state = game.start();
     let (mut lines, mut observations) = (String::new(), vec![0.0; POSITIONS * spec.tensor_len()]);
     let mut inputs = vec![0.0; POSITIONS * spec.features()];
     let rows = inputs.chunks_exact_mut(spec.features()).zip(observations.chunks_exact_mut(spec.tensor_len()));
     for (features, observation) in rows {
         game.observe(&state, features);
         spec.expand(features, observation);
-        game.legal(&state, &mut legal);
+        let legal = game.legal_actions(&state);
         let outcome =
             game.outcome(&state).map(|outcome| ["player2", "draw", "player1"][(outcome.value() + 1) as usize]);
         let played = (!legal.is_empty()).then(|| legal[rng.random_range(0..legal.len())]);

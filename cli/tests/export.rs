@@ -6,8 +6,10 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use turnstone::export::rules;
+use turnstone_agents::{SearchSettings, checkpoint_info};
+use turnstone_env::Erased;
 use turnstone_env::Params;
-use turnstone_env::games::{AnyGame, Mancala, NAMES};
+use turnstone_env::games::{Mancala, built_in};
 use turnstone_models::{NetworkConfig, Weights, load, save};
 
 fn export(checkpoint: &str, format: &str, out: &Path, more: &[&str]) -> Output {
@@ -46,7 +48,7 @@ fn a_safetensors_export_is_still_a_checkpoint_and_says_all_about_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let game = Mancala::default();
     let network = NetworkConfig::Mixer { blocks: 1, channels: 4, hidden: 5 };
-    let info = turnstone::network::checkpoint_info(&game, &network, 77);
+    let info = checkpoint_info(&Erased::new(game.clone()), &network, &SearchSettings::default(), 77);
     let weights = Weights::random(&network.layout(&info.shape).expect("a valid network"), 1);
     let run = folder.path().join("run");
     fs::create_dir(&run).expect("the folder is new");
@@ -124,7 +126,7 @@ fn faults_are_named() {
     let out = folder.path().join("x.onnx");
     assert!(fault("absent.safetensors", "onnx", &out, &[]).contains("absent.safetensors"));
     assert!(
-        fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("no trained agent comes with the program")
+        fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`")
     );
     assert!(fault("pretrained", "onnx", &folder.path().join("no/x.onnx"), &SHIPPED).contains("no/x.json"));
     assert!(fault("pretrained", "onnx", &folder.path().join("x.json"), &SHIPPED).contains("takes the name with .json"));
@@ -137,9 +139,9 @@ fn faults_are_named() {
 
 #[test]
 fn every_game_has_its_rules_in_python() {
-    for name in NAMES {
+    for game in built_in().defaults() {
+        let (name, spec) = (game.name(), game.spec());
         let files = rules(name).unwrap_or_else(|| panic!("there are no rules of {name} in Python"));
-        let spec = AnyGame::new(name, &Params::new()).expect("its defaults are valid").spec();
         let text = files[0].1;
         assert_eq!(files[0].0, "rules.py");
         for plane in spec.scalars.iter().chain(&spec.point_planes).filter(|plane| !plane.starts_with("at least ")) {

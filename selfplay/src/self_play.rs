@@ -394,24 +394,24 @@ mod tests {
         let self_play = SelfPlayConfig { games_per_iteration: 5, archived_starts: 1.0, ..SelfPlayConfig::default() };
         let mut rng = stream(1, Purpose::SelfPlay, [0, 0]);
         let (state, _) = random_opening(&game, 6, &mut rng);
-        let mut task = Task {
-            game: &game,
+        let archive = [(AnyState::new(state), 40)];
+        let task = Task {
             network: &network,
             weights: &weights,
             search: &SearchConfig::default(),
             self_play: &self_play,
             simulations: 4,
-            archive: &[(state, 40)],
+            archive: &archive,
             seed: 1,
             iteration: 1,
         };
-        assert_eq!(self.typed.start(&mut rng), (state, 40));
-        let games = play(&task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+        let typed = |archive| Typed { game: &game, task: &task, archive };
+        assert_eq!(typed(vec![(state, 40)]).start(&mut rng), (state, 40));
+        let games = play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
         assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
         let archived = games.shard.archived();
         assert_eq!(archived.len(), 5);
         assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
-        task.archive = &[];
-        assert!(self.typed.start(&mut rng).1 <= self_play.opening_plies);
+        assert!(typed(Vec::new()).start(&mut rng).1 <= self_play.opening_plies);
     }
 }

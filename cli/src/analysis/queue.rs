@@ -136,9 +136,10 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnstone_env::AnyState;
 
-    fn task(id: &str, turn: usize, priority: i64) -> Task<()> {
-        Task { id: id.to_owned(), turn, state: (), simulations: 1, priority }
+    fn task(id: &str, turn: usize, priority: i64) -> Task {
+        Task { id: id.to_owned(), turn, state: AnyState::new(()), simulations: 1, priority }
     }
 
     #[test]

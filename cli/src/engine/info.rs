@@ -52,11 +52,12 @@ fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
 mod tests {
     use super::*;
     use turnstone_agents::Verdict;
+    use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
 
     #[test]
     fn a_thought_is_one_line() {
-        let game = Mancala::default();
+        let game = Erased::new(Mancala::default());
         let action = game.parse_action("B5").expect("an action");
         let verdict = Verdict { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
         let mut thought = Thought { depth: 3, nodes: 500, verdict: Some(verdict), line: vec![action] };

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{Game, Params, play_text, with_game};
+use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::{DynGame, Params};
 
 use crate::talk::{PATIENCE, Talk};
 
@@ -223,7 +223,7 @@ fn every_fault_is_one_line_and_changes_nothing() {
 }
 
 /// Plays a game between two engines; every move is checked by the rules, the result by both.
-fn full_game<G: Game>(game: &G, engines: &mut [Talk; 2]) {
+fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
     let mut state = game.start();
     let mut moves: Vec<String> = Vec::new();
     engines.iter_mut().for_each(|engine| engine.say("uginewgame"));
@@ -239,7 +239,7 @@ fn full_game<G: Game>(game: &G, engines: &mut [Talk; 2]) {
         engine.say(&position(&moves));
         engine.say("go");
         let text = engine.hear_of("bestmove ")["bestmove ".len()..].to_owned();
-        play_text(game, &mut state, &text).unwrap_or_else(|error| panic!("{}: {moves:?}: {error}", G::NAME));
+        game.play_text(&mut state, &text).unwrap_or_else(|error| panic!("{}: {moves:?}: {error}", game.name()));
         moves.push(text);
     }
     let expected = match game.outcome(&state).map(|outcome| outcome.value()) {
@@ -259,13 +259,13 @@ fn twenty_games_of_every_game_are_played_over_the_protocol() {
     thread::scope(|scope| {
         for name in NAMES {
             scope.spawn(move || {
-                let any = AnyGame::new(name, &Params::new()).expect("a game");
+                let game = built_in().make(name, &Params::new()).expect("a game");
                 let mut engines = [engine(name, "mcts:sims=12"), engine(name, "alphabeta:depth=2")];
                 for number in 0..20 {
                     if number == 10 {
                         engines.reverse();
                     }
-                    with_game!(&any, |game| full_game(game, &mut engines));
+                    full_game(&*game, &mut engines);
                 }
                 for engine in engines {
                     assert!(engine.end().1.success());

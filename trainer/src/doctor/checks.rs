@@ -194,8 +194,8 @@ mod tests {
     use crate::doctor::{Level, SelfPlay};
 
     fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
-        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}")).expect("valid");
-        let game = turnstone_env::games::Mancala::with_params(&turnstone_env::Params::new()).expect("valid");
+        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in()).expect("valid");
+        let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
         let self_play = SelfPlay {
             iterations: 1,
             seconds: 1.0,

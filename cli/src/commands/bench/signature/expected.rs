@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn faults_of_the_file_name_the_line() {
-        let fault = |text| Expected::parse(Path::new("f"), text).err().expect("a fault").to_string();
+        let fault = |text: &str| Expected::parse(Path::new("f"), text).err().expect("a fault").to_string();
         let expected = "f: line 2: expected a key and a hexadecimal number of 32 bits";
         for line in ["rules", "rules x", "rules 1 2", "rules 123456789"] {
             assert_eq!(fault(&format!("\n{line}\n")), expected);
