@@ -160,12 +160,7 @@ mod tests {
             self.clocks.push(remaining);
         }
 
-        fn think(
-            &mut self,
-            state: &AnyState,
-            _: &mut Thinking<'_>,
-            _: &mut Stream,
-        ) -> Result<Action, PlayerFault> {
+        fn think(&mut self, state: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
             self.moves += 1;
             if self.moves > 1 {
                 std::thread::sleep(self.then.clone()?);
@@ -242,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_known_value_ends_the_game() {
-                let game = Erased::new(MuTorere::default());
+        let game = Erased::new(MuTorere::default());
         let truth = game.truth(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
         let value = truth.value(&game.start());
         let settings = Settings {

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use turnstone_agents::Playable;
-use turnstone_trainer::tensorboard::quiet_event_writer;
 use turnstone_selfplay::{Games, built_in, row};
+use turnstone_trainer::tensorboard::quiet_event_writer;
 
 use crate::cli::Cli;
 

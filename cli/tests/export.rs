@@ -8,7 +8,6 @@ use serde_json::Value;
 use turnstone::export::rules;
 use turnstone_agents::{SearchSettings, checkpoint_info};
 use turnstone_env::Erased;
-use turnstone_env::Params;
 use turnstone_env::games::{Mancala, built_in};
 use turnstone_models::{NetworkConfig, Weights, load, save};
 
@@ -125,9 +124,7 @@ fn faults_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("x.onnx");
     assert!(fault("absent.safetensors", "onnx", &out, &[]).contains("absent.safetensors"));
-    assert!(
-        fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`")
-    );
+    assert!(fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`"));
     assert!(fault("pretrained", "onnx", &folder.path().join("no/x.onnx"), &SHIPPED).contains("no/x.json"));
     assert!(fault("pretrained", "onnx", &folder.path().join("x.json"), &SHIPPED).contains("takes the name with .json"));
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/pretrained/mu_torere.safetensors");

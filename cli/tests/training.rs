@@ -241,6 +241,7 @@ fn every_shipped_config_is_sound() {
     let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     assert!(configs.len() >= 7);
     for path in configs {
-        turnstone_trainer::config::Config::read(&path, &turnstone_selfplay::built_in()).unwrap_or_else(|fault| panic!("{fault}"));
+        turnstone_trainer::config::Config::read(&path, &turnstone_selfplay::built_in())
+            .unwrap_or_else(|fault| panic!("{fault}"));
     }
 }

@@ -407,7 +407,8 @@ mod tests {
         };
         let typed = |archive| Typed { game: &game, task: &task, archive };
         assert_eq!(typed(vec![(state, 40)]).start(&mut rng), (state, 40));
-        let games = play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+        let games =
+            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
         assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
         let archived = games.shard.archived();
         assert_eq!(archived.len(), 5);

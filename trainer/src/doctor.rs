@@ -15,10 +15,10 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 
-use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
+use turnstone_selfplay::TrainableGame;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]

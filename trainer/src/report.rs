@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
 
-use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
@@ -24,6 +23,7 @@ use turnstone_agents::shape;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{grade, known};
 use turnstone_arena::page::{Boards, Page, Part, grouped, title};
+use turnstone_selfplay::TrainableGame;
 
 /// What the report plays and grades itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

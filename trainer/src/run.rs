@@ -12,20 +12,20 @@ use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::{confirm_ladder, truth};
-use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::progress::Reporter;
-use turnstone_selfplay::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
-use turnstone_selfplay::{SelfPlayGames, Progress, Task, outcome_shares};
 use crate::tensorboard::EventLog;
 use turnstone_agents::load_network;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::TournamentRecord;
 use turnstone_arena::grading::TruthSet;
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::replay::{Archived, GameId, Window, window_size};
+use turnstone_selfplay::{Progress, SelfPlayGames, Task, outcome_shares};
 
 /// Iterations between histograms of the weights in TensorBoard.
 const HISTOGRAMS_EVERY: u64 = 10;

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
 use crate::config::RunConfig;
-use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 use turnstone_models::{FolderLock, LOCK_FILE};
+use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::{Action, AnyState, DynGame, Side};
+use turnstone_env::{Action, AnyState, Side};
 use turnstone_selfplay::Games;
 
 use super::show::describe;

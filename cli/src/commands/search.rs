@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::{AnyState, DynGame};
+use turnstone_env::AnyState;
 use turnstone_search::classic::Found;
 use turnstone_selfplay::Games;
 

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_agents::{Enumeration, PlayableGame};
-use turnstone_env::DynGame;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
 use turnstone_exact::{MorrisTable, Truth, morris};

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use turnstone_env::games::AnyGame;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Params, Side, with_game};
+use turnstone_env::{Game, Params, Side, for_each_game};
 
 use super::*;
 
@@ -199,10 +198,10 @@ fn compare_file(name: &str) {
         let toy: Toy = golden.start.parse().expect("a tree");
         compare(name, &golden, &toy, toy.start());
     } else {
-        let game = AnyGame::new(&golden.game, &Params::new()).expect("a game");
-        with_game!(&game, |game| {
+        for_each_game!(G => if G::NAME == golden.game {
+            let game = G::with_params(&Params::new()).expect("the defaults are valid");
             let start = game.parse_position(&golden.start).expect("a position");
-            compare(name, &golden, game, start);
+            compare(name, &golden, &game, start);
         });
     }
 }

@@ -8,10 +8,10 @@ use super::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
-use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::progress::duration;
 use turnstone_agents::SearchKind;
+use turnstone_selfplay::TrainableGame;
 
 /// Shares of the memory that a run may take before there is a warning.
 const MEMORY_SHARE: f64 = 0.6;
@@ -194,7 +194,8 @@ mod tests {
     use crate::doctor::{Level, SelfPlay};
 
     fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
-        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in()).expect("valid");
+        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
+            .expect("valid");
         let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
         let self_play = SelfPlay {
             iterations: 1,

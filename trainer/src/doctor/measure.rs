@@ -8,15 +8,15 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
-use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
-use turnstone_selfplay::replay::Window;
-use turnstone_selfplay::{SelfPlayGames, Progress, Task};
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::replay::Window;
+use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 
 /// Shares of the time that self-play and learning are measured for; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;

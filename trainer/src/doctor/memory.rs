@@ -6,9 +6,9 @@ use turnstone_models::{NetworkConfig, TensorSpec};
 
 use super::measure::Measured;
 use super::plan::Plan;
-use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
 use turnstone_agents::shape;
+use turnstone_selfplay::TrainableGame;
 
 /// Bytes of a position in the replay window besides features and policy: its record and the end of its policy.
 const RECORD: f64 = 20.0;

@@ -98,7 +98,8 @@ mod tests {
         // One match of 10 after iteration 4; the one after iteration 8 is the last.
         assert_eq!((plan.match_games, plan.largest_window), (30, 24_000));
         assert!((plan.seconds() - (24.0 + 2.4 + 3.0)).abs() < 1e-9);
-        let never = Config::parse(&text.replace("every = 4", "every = 0"), &turnstone_env::games::built_in()).expect("valid");
+        let never =
+            Config::parse(&text.replace("every = 4", "every = 0"), &turnstone_env::games::built_in()).expect("valid");
         assert_eq!(match_games(&never, 9, 20), 20);
     }
 }

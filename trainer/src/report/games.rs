@@ -9,12 +9,12 @@ use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
 use turnstone_search::Estimate;
 
-use turnstone_selfplay::TrainableGame;
 use crate::config::Config;
-use turnstone_selfplay::{SamplePly, Sampling};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::{SamplePly, Sampling};
 
 /// Sample games in a report.
 pub(super) const GAMES: u64 = 3;

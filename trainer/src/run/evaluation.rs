@@ -4,13 +4,13 @@
 use anyhow::{Context, Result};
 
 use super::{Run, Setup};
-use turnstone_selfplay::TrainableGame;
 use crate::config::{Config, cores};
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::checkpoint_info;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, known};
 use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
+use turnstone_selfplay::TrainableGame;
 
 /// What the matches after an iteration have found.
 #[derive(Default)]

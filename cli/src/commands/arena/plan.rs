@@ -10,8 +10,8 @@ use turnstone_env::{Params, nearest};
 
 use super::options::Options;
 use turnstone_agents::{AgentSpec, TreeSpec};
-use turnstone_trainer::config::{Config, game_of_table};
 use turnstone_selfplay::{Games, TrainableGame};
+use turnstone_trainer::config::{Config, game_of_table};
 
 /// What a tournament is made of.
 pub(super) struct Plan {

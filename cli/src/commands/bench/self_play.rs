@@ -15,8 +15,8 @@ use super::inference::{bare_rate, observations};
 use super::subject::{Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
-use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
 use turnstone_selfplay::{Progress, Task, Work};
+use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
 
 #[derive(Args, Debug)]
 pub(crate) struct SelfPlay {

@@ -6,18 +6,18 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::{AnyState, Params};
-use turnstone_selfplay::{TrainableGame, built_in};
 use turnstone_models::{
     Batch, Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
     TensorSpec, Weights,
 };
+use turnstone_selfplay::{TrainableGame, built_in};
 
 use super::Digest;
 use super::games::{default_games, positions, with_game};
-use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
-use turnstone_agents::{SearchKind, shape};
-use turnstone_selfplay::{SelfPlayGames, Progress, Task};
 use turnstone_agents::streams::Stream;
+use turnstone_agents::{SearchKind, shape};
+use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 
 /// Networks of every kind, each with a game that its layers suit.
 fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {

@@ -9,8 +9,8 @@ use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, R
 use super::Digest;
 use super::games::{default_games, positions, with_game};
 use super::networks::weights;
-use turnstone_agents::{NetworkEvaluator, shape};
 use turnstone_agents::streams::Stream;
+use turnstone_agents::{NetworkEvaluator, shape};
 
 /// Simulations of a search.
 const SIMULATIONS: u32 = 64;

@@ -1,53 +1,54 @@
-//! The training loss, and the one place where illegal actions are masked out of the policy.
+//! The training loss, with illegal actions masked out of the policy.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 
-use crate::batch::Batch;
-use crate::network::{AUXILIARY, OUTCOMES, Output};
+use super::batch::Batch;
+use super::network::Output;
+use crate::config::{AUXILIARY, OUTCOMES};
 
-/// What stands in for the logit of an illegal action: far below any real one, so that its probability is exactly
-/// zero, and finite, so that a target of zero times it is zero.
+/// The logit of illegal actions: so low that their probability is exactly zero, and finite so that its product with a
+/// target of zero is zero.
 pub const ILLEGAL_LOGIT: f32 = -1e9;
 
-/// What the parts of the loss weigh against the policy's.
+/// Weights of the parts of the loss; the policy has weight 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossWeights {
     /// Cross-entropy of win, draw and loss.
     pub value: f64,
-    /// Squared error of the margin; 0 leaves it out.
+    /// Squared error of the margin; 0 omits it.
     pub margin: f64,
-    /// Squared error of the plies left; 0 leaves it out.
+    /// Squared error of the plies left; 0 omits it.
     pub plies_left: f64,
 }
 
-/// The loss of a batch, with its parts; each of shape `[1]`, a mean over the rows, cross-entropies in nats.
+/// The loss of a batch and its parts, each of shape `[1]` and a mean over the rows. Cross-entropies are in nats.
 #[derive(Debug)]
 pub struct Loss {
-    /// The sum of the parts by their weights, the policy's once: what is minimised.
+    /// The weighted sum of the parts, which is minimised.
     pub total: Tensor<1>,
     /// Cross-entropy of the masked policy against its target.
     pub policy: Tensor<1>,
     /// Cross-entropy of win, draw and loss against their targets.
     pub value: Tensor<1>,
-    /// Squared error of the scaled margin, if it is learned.
+    /// Squared error of the scaled margin, if it has a weight.
     pub margin: Option<Tensor<1>>,
-    /// Squared error of the scaled number of plies left, if it is learned.
+    /// Squared error of the scaled number of plies left, if it has a weight.
     pub plies_left: Option<Tensor<1>>,
     /// Logarithms of the masked policy, `[batch, actions]`.
     pub log_policy: Tensor<2>,
 }
 
-/// Logarithms of the policy over the legal actions, `[batch, actions]`; illegal ones take no probability and
-/// pass no gradient on to their logits.
+/// Logarithms of the policy over the legal actions, `[batch, actions]`. Illegal actions have probability 0, and the
+/// gradient of their logits is 0.
 pub fn masked_log_policy(logits: Tensor<2>, illegal: Tensor<2, Bool>) -> Tensor<2> {
     log_softmax(logits.mask_fill(illegal, ILLEGAL_LOGIT), 1)
 }
 
-/// Compares the network's `output` with the targets of `batch`, from whose inputs it was computed.
+/// Computes the loss of the `output` for the inputs of `batch` against its targets.
 ///
 /// # Panics
-/// If the batch is empty or its shape is not that of the output.
+/// If the batch is empty, or its shape differs from that of the output.
 pub fn masked_loss(output: Output, batch: &Batch, weights: &LossWeights, device: &Device) -> Loss {
     let (rows, actions) = (batch.len(), batch.shape().actions);
     assert!(rows > 0, "an empty batch has no loss");
@@ -82,16 +83,17 @@ fn cross_entropy(log_probabilities: Tensor<2>, targets: Tensor<2>) -> Tensor<1> 
     (log_probabilities * targets).sum().div_scalar(-rows)
 }
 
-/// Copies host rows of `columns` numbers to the device.
+/// Copies a row-major matrix with this number of columns to the device.
 pub(crate) fn matrix(data: &[f32], columns: usize, device: &Device) -> Tensor<2> {
     Tensor::from_data(TensorData::new(data.to_vec(), [data.len() / columns, columns]), device)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::batch::Example;
+    use super::super::network::{PolicyValueNet, read};
     use super::*;
-    use crate::batch::Example;
-    use crate::network::{NetworkConfig, PolicyValueNet, read};
+    use crate::config::NetworkConfig;
     use crate::shape::Shape;
     use crate::weights::Weights;
 

@@ -1,28 +1,27 @@
-//! The learner's state in a file: all that a resumed run needs of the network, bit for bit.
+//! Files of a learner's state, which is restored bit for bit.
 
 use std::path::Path;
 
-use crate::checkpoint::json;
-use crate::learner::LearnerState;
-use crate::network::NetworkConfig;
+use super::state::LearnerState;
+use crate::config::NetworkConfig;
 use crate::shape::Shape;
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, json, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
 const KIND: &str = "learner";
 const NETWORK: &str = "turnstone.network";
 const SHAPE: &str = "turnstone.shape";
-/// There, and `true`, where auxiliary targets are learned.
+/// Present and `true` if weights and moments include the layer of the auxiliary targets.
 const AUXILIARY: &str = "turnstone.auxiliary";
 const STEPS: &str = "turnstone.steps";
 const EXTRA: &str = "turnstone.extra";
-/// Each group of tensors stands under its own prefix, as in `moment1/policy.bias`.
+/// Prefixes of the groups of tensors, as in `moment1/policy.bias`.
 const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
 
-/// Writes the state atomically, with a text of the caller's own (counters of the run, say) that comes back with it.
+/// Writes the state atomically, with a text of the caller (counters of the run, for example) that [`load_state`] returns.
 ///
 /// # Errors
-/// Tensors that are not those of the network or not finite, or a file that cannot be written.
+/// Tensors are not those of the network or not finite, or the file cannot be written.
 pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
     let checked = || -> Result<_, Fault> {
         let (training, playing) = (state.training_layout()?, state.network.layout(&state.shape)?);
@@ -48,10 +47,10 @@ pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), 
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
-/// Reads what [`save_state`] wrote: the state and the caller's text.
+/// Reads a file of [`save_state`]: the state and the text of the caller.
 ///
 /// # Errors
-/// One line that names the file and its first fault, whatever the file holds.
+/// The file cannot be read or is not a valid state. The message is one line with the file and its first fault.
 pub fn load_state(path: &Path) -> Result<(LearnerState, String), CheckpointError> {
     tensor_file::read(path, KIND, parse)
 }
@@ -70,7 +69,7 @@ fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fa
         layout.iter().map(|spec| all(prefix, spec)).collect()
     };
     let full_layout: Vec<TensorSpec> = GROUPS.into_iter().zip(layouts).flat_map(of_group).collect();
-    // Checked under the names of the file, so that an error names the tensor as it stands there.
+    // Checked with prefixes, so that an error names the tensor as the file does.
     let full = Weights::new(&full_layout, tensors)?;
     let mut rest = full.tensors();
     let [weights, moment1, moment2, average] = layouts.map(|layout| {

@@ -1,13 +1,12 @@
 //! AdamW over host tensors.
 //!
-//! burn has an AdamW, but it files its moments under parameter ids that are drawn anew in every process, and it
-//! clips gradients per tensor. The networks here hold less than a million numbers, so the update on flat slices
-//! costs less than a tenth of a step, and in return the moments go to a file by name and come back
-//! bit for bit, and the norm is clipped over all tensors together.
+//! The AdamW of burn stores moments under parameter ids that differ from process to process, and clips gradients per
+//! tensor. Here the moments are saved by name and restored bit for bit, and the norm is clipped over all tensors together.
+//! The networks have less than a million parameters, so the update on flat slices takes less than a tenth of a step.
 
 use crate::weights::Weights;
 
-/// Constants of the update rule; see [`OptimiserConfig`](crate::OptimiserConfig) for their ranges.
+/// Constants of the update; see [`OptimiserConfig`](crate::OptimiserConfig) for their ranges.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) learning_rate: f64,
@@ -15,11 +14,11 @@ pub(crate) struct Rule {
     pub(crate) beta1: f64,
     pub(crate) beta2: f64,
     pub(crate) epsilon: f64,
-    /// What every gradient is multiplied with before use: 1, or less where the global norm is clipped.
+    /// Factor of all gradients: 1, or less if the global norm is clipped.
     pub(crate) gradient_scale: f64,
 }
 
-/// Makes update number `step`, counted from one, in place. Only matrices decay, biases do not.
+/// Applies update number `step`, counted from 1, in place. Only matrices decay, biases do not.
 pub(crate) fn update(
     weights: &mut Weights,
     moment1: &mut Weights,
@@ -28,7 +27,7 @@ pub(crate) fn update(
     step: u64,
     rule: &Rule,
 ) {
-    let exponent = i32::try_from(step).unwrap_or(i32::MAX); // the powers have long vanished by then
+    let exponent = i32::try_from(step).unwrap_or(i32::MAX); // the powers are 0 long before
     let rate = rule.learning_rate / (1.0 - rule.beta1.powi(exponent));
     let correction2 = 1.0 / (1.0 - rule.beta2.powi(exponent));
     let tensors = weights.tensors_mut().iter_mut().zip(gradients.tensors());
@@ -37,7 +36,7 @@ pub(crate) fn update(
         let decays = weight.shape.len() > 1;
         let keep = if decays { 1.0 - rule.learning_rate * rule.weight_decay } else { 1.0 };
         let numbers = weight.data.iter_mut().zip(&gradient.data);
-        // In f32 throughout, so that the loop runs in SIMD lanes.
+        // All in f32, for SIMD.
         let (keep, rate, correction2) = (keep as f32, rate as f32, correction2 as f32);
         let (beta1, beta2, epsilon) = (rule.beta1 as f32, rule.beta2 as f32, rule.epsilon as f32);
         let (fresh1, fresh2) = ((1.0 - rule.beta1) as f32, (1.0 - rule.beta2) as f32);
@@ -67,8 +66,8 @@ pub(crate) fn global_norm(gradients: &Weights) -> f64 {
     sums.iter().sum::<f64>().sqrt()
 }
 
-/// Moves `average` towards `weights`: `average = decay average + (1 - decay) weights`. Tensors that `weights` have beyond
-/// those of `average` are passed over.
+/// Updates an exponential moving average: `average = decay average + (1 - decay) weights`. `weights` may have more tensors
+/// than `average`; they are ignored.
 pub(crate) fn average_in(average: &mut Weights, weights: &Weights, decay: f64) {
     let fresh = (1.0 - decay) as f32;
     for (average, weight) in average.tensors_mut().iter_mut().zip(weights.tensors()) {

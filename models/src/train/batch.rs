@@ -1,27 +1,27 @@
-//! A batch of training examples on the host, checked row by row as it is filled.
+//! A batch of training examples on the host. Every example is checked when it is added.
 
-use crate::network::{AUXILIARY, OUTCOMES};
+use crate::config::{AUXILIARY, OUTCOMES};
 use crate::shape::Shape;
 
-/// How far the sum of a row's target probabilities may be from one.
+/// Tolerance of the sum of a row's target probabilities.
 const SUM_TOLERANCE: f64 = 1e-3;
 
-/// One position with what the network should say about it.
+/// A position with its targets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Example<'a> {
-    /// The observation as seen by the mover, `[inputs]`, finite.
+    /// Observation as seen by the mover, `[inputs]`, finite.
     pub inputs: &'a [f32],
-    /// Which actions are legal, `[actions]`; at least one.
+    /// Whether each action is legal, `[actions]`; at least one is.
     pub legal: &'a [bool],
-    /// Target probabilities of the actions, `[actions]`: zero on illegal ones, together one.
+    /// Target probabilities of the actions, `[actions]`, with sum 1; illegal actions have 0.
     pub policy: &'a [f32],
-    /// Target probabilities of win, draw and loss for the mover, together one.
+    /// Target probabilities of win, draw and loss for the mover, with sum 1.
     pub value: [f32; OUTCOMES],
-    /// The final margin for the mover and the number of plies left, scaled to -1 to 1; zeros where they are not learned.
+    /// Final margin for the mover and number of plies left, scaled to -1 to 1; ignored if their weights are 0.
     pub auxiliary: [f32; AUXILIARY],
 }
 
-/// Examples of one shape side by side in contiguous buffers; `clear` keeps the memory.
+/// Examples of one shape in contiguous buffers. `clear` keeps the memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     shape: Shape,
@@ -32,64 +32,64 @@ pub struct Batch {
     auxiliary: Vec<f32>,
 }
 
-/// What is wrong with an example.
+/// The fault of a rejected example.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BatchError {
-    /// A slice is not as long as the batch's shape says.
+    /// The length of a slice does not fit the shape of the batch.
     #[error("an example has {found} {what}, not {expected}")]
     Length {
-        /// Which slice.
+        /// The slice.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The length that the shape asks for.
+        /// The length by the shape.
         expected: usize,
     },
-    /// An observation holds an infinity or a NaN.
+    /// An observation contains an infinity or a NaN.
     #[error("input {0} of an example is not finite")]
     NotFinite(usize),
-    /// A position without legal actions has no policy to learn.
+    /// No action is legal.
     #[error("an example has no legal action")]
     NoLegalAction,
-    /// A target is negative, not a number, or positive on an illegal action.
+    /// A target is negative, infinite or NaN, or positive for an illegal action.
     #[error("the {what} target of an example is {value} at {index}")]
     Probability {
         /// `policy` or `value`.
         what: &'static str,
         /// The action or outcome.
         index: usize,
-        /// The target found there.
+        /// Its value.
         value: f32,
     },
-    /// An auxiliary target is not a number from -1 to 1.
+    /// An auxiliary target is NaN or outside -1 to 1.
     #[error("the auxiliary target of an example is {value} at {index}, but must be from -1 to 1")]
     Auxiliary {
-        /// The target's index.
+        /// The index of the target.
         index: usize,
-        /// The target found there.
+        /// Its value.
         value: f32,
     },
-    /// Targets that should add up to one do not.
+    /// The sum of the targets is not 1.
     #[error("the {what} targets of an example add up to {sum}, not 1")]
     Sum {
         /// `policy` or `value`.
         what: &'static str,
-        /// What they add up to.
+        /// Their sum.
         sum: f64,
     },
 }
 
 impl Batch {
-    /// An empty batch for a game of this shape.
+    /// Creates an empty batch for games of this shape.
     pub fn new(shape: Shape) -> Batch {
         let (inputs, policy, value, auxiliary) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Batch { shape, inputs, legal: Vec::new(), policy, value, auxiliary }
     }
 
-    /// Appends one example; a refused one leaves the batch as it was.
+    /// Appends an example. The batch is unchanged after an error.
     ///
     /// # Errors
-    /// Whatever of [`BatchError`] applies first.
+    /// The first fault of the example.
     pub fn push(&mut self, example: Example<'_>) -> Result<(), BatchError> {
         let Example { inputs, legal, policy, value, auxiliary } = example;
         length("inputs", inputs.len(), self.shape.inputs)?;
@@ -114,7 +114,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Forgets the examples.
+    /// Removes all examples.
     pub fn clear(&mut self) {
         self.inputs.clear();
         self.legal.clear();
@@ -128,7 +128,7 @@ impl Batch {
         self.value.len() / OUTCOMES
     }
 
-    /// Whether there is no example.
+    /// Whether the batch has no examples.
     pub fn is_empty(&self) -> bool {
         self.value.is_empty()
     }
@@ -138,7 +138,7 @@ impl Batch {
         &self.shape
     }
 
-    /// Some of the examples, from the row `first` on.
+    /// Copies `count` examples from the row `first` on.
     pub(crate) fn rows(&self, first: usize, count: usize) -> Batch {
         let [inputs, actions] = self.shape.sizes();
         let part = |data: &[f32], width: usize| data[first * width..][..count * width].to_vec();
@@ -172,19 +172,18 @@ impl Batch {
         &self.value
     }
 
-    /// Auxiliary targets, `[len, 2]`: the margin and the plies left, scaled.
+    /// Auxiliary targets, `[len, 2]`: scaled margin and plies left.
     pub fn auxiliary(&self) -> &[f32] {
         &self.auxiliary
     }
 
-    /// Mean entropy of the policy targets in nats: the least that the policy loss can become on this batch.
-    /// Zero for an empty batch.
+    /// Mean entropy of the policy targets in nats, the lower bound of the policy loss on this batch. Zero for an empty
+    /// batch.
     pub fn policy_entropy(&self) -> f64 {
         mean_entropy(&self.policy, self.len())
     }
 
-    /// Mean entropy of the value targets in nats: the least that the value loss can become on this batch.
-    /// Zero for an empty batch.
+    /// Mean entropy of the value targets in nats, the lower bound of the value loss on this batch. Zero for an empty batch.
     pub fn value_entropy(&self) -> f64 {
         mean_entropy(&self.value, self.len())
     }

@@ -1,27 +1,13 @@
-//! The MLP-mixer over points: layers across the points of each channel, then across the channels of each point.
+//! Forward pass of the MLP-Mixer over points.
 
 use burn::nn::Linear;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use super::Output;
-use super::layout::{Layers, Layout, he, residual};
-use super::points::{features, heads, layout_heads};
+use super::layers::Layers;
+use super::output::Output;
+use super::points::{features, heads};
 use crate::shape::Shape;
-
-pub(super) fn layout(shape: &Shape, blocks: usize, channels: usize, hidden: usize) -> Layout {
-    let (features, points) = (shape.features_per_point(), shape.board.points);
-    let mut layout = Layout::default();
-    layout.linear("stem", features, channels, he(features));
-    for block in 0..blocks {
-        for (part, size) in [("points", points), ("channels", channels)] {
-            layout.linear(&format!("blocks.{block}.{part}_first"), size, hidden, he(size));
-            layout.linear(&format!("blocks.{block}.{part}_second"), hidden, size, residual(hidden, 4 * blocks));
-        }
-    }
-    layout_heads(&mut layout, shape, channels);
-    layout
-}
 
 /// Evaluates observations `[batch, inputs]`.
 pub(super) fn forward(mut layers: Layers<'_>, blocks: usize, shape: &Shape, inputs: Tensor<2>) -> Output {
