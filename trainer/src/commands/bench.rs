@@ -6,6 +6,7 @@ mod search;
 mod inference;
 mod self_play;
 mod learner;
+mod signature;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,8 @@ enum Part {
     SelfPlay(self_play::SelfPlay),
     /// Steps of the learner, with one thread and with more
     Learner(learner::LearnerSteps),
+    /// One checksum per part of the program, to see that a change of the code changes no behaviour
+    Signature(signature::Signature),
 }
 
 impl Bench {
@@ -40,6 +43,7 @@ impl Bench {
             Part::Inference(part) => part.run(),
             Part::SelfPlay(part) => part.run(),
             Part::Learner(part) => part.run(),
+            Part::Signature(part) => part.run(),
         }
     }
 }
