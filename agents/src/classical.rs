@@ -1,8 +1,11 @@
 //! The agents with a classical search: their specs.
 
 mod search;
+mod erased;
 
-pub(super) use search::ClassicalPlayer;
+pub use erased::DynSearch;
+pub(crate) use erased::WithGame;
+pub(crate) use search::ClassicalPlayer;
 pub use search::ClassicalSearch;
 
 use std::fmt;
@@ -10,10 +13,10 @@ use std::time::Duration;
 
 use turnstone_search::classic::{Classical, Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
-use super::options::{Options, time_text};
+use crate::options::{Options, time_text};
 
 /// The names of these agents.
-pub(super) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
+pub(crate) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
 
 /// Table of a search that deepens, in MiB, where the spec does not say.
 const TABLE: u32 = 64;
@@ -69,7 +72,7 @@ pub enum ClassicalMethod {
 }
 
 impl ClassicalSpec {
-    pub(super) fn parse(name: &str, options: &mut Options) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str, options: &mut Options) -> Result<Self, String> {
         let depths = 1..=MAX_DEPTH;
         let method = match name {
             "minimax" => ClassicalMethod::Minimax { depth: options.number("depth", depths)?.unwrap_or(6) },
@@ -139,15 +142,21 @@ impl ClassicalMethod {
     }
 }
 
-/// The evaluation of this name, or the game's first.
-pub(super) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
-    let mut all = G::heuristics();
-    let Some(name) = name else { return Ok(all.swap_remove(0)) };
-    match all.iter().position(|heuristic| heuristic.name() == name) {
-        Some(i) => Ok(all.swap_remove(i)),
-        None => {
-            let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
-            Err(format!("{} has no heuristic `{name}`; it has {}", G::NAME, names.join(", ")))
+/// Confirms that a game has a static evaluation of this name among `known`; without a name, that it has one at all.
+pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) -> Result<usize, String> {
+    match name {
+        None if known.is_empty() => Err(format!("{game} has no heuristic")),
+        None => Ok(0),
+        Some(name) => {
+            let fault = || format!("{game} has no heuristic `{name}`; it has {}", known.join(", "));
+            known.iter().position(|known| *known == name).ok_or_else(fault)
         }
     }
+}
+
+/// The evaluation of this name, or the game's first.
+pub(crate) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
+    let mut all = G::heuristics();
+    let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
+    check_heuristic(name, G::NAME, &names).map(|i| all.swap_remove(i))
 }

@@ -1,92 +1,45 @@
 //! The player that knows the truth: it never gives value away, except at a rate that it is asked for.
 
-use std::fmt;
-use std::path::PathBuf;
-
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
+use turnstone_exact::{Solvable, Truth};
 use turnstone_search::Estimate;
-use turnstone_search::classic::{AlphaBeta, Heuristic, MAX_DEPTH};
-use turnstone_exact::Truth;
+use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
 
-use super::classical::find_heuristic;
-use super::options::Options;
-use super::{AgentError, Playable, Player, PlayerFault, Thinking, Thought, Verdict};
+use crate::classical::find_heuristic;
+use crate::error::AgentError;
+use crate::exact_spec::{ExactSpec, Rate};
+use crate::player::{PlayerFault, TypedPlayer};
 use crate::streams::Stream;
+use crate::thinking::{Thinking, Thought, Verdict};
 
-/// Plies that it looks ahead with alpha-beta where its truth does not tell moves apart.
-const DEPTH: u32 = 4;
-
-/// The folder with tables, where nothing is said.
-const TABLES: &str = "tables";
-
-/// A player with an exact truth.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ExactSpec {
-    /// The folder with the game's table, where it needs one (see `turnstone solve`).
-    pub tables: PathBuf,
-    /// How often it errs.
-    pub error: Rate,
-    /// Plies that it looks ahead where the truth does not reach, and where all is lost.
-    pub depth: u32,
-}
-
-/// A chance from 0 to 1, in millionths.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Rate(u32);
-
-const MILLION: f64 = 1e6;
-
-impl Rate {
-    fn parse(text: &str) -> Option<Self> {
-        let rate = text.parse::<f64>().ok().filter(|rate| (0.0..=1.0).contains(rate))?;
-        Some(Self((MILLION * rate).round() as u32))
-    }
-
-    /// The chance, 0..=1.
-    #[must_use]
-    pub fn chance(self) -> f64 {
-        f64::from(self.0) / MILLION
-    }
-}
-
-impl ExactSpec {
-    pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
-        let error = match options.take("error") {
-            None => Rate(0),
-            Some(text) => {
-                Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?
-            }
-        };
-        let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
-        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth })
-    }
-}
-
-impl fmt::Display for ExactSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
-        let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
-        let depth = (self.depth != DEPTH).then(|| format!("depth={}", self.depth));
-        let options: Vec<String> = tables.into_iter().chain(error).chain(depth).collect();
-        write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
-    }
-}
-
-/// The quick truth of a game that an agent plays by.
-pub(super) fn find_truth<G: Playable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn Truth<G>>, AgentError> {
-    let fault = |fault: String| AgentError::Spec { spec: format!("{spec}"), fault };
+/// Confirms that the spec names a folder.
+pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
     if spec.tables.is_file() {
-        return Err(fault("name the folder that the table lies in".into()));
+        let fault = "name the folder that the table lies in".to_owned();
+        return Err(AgentError::Spec { spec: spec.to_string(), fault });
     }
+    Ok(())
+}
+
+/// The error that there are no exact values of a game.
+pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
+    let fault = format!("there are no exact values of {game} with these parameters");
+    AgentError::Spec { spec: spec.to_string(), fault }
+}
+
+/// The quick exact values of a game that an agent plays by.
+fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn Truth<G>>, AgentError> {
+    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+    check(spec)?;
     let truth = game.quick_truth(&spec.tables).map_err(|error| fault(error.to_string()))?;
-    truth.ok_or_else(|| fault(format!("there is no exact truth of {} with these parameters", G::NAME)))
+    truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
 /// Plays one of the moves that keep the value and make progress; with the chance of its error rate, one of those that
 /// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move;
 /// alpha-beta also chooses in lost positions whose distance from the end the truth does not know.
-pub(super) struct Exact<G: Playable> {
+pub(crate) struct Exact<G: Classical + Solvable> {
     truth: Box<dyn Truth<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
@@ -94,15 +47,15 @@ pub(super) struct Exact<G: Playable> {
     legal: ActionList,
 }
 
-impl<G: Playable> Exact<G> {
-    pub(super) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
+impl<G: Classical + Solvable> Exact<G> {
+    pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
         Ok(Self { truth: find_truth(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
     }
 }
 
-impl<G: Playable> Player<G> for Exact<G> {
+impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
     fn think(
         &mut self,
         game: &G,
@@ -121,9 +74,9 @@ impl<G: Playable> Player<G> for Exact<G> {
     }
 }
 
-impl<G: Playable> Exact<G> {
+impl<G: Classical + Solvable> Exact<G> {
     fn choice(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
-        let errs = self.error.0 > 0 && rng.random_bool(self.error.chance());
+        let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
         let Some(best) = self.truth.best_actions(game, state) else {
@@ -155,7 +108,7 @@ mod tests {
     use turnstone_env::{Game, Params, play_text};
     use turnstone_exact::Solvable;
 
-    fn player<G: Playable>(spec: &str, game: &G) -> Exact<G> {
+    fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
         Exact::new(&spec, game).expect("it has a truth")
     }

@@ -1,24 +1,92 @@
-//! The network as an evaluator of positions: features in, masked priors and values for the first side out.
+//! Trained networks read from their files and checked against a game.
 
-use turnstone_env::{Game, Side, Spec};
-use turnstone_models::{Board, CheckpointInfo, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
-use turnstone_search::{Batch, Estimate, Evaluator};
+use std::path::{Path, PathBuf};
 
-/// What a network has to know of a game of this shape.
-#[must_use]
-pub fn shape(spec: &Spec) -> Shape {
-    let board = Board {
-        point_planes: spec.point_planes.len(),
-        points: spec.points,
-        directions: spec.directions.clone(),
-        lattice: spec.lattice,
-        cells: spec.cells.clone(),
-    };
-    Shape { inputs: spec.features(), actions: spec.actions, board }
+use turnstone_env::DynGame;
+use turnstone_models::{CheckpointInfo, NetworkConfig, Weights};
+
+use crate::error::AgentError;
+use crate::evaluator::shape;
+use crate::search_settings::SearchSettings;
+
+/// The checkpoint's name that stands for the agent that comes with the program (`./pretrained` is a file of that name).
+pub const PRETRAINED: &str = "pretrained";
+/// What errors call its file.
+const PRETRAINED_FILE: &str = "az:pretrained";
+
+/// A checkpoint that has been read, once for all threads.
+#[derive(Clone, Debug)]
+pub struct LoadedNetwork {
+    /// The checkpoint's metadata.
+    pub info: CheckpointInfo,
+    /// Its weights.
+    pub weights: Weights,
+}
+
+impl LoadedNetwork {
+    /// Reads a checkpoint of any game: a file, or a run folder's `latest.safetensors`.
+    ///
+    /// # Errors
+    /// One line that names the file and the fault.
+    pub fn read(checkpoint: &Path) -> Result<Self, AgentError> {
+        let (info, weights) = turnstone_models::load(&file(checkpoint))?;
+        Ok(Self { info, weights })
+    }
+
+    /// Reads a checkpoint from memory; errors call it `name`.
+    ///
+    /// # Errors
+    /// One line that names it and the fault.
+    pub fn from_bytes(bytes: &[u8], name: &Path) -> Result<Self, AgentError> {
+        let (info, weights) = turnstone_models::load_bytes(bytes, name)?;
+        Ok(Self { info, weights })
+    }
+
+    /// Reads the agent that comes with the program for the game of this name, from its file as it was when the program
+    /// was built.
+    ///
+    /// # Errors
+    /// There is none for this game.
+    pub fn pretrained(game: &str, file: Option<&[u8]>) -> Result<Self, AgentError> {
+        let games = || turnstone_models::pretrained_games().collect::<Vec<_>>().join(", ");
+        let bytes = file.ok_or_else(|| AgentError::NotPretrained { game: game.to_owned(), games: games() })?;
+        Self::from_bytes(bytes, Path::new(PRETRAINED_FILE))
+    }
+
+    /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
+    ///
+    /// # Errors
+    /// How it differs.
+    pub fn checked(self, checkpoint: &Path, game: &dyn DynGame) -> Result<Self, AgentError> {
+        self.info
+            .expect(game.name(), game.version(), &checkpoint_params(game), &shape(game.spec()))
+            .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
+        Ok(self)
+    }
+
+    /// The settings of the search that it was trained with; the defaults where the checkpoint does not say.
+    #[must_use]
+    pub fn search_settings(&self) -> SearchSettings {
+        self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
+/// The metadata that holds the search settings, as JSON.
+const SEARCH_KEY: &str = "search";
+
+/// The file that a checkpoint's name means, as errors name it.
+fn file(checkpoint: &Path) -> PathBuf {
+    if checkpoint.as_os_str() == PRETRAINED {
+        PathBuf::from(PRETRAINED_FILE)
+    } else if checkpoint.is_dir() {
+        checkpoint.join("latest.safetensors")
+    } else {
+        checkpoint.to_owned()
+    }
 }
 
 /// A game's parameters in the form that checkpoints keep.
-pub fn checkpoint_params<G: Game>(game: &G) -> turnstone_models::Params {
+pub fn checkpoint_params(game: &dyn DynGame) -> turnstone_models::Params {
     game.params().iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
@@ -34,59 +102,16 @@ pub fn game_params(info: &CheckpointInfo) -> turnstone_env::Params {
     params
 }
 
-/// What a checkpoint of this game says about itself.
-pub fn checkpoint_info<G: Game>(game: &G, network: &NetworkConfig, step: u64) -> CheckpointInfo {
-    CheckpointInfo::new(G::NAME, G::VERSION, checkpoint_params(game), network.clone(), shape(&game.spec()), step)
-}
-
-/// Evaluates positions with a network.
-#[derive(Debug)]
-pub struct NetworkEvaluator {
-    inference: Inference,
-    spec: Spec,
-    inputs: Vec<f32>,
-}
-
-impl NetworkEvaluator {
-    /// An evaluator for batches of up to `max_batch` positions; larger ones are cut.
-    ///
-    /// # Errors
-    /// The weights are not those of this network and shape.
-    pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
-        let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
-        let inputs = vec![0.0; max_batch * spec.features()];
-        Ok(Self { inference, spec, inputs })
-    }
-}
-
-impl<G: Game> Evaluator<G> for NetworkEvaluator {
-    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
-        let features = self.spec.features();
-        let most = self.inference.max_batch();
-        for first in (0..batch.len()).step_by(most) {
-            let rows = most.min(batch.len() - first);
-            let inputs = &mut self.inputs[..rows * features];
-            for (state, row) in batch.states()[first..].iter().zip(inputs.chunks_exact_mut(features)) {
-                game.observe(state, row);
-            }
-            let predictions = self.inference.evaluate(rows, inputs);
-            let policies = predictions.policy.chunks_exact(self.spec.actions);
-            for ((i, logits), value) in (first..).zip(policies).zip(predictions.value.chunks_exact(3)) {
-                let mover = game.mover(&batch.states()[i]);
-                batch.set_estimate(i, estimate(mover, value));
-                let (legal, priors) = batch.legal_and_priors(i);
-                for (prior, &action) in priors.iter_mut().zip(legal) {
-                    *prior = logits[self.spec.policy_index(mover, action)];
-                }
-                softmax(priors);
-            }
-        }
-    }
-}
-
-/// From logits of win, draw and loss for the mover to an estimate for the first side.
-fn estimate(mover: Side, logits: &[f32]) -> Estimate {
-    let mut outcome = [logits[0], logits[1], logits[2]];
-    softmax(&mut outcome);
-    Estimate { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
+/// The metadata of a checkpoint of this game, after `step` steps of training with this search.
+pub fn checkpoint_info(
+    game: &dyn DynGame,
+    network: &NetworkConfig,
+    search: &SearchSettings,
+    step: u64,
+) -> CheckpointInfo {
+    let (name, version) = (game.name(), game.version());
+    let mut info =
+        CheckpointInfo::new(name, version, checkpoint_params(game), network.clone(), shape(game.spec()), step);
+    info.extra.insert(SEARCH_KEY.to_owned(), serde_json::to_string(search).expect("plain fields"));
+    info
 }

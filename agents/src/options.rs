@@ -7,15 +7,15 @@ use std::time::Duration;
 use turnstone_env::nearest;
 
 /// The options of one spec. Every option is taken once; what is left over at the end is unknown.
-pub(super) struct Options {
+pub(crate) struct Options {
     /// What stands first without being `key=value`, for the agents that have it.
-    pub(super) file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     pairs: Vec<(String, String)>,
     known: Vec<&'static str>,
 }
 
 impl Options {
-    pub(super) fn parse(text: &str, with_file: bool) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, with_file: bool) -> Result<Self, String> {
         let mut options = Self { file: None, pairs: Vec::new(), known: Vec::new() };
         for (i, part) in text.split(',').enumerate().filter(|(_, part)| !part.is_empty()) {
             match part.split_once('=') {
@@ -27,14 +27,14 @@ impl Options {
         Ok(options)
     }
 
-    pub(super) fn take(&mut self, key: &'static str) -> Option<String> {
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<String> {
         self.known.push(key);
         let found = self.pairs.iter().position(|(k, _)| k == key)?;
         Some(self.pairs.remove(found).1)
     }
 
     /// A number in a range, if it is given.
-    pub(super) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
+    pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.parse().ok().filter(|number| range.contains(number));
         let fault = || format!("{key} must be a number from {} to {}, not `{value}`", range.start(), range.end());
@@ -42,12 +42,12 @@ impl Options {
     }
 
     /// A time such as `500ms`, `1s`, `1.5s` or `2m`, if it is given: one millisecond to a day.
-    pub(super) fn time(&mut self, key: &'static str) -> Result<Option<Duration>, String> {
+    pub(crate) fn time(&mut self, key: &'static str) -> Result<Option<Duration>, String> {
         self.take(key).map(|value| parse_time(key, &value)).transpose()
     }
 
     /// Confirms that nothing is left over.
-    pub(super) fn finish(&self) -> Result<(), String> {
+    pub(crate) fn finish(&self) -> Result<(), String> {
         let Some((key, _)) = self.pairs.first() else { return Ok(()) };
         Err(match nearest(key, self.known.iter().copied()) {
             Some(near) => format!("unknown option `{key}` (did you mean `{near}`?)"),
@@ -58,7 +58,7 @@ impl Options {
 }
 
 /// A time such as `500ms`, `1s`, `1.5s` or `2m`: one millisecond to a day. `what` is named in a fault.
-pub(crate) fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
+pub fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
     let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
         .iter()
         .find_map(|(unit, size)| text.strip_suffix(unit)?.parse::<f64>().ok().map(|number| number * size))
@@ -68,7 +68,7 @@ pub(crate) fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
 }
 
 /// A time as [`parse_time`] reads it.
-pub(super) fn time_text(time: Duration) -> String {
+pub(crate) fn time_text(time: Duration) -> String {
     match time.as_millis() {
         whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),
         milliseconds => format!("{milliseconds}ms"),

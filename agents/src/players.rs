@@ -1,88 +1,28 @@
-//! The players behind the agent specs.
+//! The simple players: random moves, tree search with playouts or with a network.
 
 use std::time::Duration;
 
 use rand::RngExt;
-use thiserror::Error;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_models::NetworkError;
 use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
 
-use super::LoadedNetwork;
-use super::thinking::{Thinking, Thought, Verdict};
-use super::tree_player::{TreePlayer, in_words};
-use super::tree_spec::{Budget, DrawValue, TreeSpec};
-use crate::config::SearchKind;
-use crate::network::NetworkEvaluator;
+use crate::evaluator::NetworkEvaluator;
+use crate::network::LoadedNetwork;
+use crate::player::{PlayerFault, TypedPlayer};
+use crate::search_settings::{SearchKind, SearchSettings};
 use crate::streams::Stream;
-
-/// Why a player gave no action that counts.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum PlayerFault {
-    /// It is gone, or its answer makes no sense.
-    #[error("crashed: {0}")]
-    Crashed(String),
-    /// It gave no answer, within the time that anyone waits for one.
-    #[error("no answer: {0}")]
-    Silent(String),
-    /// What it wants to play is not legal.
-    #[error("illegal move `{0}`")]
-    IllegalMove(String),
-    /// It says itself that its time is up.
-    #[error("out of time")]
-    OutOfTime,
-}
-
-/// Chooses actions in one game at a time.
-pub trait Player<G: Game>: Send {
-    /// A new game begins. Nothing of earlier games may influence it.
-    fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
-
-    /// What is left of the player's time for the whole game, told before each choice of a game with clocks.
-    fn clock(&mut self, _remaining: Duration) {}
-
-    /// A legal action in a running position. `rng` belongs to the game and the seat.
-    ///
-    /// # Errors
-    /// The player has none to give; it may be asked again, and a new game may be begun with it.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
-        self.think(game, state, &mut Thinking::default(), rng)
-    }
-
-    /// The same within a move's own budget, while somebody looks on.
-    ///
-    /// # Errors
-    /// As [`Player::choose`].
-    fn think(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        thinking: &mut Thinking<'_>,
-        rng: &mut Stream,
-    ) -> Result<Action, PlayerFault>;
-
-    /// Either player has played an action in the current game.
-    fn played(&mut self, _game: &G, _action: Action) {}
-
-    /// The probabilities of win, draw and loss for the mover that the player's network gives a running position without
-    /// search, if it has a network.
-    fn predict(&mut self, _game: &G, _state: &G::State) -> Option<[f32; 3]> {
-        None
-    }
-
-    /// What the player thought of the position of its last choice, in a few words, if it has something to say.
-    fn comment(&self) -> Option<String> {
-        None
-    }
-}
+use crate::thinking::{Thinking, Thought, Verdict};
+use crate::tree_player::{TreePlayer, in_words};
+use crate::tree_spec::{Budget, DrawValue, TreeSpec};
 
 /// Uniformly random legal actions.
 #[derive(Default, Debug)]
-pub(super) struct Random {
+pub(crate) struct Random {
     legal: ActionList,
 }
 
-impl<G: Game> Player<G> for Random {
+impl<G: Game> TypedPlayer<G> for Random {
     fn think(
         &mut self,
         game: &G,
@@ -98,19 +38,19 @@ impl<G: Game> Player<G> for Random {
 }
 
 /// Tree search with random playouts.
-pub(super) struct Rollouts<G: Game> {
+pub(crate) struct Rollouts<G: Game> {
     tree: TreePlayer<G>,
     evaluator: Rollout,
 }
 
 impl<G: Game> Rollouts<G> {
-    pub(super) fn new(game: &G, budget: Budget) -> Self {
-        let spec = TreeSpec { budget, search: SearchKind::Puct, draw: DrawValue::default() };
-        Self { tree: TreePlayer::new(game, spec), evaluator: Rollout::new(0) }
+    pub(crate) fn new(game: &G, budget: Budget) -> Self {
+        let settings = SearchSettings::from(SearchKind::Puct);
+        Self { tree: TreePlayer::new(game, budget, settings, DrawValue::default()), evaluator: Rollout::new(0) }
     }
 }
 
-impl<G: Game> Player<G> for Rollouts<G> {
+impl<G: Game> TypedPlayer<G> for Rollouts<G> {
     fn new_game(&mut self, game: &G, state: &G::State, rng: &mut Stream) {
         self.tree.new_game(game, state);
         self.evaluator = Rollout::new(rng.random());
@@ -143,15 +83,16 @@ impl<G: Game> Player<G> for Rollouts<G> {
 const POLICY_ALONE: Budget = Budget::Simulations(0);
 
 /// Tree search with a network, or the network's policy alone.
-pub(super) struct Network<G: Game> {
+pub(crate) struct Network<G: Game> {
     tree: TreePlayer<G>,
     evaluator: NetworkEvaluator,
 }
 
 impl<G: Game> Network<G> {
-    pub(super) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
+    pub(crate) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-        Ok(Self { tree: TreePlayer::new(game, spec), evaluator })
+        let settings = spec.search.over(network.search_settings());
+        Ok(Self { tree: TreePlayer::new(game, spec.budget, settings, spec.draw), evaluator })
     }
 
     /// The action with the greatest prior, and what the network thinks of the position.
@@ -167,7 +108,7 @@ impl<G: Game> Network<G> {
     }
 }
 
-impl<G: Game> Player<G> for Network<G> {
+impl<G: Game> TypedPlayer<G> for Network<G> {
     fn new_game(&mut self, game: &G, state: &G::State, _: &mut Stream) {
         self.tree.new_game(game, state);
     }
@@ -183,7 +124,7 @@ impl<G: Game> Player<G> for Network<G> {
         thinking: &mut Thinking<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        if self.tree.spec.budget == POLICY_ALONE {
+        if self.tree.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
             let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));

@@ -7,8 +7,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use turnstone_env::nearest;
 
-use super::options::Options;
-use super::{AgentError, Budget, ClassicalSpec, EngineSpec, ExactSpec, TreeSpec, classical};
+use crate::classical::{self, ClassicalSpec};
+use crate::engine_spec::EngineSpec;
+use crate::error::AgentError;
+use crate::exact_spec::ExactSpec;
+use crate::options::Options;
+use crate::tree_spec::{Budget, TreeSpec};
 
 /// Which agent plays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

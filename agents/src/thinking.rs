@@ -24,7 +24,7 @@ impl Thinking<'_> {
     }
 
     /// Reports a thought, if anybody wants to know.
-    pub(super) fn tell(&mut self, thought: impl FnOnce() -> Thought) {
+    pub(crate) fn tell(&mut self, thought: impl FnOnce() -> Thought) {
         if let Some(report) = &mut self.report {
             report(&thought());
         }
@@ -65,17 +65,17 @@ impl Verdict {
 
 /// What the scores of a classical search mean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// The score of a won game.
-    pub(super) won: i32,
+    pub(crate) won: i32,
     /// A lead that wins about three games of four.
-    pub(super) lead: f32,
+    pub(crate) lead: f32,
 }
 
 impl Scale {
     /// The opinion of a classical search. A result that no estimate had a part in is certain; any other score wins with
     /// probability `1 / (1 + exp(-score / lead))` and never draws.
-    pub(super) fn verdict(self, found: &Found, mover: Side) -> Verdict {
+    pub(crate) fn verdict(self, found: &Found, mover: Side) -> Verdict {
         let score = if mover == Side::First { found.score } else { -found.score };
         let certain = found.complete || score.abs() >= self.won - WIN_BAND;
         let win = 1.0 / (1.0 + (-score as f32 / self.lead).exp());
@@ -92,7 +92,6 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Agent;
     use crate::streams::{Purpose, stream};
     use turnstone_env::games::{Mancala, MuTorere};
 

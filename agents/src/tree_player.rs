@@ -6,9 +6,10 @@ use turnstone_env::{Action, Game, Side};
 use turnstone_search::classic::{Limits, Stop};
 use turnstone_search::{Batch, Estimate, Evaluator, Mcts, Step};
 
-use super::thinking::{Thinking, Thought, Verdict};
-use super::tree_spec::{Budget, TreeSpec};
+use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
+use crate::thinking::{Thinking, Thought, Verdict};
+use crate::tree_spec::{Budget, DrawValue};
 
 /// Simulations of the first round where their number is not known beforehand; every later round has twice as many.
 const FIRST_ROUND: u32 = 32;
@@ -26,10 +27,12 @@ const SMALL: u64 = 20_000;
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 /// A search with what it may spend.
-pub(super) struct TreePlayer<G: Game> {
-    pub(super) search: Mcts<G>,
-    pub(super) spec: TreeSpec,
-    pub(super) comment: String,
+pub(crate) struct TreePlayer<G: Game> {
+    pub(crate) search: Mcts<G>,
+    pub(crate) budget: Budget,
+    settings: SearchSettings,
+    draw: DrawValue,
+    pub(crate) comment: String,
     /// What has been played since the last search.
     played: Vec<Action>,
     /// What is left of the time for the game, if there is a clock.
@@ -37,26 +40,26 @@ pub(super) struct TreePlayer<G: Game> {
 }
 
 impl<G: Game> TreePlayer<G> {
-    pub(super) fn new(game: &G, spec: TreeSpec) -> Self {
+    pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings, draw: DrawValue) -> Self {
         let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
-        Self { search, spec, comment, played, remaining: None }
+        Self { search, budget, settings, draw, comment, played, remaining: None }
     }
 
-    pub(super) fn new_game(&mut self, game: &G, state: &G::State) {
+    pub(crate) fn new_game(&mut self, game: &G, state: &G::State) {
         self.search.reset(game, *state);
         self.played.clear();
         self.remaining = None;
     }
 
-    pub(super) fn played(&mut self, action: Action) {
+    pub(crate) fn played(&mut self, action: Action) {
         self.played.push(action);
     }
 
-    pub(super) fn clock(&mut self, remaining: Duration) {
+    pub(crate) fn clock(&mut self, remaining: Duration) {
         self.remaining = Some(remaining);
     }
 
-    pub(super) fn think(
+    pub(crate) fn think(
         &mut self,
         game: &G,
         state: &G::State,
@@ -67,10 +70,10 @@ impl<G: Game> TreePlayer<G> {
         let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
         let watch = Watch::new(&limits);
         self.follow(game, state, &watch, &thinking.stop);
-        self.search.value_draws(game, game.mover(state), self.spec.draw.value());
-        match self.spec.budget {
+        self.search.value_draws(game, game.mover(state), self.draw.value());
+        match self.budget {
             Budget::Simulations(simulations) if !thinking.is_watched() => {
-                self.search.begin(&self.spec.search.strongest(simulations), simulations, rng);
+                self.search.begin(&self.settings.strongest(simulations), simulations, rng);
                 self.search.run(game, evaluator);
             }
             _ => self.search_watched(game, evaluator, &limits, watch, thinking, rng),
@@ -109,7 +112,7 @@ impl<G: Game> TreePlayer<G> {
             None => FIRST_ROUND,
         };
         loop {
-            self.search.begin(&self.spec.search.strongest(round), round, rng);
+            self.search.begin(&self.settings.strongest(round), round, rng);
             if self.round(game, evaluator, &mut watch, thinking, rng) || self.is_enough(limits, watch.done) {
                 break;
             }
@@ -119,7 +122,7 @@ impl<G: Game> TreePlayer<G> {
     }
 
     fn own_limits(&self) -> Limits {
-        match self.spec.budget {
+        match self.budget {
             Budget::Simulations(simulations) => Limits::nodes(u64::from(simulations)),
             Budget::Time(time) => Limits::time(self.remaining.map_or(time, |remaining| time.min(remaining / 20))),
         }
@@ -163,7 +166,7 @@ impl<G: Game> TreePlayer<G> {
     fn is_enough(&self, limits: &Limits, done: u64) -> bool {
         let forced = limits.time.is_some() && self.search.actions().count() == 1;
         let deep = limits.depth.is_some_and(|depth| {
-            let own = matches!(self.spec.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
+            let own = matches!(self.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
             own || self.search.principal_variation().len() >= depth as usize
         });
         forced || deep
@@ -216,7 +219,7 @@ impl Watch {
     }
 }
 
-pub(super) fn in_words(estimate: Estimate, mover: Side) -> String {
+pub(crate) fn in_words(estimate: Estimate, mover: Side) -> String {
     let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
     format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
 }

@@ -14,11 +14,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use rand::RngExt;
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{Agent, DynTruth, PlayableGame, Player, PlayerFault};
+use turnstone_env::{Action, ActionList, AnyState, DynGame};
 use turnstone_exact::Truth;
-
-use crate::agents::{Agent, Playable, Player, PlayerFault};
-use crate::streams::{Purpose, Stream, stream};
 
 /// What an agent did in one position of a truth set.
 struct Answer {
@@ -37,8 +36,8 @@ struct Answer {
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
-pub fn grade<G: Playable>(
-    game: &G,
+pub fn grade(
+    game: &dyn PlayableGame,
     agent: &Agent,
     set: &TruthSet,
     seed: u64,
@@ -72,17 +71,17 @@ pub fn grade<G: Playable>(
     Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
 }
 
-fn ask<G: Game>(
-    game: &G,
-    player: &mut dyn Player<G>,
+fn ask(
+    game: &dyn DynGame,
+    player: &mut dyn Player,
     position: &TruthPosition,
     rng: &mut Stream,
 ) -> anyhow::Result<Answer> {
     let state = game.parse_position(&position.text)?;
     let sign = game.mover(&state).sign() as i8;
-    player.new_game(game, &state, rng);
-    let prediction = player.predict(game, &state);
-    let chosen = game.action_text(player.choose(game, &state, rng)?);
+    player.new_game(&state, rng);
+    let prediction = player.predict(&state);
+    let chosen = game.action_text(player.choose(&state, rng)?);
     let value = |text: &str| position.actions.iter().find(|(action, _)| action == text).map(|&(_, value)| value);
     let reached = value(&chosen).ok_or_else(|| {
         anyhow::anyhow!("position `{}`: the truth set has no value for the legal action {chosen}", position.text)
@@ -136,9 +135,9 @@ pub struct Sampling {
 ///
 /// # Errors
 /// The agent cannot play, or fails.
-pub fn sample<G: Playable>(
-    game: &G,
-    truth: &dyn Truth<G>,
+pub fn sample(
+    game: &dyn PlayableGame,
+    truth: &dyn DynTruth,
     agent: &Agent,
     sampling: &Sampling,
     progress: &dyn Fn(),
@@ -161,7 +160,7 @@ pub fn sample<G: Playable>(
         let before = set.positions.len();
         for _ in 0..line.len().min(4) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
-            if set.positions.len() < sampling.count && seen.insert(state) {
+            if set.positions.len() < sampling.count && seen.insert(state.clone()) {
                 set.positions.extend(valued(game, truth, &state));
             }
         }
@@ -173,36 +172,36 @@ pub fn sample<G: Playable>(
 }
 
 /// The running positions of a game in which a share of the moves is random.
-fn mixed_game<G: Game>(game: &G, player: &mut dyn Player<G>, rng: &mut Stream) -> Result<Vec<G::State>, PlayerFault> {
+fn mixed_game(game: &dyn DynGame, player: &mut dyn Player, rng: &mut Stream) -> Result<Vec<AnyState>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
     let mut state = game.start();
     let mut line = Vec::new();
-    player.new_game(game, &state, rng);
+    player.new_game(&state, rng);
     while game.outcome(&state).is_none() {
-        line.push(state);
+        line.push(state.clone());
         game.legal(&state, &mut legal);
         let action = if rng.random_bool(random_share) {
             legal[rng.random_range(0..legal.len())]
         } else {
-            player.choose(game, &state, rng)?
+            player.choose(&state, rng)?
         };
         game.play(&mut state, action);
-        player.played(game, action);
+        player.played(action);
     }
     Ok(line)
 }
 
 /// A position with the values of all that its actions lead to, if the truth covers them.
-pub fn valued<G: Game>(game: &G, truth: &dyn Truth<G>, state: &G::State) -> Option<TruthPosition> {
+pub fn valued(game: &dyn DynGame, truth: &dyn DynTruth, state: &AnyState) -> Option<TruthPosition> {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);
     let value_after = |&action: &Action| {
-        let mut after = *state;
+        let mut after = state.clone();
         game.play(&mut after, action);
-        let value = truth.value(game, &game.without_counters(&after))?;
+        let value = truth.value(&game.without_counters(&after))?;
         Some((game.action_text(action), value))
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;
-    Some(TruthPosition { text: game.position_text(state), value: truth.value(game, state)?, actions })
+    Some(TruthPosition { text: game.position_text(state), value: truth.value(state)?, actions })
 }

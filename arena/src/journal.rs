@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_models::atomic_write;
+use turnstone_models::{FolderLock, LOCK_FILE, atomic_write};
 
 use super::record::{GameRecord, Header};
-use crate::lock::{self, Lock};
 
 /// The name of the file: a header, then a line per finished game, in the order in which they ended.
 const NAME: &str = "games.jsonl";
@@ -19,7 +18,7 @@ const NAME: &str = "games.jsonl";
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
-    _lock: Lock,
+    _lock: FolderLock,
 }
 
 impl Journal {
@@ -33,7 +32,7 @@ impl Journal {
         if fs::read_dir(folder).with_context(named)?.next().is_some() {
             bail!("{} exists already: give --resume to go on with it, or name another", named());
         }
-        let lock = Lock::take(folder)?;
+        let lock = FolderLock::take(folder)?;
         Self::begin(folder, header, lock)
     }
 
@@ -45,7 +44,7 @@ impl Journal {
     pub fn resume(folder: &Path, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
         let path = folder.join(NAME);
         ensure!(folder.is_dir(), "folder {} is not there, so nothing can be resumed", folder.display());
-        let lock = Lock::take(folder)?;
+        let lock = FolderLock::take(folder)?;
         if !path.exists() {
             ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
@@ -66,7 +65,7 @@ impl Journal {
         Ok((Self { path, file: Mutex::new(file), _lock: lock }, games))
     }
 
-    fn begin(folder: &Path, header: &Header, lock: Lock) -> Result<Self> {
+    fn begin(folder: &Path, header: &Header, lock: FolderLock) -> Result<Self> {
         let path = folder.join(NAME);
         atomic_write(&path, (serde_json::to_string(header)? + "\n").as_bytes())
             .with_context(|| format!("writing {}", path.display()))?;
@@ -90,7 +89,7 @@ impl Journal {
 fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<std::io::Result<Vec<_>>>()?;
-    Ok(names.iter().all(|name| name == lock::NAME || name.to_string_lossy().starts_with('.')))
+    Ok(names.iter().all(|name| name == LOCK_FILE || name.to_string_lossy().starts_with('.')))
 }
 
 /// Confirms that a journal is of this tournament.

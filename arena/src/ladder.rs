@@ -4,21 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
-use turnstone_env::games::AnyGame;
-use turnstone_env::{Game, Params};
+use turnstone_env::{DynGame, Params};
 
 use super::record::{Settings, TournamentRecord};
 use super::summary::{Standing, Summary};
-use crate::agents::{Agent, AgentSpec, Playable};
-
-/// The ladders that come with the program.
-const SHIPPED: [(&str, &str); 5] = [
-    ("mu_torere", include_str!("../../ladders/mu_torere.toml")),
-    ("mancala", include_str!("../../ladders/mancala.toml")),
-    ("morris", include_str!("../../ladders/morris.toml")),
-    ("konane", include_str!("../../ladders/konane.toml")),
-    ("morabaraba", include_str!("../../ladders/morabaraba.toml")),
-];
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 
 /// A ladder of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -70,11 +60,9 @@ impl Ladder {
     ///
     /// # Errors
     /// The game has other parameters than the ladder's.
-    pub fn shipped<G: Game>(game: &G) -> Result<Self> {
-        let Some((_, text)) = SHIPPED.iter().find(|(name, _)| *name == G::NAME) else {
-            bail!("no ladder comes with {}", G::NAME)
-        };
-        Self::parse(text, game).with_context(|| format!("the ladder of {}", G::NAME))
+    pub fn shipped(game: &dyn PlayableGame) -> Result<Self> {
+        let Some(text) = game.files().ladder else { bail!("no ladder comes with {}", game.name()) };
+        Self::parse(text, game).with_context(|| format!("the ladder of {}", game.name()))
     }
 
     /// Checks the text of a ladder of this game.
@@ -82,12 +70,12 @@ impl Ladder {
     /// # Errors
     /// One line: it is malformed, has no rungs, one twice or one without a finite rating, or is of another game, version
     /// or parameters.
-    pub fn parse<G: Game>(text: &str, game: &G) -> Result<Self> {
+    pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self> {
         let ladder: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             anyhow!("line {line}: {}", error.message().replace('\n', ", "))
         })?;
-        if ladder.game != G::NAME || ladder.version != G::VERSION || ladder.params != game.params() {
+        if ladder.game != game.name() || ladder.version != game.version() || ladder.params != game.params() {
             let Self { game, version, params, .. } = ladder;
             bail!("it is of {game} version {version} ({params}), not of this game");
         }
@@ -107,7 +95,7 @@ impl Ladder {
     ///
     /// # Errors
     /// `random` is not among them.
-    pub fn of<G: Game>(game: &G, record: &TournamentRecord, openings: [u16; 2]) -> Result<Self> {
+    pub fn of(game: &dyn DynGame, record: &TournamentRecord, openings: [u16; 2]) -> Result<Self> {
         let agents = record.header.agents.iter().map(|spec| spec.parse()).collect::<Result<Vec<AgentSpec>, _>>()?;
         let random = agents.iter().position(|agent| *agent == AgentSpec::Random);
         let random = random.context("a ladder needs the agent `random`, whose Elo is 0")?;
@@ -118,16 +106,16 @@ impl Ladder {
         };
         let rungs = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
         let Settings { games, seed, .. } = record.header.settings;
-        let (name, params) = (G::NAME.to_owned(), game.params());
-        Ok(Self { game: name, version: G::VERSION, params, openings, games, seed, rungs })
+        let (name, params) = (game.name().to_owned(), game.params());
+        Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
     }
 
-    /// The file's text; its first line says which command writes it again.
+    /// The text of the file of a ladder of this game; its first line says which command writes it again.
     #[must_use]
-    pub fn to_text(&self) -> String {
+    pub fn to_text(&self, of: &dyn DynGame) -> String {
         let agents: Vec<String> = self.rungs.iter().map(|rung| rung.agent.to_string()).collect();
         let Self { game, games, seed, openings: [least, most], .. } = self;
-        let usual = AnyGame::new(game, &Params::new()).map(|game| game.params()).unwrap_or_default();
+        let usual = of.default_params();
         let changed = self.params.iter().filter(|param| usual.iter().all(|other| other != *param));
         let params: String = changed.map(|(key, value)| format!(" --param {key}={value}")).collect();
         format!(
@@ -141,7 +129,7 @@ impl Ladder {
     ///
     /// # Errors
     /// One of them cannot be.
-    pub fn agents<G: Playable>(&self, game: &G) -> Result<Vec<Agent>> {
+    pub fn agents(&self, game: &dyn PlayableGame) -> Result<Vec<Agent>> {
         let load = |rung: &Rung| Ok(Agent::load(&rung.agent, game)?);
         self.rungs.iter().map(load).collect()
     }
@@ -172,7 +160,7 @@ impl std::fmt::Display for LadderRating {
 ///
 /// # Errors
 /// It cannot be read, or one of [`Ladder::parse`].
-pub fn read_ladder<G: Game>(path: &Path, game: &G) -> Result<Ladder> {
+pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
     let named = || format!("ladder {}", path.display());
     Ladder::parse(&std::fs::read_to_string(path).with_context(named)?, game).with_context(named)
 }
@@ -180,7 +168,7 @@ pub fn read_ladder<G: Game>(path: &Path, game: &G) -> Result<Ladder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::{Ending, Format, GameRecord, Header};
+    use crate::{Ending, Format, GameRecord, Header};
     use turnstone_env::games::{AnyGame, Mancala};
     use turnstone_env::with_game;
 

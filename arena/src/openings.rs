@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
-use turnstone_env::{Action, ActionList, Game, play_text};
+use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
-use crate::agents::{Agent, AgentSpec, Playable, Player, Thinking, Thought};
-use crate::streams::{Purpose, Stream, stream};
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, Thinking, Thought};
 
 /// Draws in a row without a new opening after which there seem to be no more.
 const BARREN: usize = 1000;
@@ -36,16 +36,16 @@ pub struct OpeningFilter {
 
 /// An opening: a running position and how it came up.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Opening<G: Game> {
+pub struct Opening {
     /// Its plies.
     pub actions: Vec<Action>,
     /// Where they lead.
-    pub state: G::State,
+    pub state: AnyState,
 }
 
-impl<G: Game> Opening<G> {
+impl Opening {
     /// Its moves, separated by spaces.
-    pub fn text(&self, game: &G) -> String {
+    pub fn text(&self, game: &dyn DynGame) -> String {
         let moves: Vec<String> = self.actions.iter().map(|&action| game.action_text(action)).collect();
         moves.join(" ")
     }
@@ -56,19 +56,19 @@ impl<G: Game> Opening<G> {
 ///
 /// # Errors
 /// The book cannot be read or has a fault, the reference cannot play, or not one opening is found.
-pub fn openings<G: Playable>(
-    game: &G,
+pub fn openings(
+    game: &dyn PlayableGame,
     source: &OpeningSource,
     filter: Option<&OpeningFilter>,
     count: usize,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<Vec<Opening<G>>> {
+) -> Result<Vec<Opening>> {
     let mut judge = filter.map(|filter| Judge::new(game, filter)).transpose()?;
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut barren = 0;
-    let mut candidates: Box<dyn Iterator<Item = Opening<G>>> = match source {
+    let mut candidates: Box<dyn Iterator<Item = Opening>> = match source {
         OpeningSource::Random(plies) => {
             let mut rng = stream(seed, Purpose::Openings, [0, 0]);
             Box::new(std::iter::from_fn(move || random_opening(game, *plies, &mut rng)))
@@ -79,7 +79,7 @@ pub fn openings<G: Playable>(
         let Some(opening) = candidates.next() else { break };
         barren += 1;
         let new = seen.insert(game.without_counters(&opening.state));
-        if new && judge.as_mut().map_or(Ok(true), |judge| judge.keeps(game, &opening.state))? {
+        if new && judge.as_mut().map_or(Ok(true), |judge| judge.keeps(&opening.state))? {
             found.push(opening);
             barren = 0;
         }
@@ -87,7 +87,7 @@ pub fn openings<G: Playable>(
     ensure!(
         !found.is_empty() || stop.load(Ordering::Relaxed),
         "{} has no opening {}{}",
-        G::NAME,
+        game.name(),
         source.words(),
         filter.map(OpeningFilter::words).unwrap_or_default()
     );
@@ -115,30 +115,30 @@ impl OpeningFilter {
 }
 
 /// The reference of a filter at work.
-struct Judge<'a, G: Game> {
+struct Judge<'a> {
     filter: &'a OpeningFilter,
-    player: Box<dyn Player<G>>,
+    player: Box<dyn Player>,
 }
 
-impl<'a, G: Playable> Judge<'a, G> {
-    fn new(game: &G, filter: &'a OpeningFilter) -> Result<Self> {
+impl<'a> Judge<'a> {
+    fn new(game: &dyn PlayableGame, filter: &'a OpeningFilter) -> Result<Self> {
         Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)? })
     }
 
     /// Whether the reference finds the position open. What it has no opinion of is not.
-    fn keeps(&mut self, game: &G, state: &G::State) -> Result<bool> {
+    fn keeps(&mut self, state: &AnyState) -> Result<bool> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
         let mut verdict = None;
         let mut hear = |thought: &Thought| verdict = thought.verdict;
         let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
-        self.player.new_game(game, state, &mut rng);
-        self.player.think(game, state, &mut thinking, &mut rng)?;
+        self.player.new_game(state, &mut rng);
+        self.player.think(state, &mut thinking, &mut rng)?;
         Ok(verdict.is_some_and(|verdict| verdict.score.unsigned_abs() <= self.filter.bound))
     }
 }
 
 /// A running position after random plies. `None` if a hundred attempts in a row have ended the game.
-fn random_opening<G: Game>(game: &G, [least, most]: [u16; 2], rng: &mut Stream) -> Option<Opening<G>> {
+fn random_opening(game: &dyn DynGame, [least, most]: [u16; 2], rng: &mut Stream) -> Option<Opening> {
     let mut legal = ActionList::new();
     for _ in 0..100 {
         let mut state = game.start();
@@ -160,7 +160,7 @@ fn random_opening<G: Game>(game: &G, [least, most]: [u16; 2], rng: &mut Stream) 
 }
 
 /// The openings of a book: a line of moves each; empty lines and what follows `#` do not count.
-fn read_book<G: Game>(path: &Path, game: &G) -> Result<Vec<Opening<G>>> {
+fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
     let text = fs::read_to_string(path).with_context(|| format!("opening book {}", path.display()))?;
     let mut book = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -170,7 +170,7 @@ fn read_book<G: Game>(path: &Path, game: &G) -> Result<Vec<Opening<G>>> {
         }
         let fault = || format!("opening book {}: line {number}", path.display());
         let mut state = game.start();
-        let actions = play_text(game, &mut state, moves).with_context(fault)?;
+        let actions = game.play_text(&mut state, moves).with_context(fault)?;
         ensure!(game.outcome(&state).is_none(), "{}: the game is over after these moves", fault());
         book.push(Opening { actions, state });
     }
@@ -184,12 +184,12 @@ mod tests {
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
-    fn drawn<G: Playable>(
-        game: &G,
+    fn drawn(
+        game: &dyn PlayableGame,
         source: &OpeningSource,
         filter: Option<&OpeningFilter>,
         count: usize,
-    ) -> Result<Vec<Opening<G>>> {
+    ) -> Result<Vec<Opening>> {
         openings(game, source, filter, count, 7, &GO_ON)
     }
 

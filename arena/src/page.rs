@@ -8,8 +8,8 @@ mod chart;
 mod ranges;
 mod boards;
 
-pub(crate) use boards::Boards;
-pub(crate) use chart::{Chart, Form, Point, Series};
-pub(crate) use frame::{Page, Part, data, escaped, title};
-pub(crate) use ranges::{Range, ranges, ranges_document};
-pub(crate) use scale::{Scale, grouped, short, signed};
+pub use boards::Boards;
+pub use chart::{Chart, Form, Point, Series};
+pub use frame::{Page, Part, data, escaped, title};
+pub use ranges::{Range, ranges, ranges_document};
+pub use scale::{Scale, grouped, short, signed};

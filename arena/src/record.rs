@@ -66,6 +66,23 @@ pub struct Settings {
     pub sprt: Option<Sprt>,
 }
 
+impl Settings {
+    /// So many games of each meeting, without clocks, adjudication or a test; faults lose.
+    #[must_use]
+    pub fn plain(format: Format, games: usize, seed: u64) -> Self {
+        Self {
+            format,
+            games: games.next_multiple_of(2),
+            seed,
+            clock: None,
+            out_of_time: Penalty::Random,
+            on_fault: Penalty::Lose,
+            adjudication: Adjudication::None,
+            sprt: None,
+        }
+    }
+}
+
 /// Who meets whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,13 +99,25 @@ pub enum Format {
 }
 
 /// What comes of a player at fault.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// He loses the game.
     Lose,
     /// Random legal moves are played for him: one for an illegal move, all the rest for the other faults.
     Random,
+}
+
+impl std::str::FromStr for Penalty {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "lose" => Ok(Self::Lose),
+            "random" => Ok(Self::Random),
+            _ => Err(format!("must be lose or random, not `{text}`")),
+        }
+    }
 }
 
 /// Whether games end before their end.

@@ -3,26 +3,26 @@
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{DynTruth, Player, PlayerFault};
+use turnstone_env::{Action, ActionList, AnyState, DynGame};
 use turnstone_exact::Truth;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
 use super::schedule::Plan;
-use crate::agents::{Player, PlayerFault};
-use crate::streams::{Purpose, Stream, stream};
 
 /// Sees that games go by the settings.
-pub(super) struct Referee<'a, G: Game> {
-    pub(super) game: &'a G,
+pub(super) struct Referee<'a> {
+    pub(super) game: &'a dyn DynGame,
     pub(super) settings: &'a Settings,
     /// Ends games whose value it knows.
-    pub(super) truth: Option<Box<dyn Truth<G>>>,
+    pub(super) truth: Option<Box<dyn DynTruth>>,
 }
 
 /// A side of the game that is being played.
-struct Seat<'a, G: Game> {
-    player: &'a mut dyn Player<G>,
+struct Seat<'a> {
+    player: &'a mut dyn Player,
     agent: usize,
     rng: Stream,
     /// What is left of its time, if there are clocks.
@@ -37,14 +37,14 @@ struct End {
     ending: Ending,
 }
 
-impl<G: Game> Referee<'_, G> {
+impl Referee<'_> {
     /// Plays a game to its end. `players` are those of the plan's agents, in the order of their sides.
-    pub(super) fn play(&self, plan: &Plan, opening: &Opening<G>, players: [&mut dyn Player<G>; 2]) -> GameRecord {
+    pub(super) fn play(&self, plan: &Plan, opening: &Opening, players: [&mut dyn Player; 2]) -> GameRecord {
         let mut seats = self.seats(plan, players);
         for seat in &mut seats {
-            seat.player.new_game(self.game, &opening.state, &mut seat.rng);
+            seat.player.new_game(&opening.state, &mut seat.rng);
         }
-        let (mut state, mut moves, mut incidents) = (opening.state, opening.actions.clone(), Vec::new());
+        let (mut state, mut moves, mut incidents) = (opening.state.clone(), opening.actions.clone(), Vec::new());
         let end = loop {
             if let Some(end) = self.ended(&state) {
                 break end;
@@ -64,7 +64,7 @@ impl<G: Game> Referee<'_, G> {
                 }
             };
             self.game.play(&mut state, action);
-            seats.iter_mut().for_each(|seat| seat.player.played(self.game, action));
+            seats.iter_mut().for_each(|seat| seat.player.played(action));
             moves.push(action);
         };
         let Plan { number, round, agents, opening: opening_number } = *plan;
@@ -81,7 +81,7 @@ impl<G: Game> Referee<'_, G> {
         }
     }
 
-    fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player<G>; 2]) -> [Seat<'p, G>; 2] {
+    fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player; 2]) -> [Seat<'p>; 2] {
         let [a, b] = plan.agents;
         let seat = |player, agent: usize, other: usize| Seat {
             player,
@@ -95,24 +95,24 @@ impl<G: Game> Referee<'_, G> {
         [seat(first, a, b), seat(second, b, a)]
     }
 
-    fn ended(&self, state: &G::State) -> Option<End> {
+    fn ended(&self, state: &AnyState) -> Option<End> {
         if let Some(outcome) = self.game.outcome(state) {
             let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
             return Some(End { result: outcome.value(), ending });
         }
-        let result = self.truth.as_ref()?.value(self.game, &self.game.without_counters(state))?;
+        let result = self.truth.as_ref()?.value(&self.game.without_counters(state))?;
         Some(End { result, ending: Ending::Adjudicated })
     }
 
     /// The player's action within its time.
-    fn ask(&self, seat: &mut Seat<'_, G>, state: &G::State) -> Result<Action, PlayerFault> {
+    fn ask(&self, seat: &mut Seat<'_>, state: &AnyState) -> Result<Action, PlayerFault> {
         if seat.replaced {
             return Ok(self.random(state, &mut seat.rng));
         }
-        let Some(remaining) = seat.remaining else { return seat.player.choose(self.game, state, &mut seat.rng) };
+        let Some(remaining) = seat.remaining else { return seat.player.choose(state, &mut seat.rng) };
         seat.player.clock(remaining);
         let start = Instant::now();
-        let chosen = seat.player.choose(self.game, state, &mut seat.rng);
+        let chosen = seat.player.choose(state, &mut seat.rng);
         let left = remaining.checked_sub(start.elapsed());
         seat.remaining = Some(left.unwrap_or_default());
         // A crash after the time is up is a crash.
@@ -128,7 +128,7 @@ impl<G: Game> Referee<'_, G> {
         }
     }
 
-    fn random(&self, state: &G::State, rng: &mut Stream) -> Action {
+    fn random(&self, state: &AnyState, rng: &mut Stream) -> Action {
         let mut legal = ActionList::new();
         self.game.legal(state, &mut legal);
         legal[rng.random_range(0..legal.len())]
@@ -139,7 +139,7 @@ impl<G: Game> Referee<'_, G> {
 mod tests {
     use super::super::record::{Adjudication, Format};
     use super::*;
-    use crate::agents::Thinking;
+    use turnstone_agents::Thinking;
     use turnstone_env::games::MuTorere;
 
     /// Plays the first legal action, and from its second move on what it was told to do.

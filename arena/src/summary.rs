@@ -205,7 +205,7 @@ fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::arena::{Adjudication, Format, Header, Incident, Penalty, Settings};
+    use crate::{Adjudication, Format, Header, Incident, Penalty, Settings};
 
     /// A tournament with these agents and games: number, first and second player, result for the first, moves.
     pub(in crate::arena) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {

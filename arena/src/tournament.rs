@@ -7,23 +7,23 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use turnstone_env::{Action, Game};
+use turnstone_agents::streams::Stream;
+use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, Thinking};
+use turnstone_env::{Action, AnyState};
+use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
-use super::openings::Opening;
+use super::openings::{Opening, OpeningSource, openings};
 use super::record::{Adjudication, Ending, GameRecord, Header, Settings, TournamentRecord};
 use super::referee::Referee;
 use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
-use super::statistics::{Decision, Pentanomial, Sprt};
-use crate::agents::{Agent, AgentError, AgentSpec, Playable, Player, PlayerFault, Thinking};
-use crate::streams::Stream;
 
 /// A tournament that is ready to be played.
-pub struct Tournament<'a, G: Game> {
-    game: &'a G,
+pub struct Tournament<'a> {
+    game: &'a dyn PlayableGame,
     agents: Vec<&'a Agent>,
     header: Header,
-    openings: Vec<Opening<G>>,
+    openings: Vec<Opening>,
     notes: Vec<String>,
     tables: PathBuf,
 }
@@ -39,17 +39,17 @@ pub struct Running<'a> {
     pub stop: &'a AtomicBool,
 }
 
-impl<'a, G: Playable> Tournament<'a, G> {
+impl<'a> Tournament<'a> {
     /// Makes a tournament of these agents from these openings. If there are not enough openings, every meeting has so
     /// many games less, and a note says so.
     ///
     /// # Errors
     /// There are fewer than two agents, or a test is asked for of more, or games would end before they begin.
     pub fn new(
-        game: &'a G,
+        game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
         mut settings: Settings,
-        openings: Vec<Opening<G>>,
+        openings: Vec<Opening>,
         tables: PathBuf,
     ) -> Result<Self> {
         ensure!(agents.len() >= 2, "a tournament needs at least two agents");
@@ -68,8 +68,8 @@ impl<'a, G: Playable> Tournament<'a, G> {
         }
         let header = Header {
             turnstone_arena: Header::FORMAT,
-            game: G::NAME.to_owned(),
-            version: G::VERSION,
+            game: game.name().to_owned(),
+            version: game.version(),
             params: game.params(),
             agents: agents.iter().map(|agent| agent.spec.to_string()).collect(),
             networks: agents.iter().map(|agent| agent.network_checksum()).collect(),
@@ -81,8 +81,12 @@ impl<'a, G: Playable> Tournament<'a, G> {
             agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // a wrong command line is told at once
         }
         if let Some(truth) = tournament.referee()?.truth {
-            let covered = truth.value(game, &game.start()).is_some();
-            ensure!(!covered, "the exact truth of {} covers its start: every game would end before it begins", G::NAME);
+            let covered = truth.value(&game.start()).is_some();
+            ensure!(
+                !covered,
+                "the exact truth of {} covers its start: every game would end before it begins",
+                game.name()
+            );
         }
         Ok(tournament)
     }
@@ -170,7 +174,7 @@ impl<'a, G: Playable> Tournament<'a, G> {
         running: &Running<'_>,
     ) -> Result<()> {
         let referee = self.referee()?;
-        let mut players: Vec<Option<Box<dyn Player<G>>>> = self.agents.iter().map(|_| None).collect();
+        let mut players: Vec<Option<Box<dyn Player>>> = self.agents.iter().map(|_| None).collect();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if running.stop.load(Ordering::Relaxed) || number >= lock(board).end {
@@ -201,20 +205,20 @@ impl<'a, G: Playable> Tournament<'a, G> {
     }
 
     /// An agent's player. An engine that did not start this time is at fault in the game, and the rest goes on.
-    fn player(&self, agent: usize) -> Result<Box<dyn Player<G>>> {
+    fn player(&self, agent: usize) -> Result<Box<dyn Player>> {
         match self.agents[agent].player(self.game) {
             Err(AgentError::Player(fault)) => Ok(Box::new(Absent(fault))),
             player => Ok(player?),
         }
     }
 
-    fn referee(&self) -> Result<Referee<'_, G>> {
+    fn referee(&self) -> Result<Referee<'_>> {
         let settings = &self.header.settings;
         let truth = match settings.adjudication {
             Adjudication::None => None,
             Adjudication::Exact => {
-                let truth = self.game.quick_truth(&self.tables)?;
-                ensure!(truth.is_some(), "there is no exact truth of {} with these parameters", G::NAME);
+                let truth = self.game.truth(&self.tables, Effort::Quick)?;
+                ensure!(truth.is_some(), "there is no exact truth of {} with these parameters", self.game.name());
                 truth
             }
         };
@@ -225,8 +229,8 @@ impl<'a, G: Playable> Tournament<'a, G> {
 /// A player that is not there; its game goes by the rule for faults.
 struct Absent(PlayerFault);
 
-impl<G: Game> Player<G> for Absent {
-    fn think(&mut self, _: &G, _: &G::State, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+impl Player for Absent {
+    fn think(&mut self, _: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
         Err(self.0.clone())
     }
 }
@@ -277,4 +281,23 @@ impl Board {
         self.games.truncate(self.end);
         self.games.into_iter().collect()
     }
+}
+
+/// Plays a plain tournament from random openings. `None` if `running.stop` was set before the end.
+///
+/// # Errors
+/// An agent cannot play.
+pub fn play(
+    game: &dyn PlayableGame,
+    agents: Vec<&Agent>,
+    settings: Settings,
+    opening_plies: [u16; 2],
+    running: &Running<'_>,
+) -> Result<Option<TournamentRecord>> {
+    let (source, seed) = (OpeningSource::Random(opening_plies), settings.seed);
+    let openings = openings(game, &source, None, openings_needed(&settings), seed, running.stop)?;
+    if openings.is_empty() {
+        return Ok(None); // stopped
+    }
+    Tournament::new(game, agents, settings, openings, PathBuf::new())?.play(None, Vec::new(), running)
 }

@@ -12,21 +12,19 @@ use std::io::BufRead;
 use std::thread;
 
 use anyhow::{Result, bail};
-use turnstone_search::classic::Classical;
+use turnstone_agents::line_io::{Lines, Output};
+use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
 use self::worker::{SEATS, Worker};
-use crate::agents::{Agent, AgentSpec, Budget};
-use crate::network::NetworkEvaluator;
-use crate::talk::{Lines, Output};
 
 /// Answers the queries from `input` on `output`, those that wait at the end of the input included.
 ///
 /// # Errors
 /// The agent has no network. Nothing that comes from the input is an error.
-pub fn analyse<G: Classical>(
-    game: &G,
+pub fn analyse(
+    game: &dyn PlayableGame,
     agent: &Agent,
     threads: usize,
     input: impl BufRead,
@@ -39,12 +37,11 @@ pub fn analyse<G: Classical>(
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
-    let evaluator = || NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, SEATS);
-    let mut evaluators = (0..threads).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let analysers = (0..threads).map(|_| game.analyser(network, tree, SEATS)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
-        for evaluator in &mut evaluators {
-            let worker = Worker::new(game, *tree, &queue, output);
-            scope.spawn(move || worker.run(evaluator));
+        for analyser in analysers {
+            let worker = Worker::new(game, analyser, &queue, output);
+            scope.spawn(move || worker.run());
         }
         let mut lines = Lines::new(input);
         // Input that cannot be read is input that has ended.
@@ -61,7 +58,7 @@ pub fn analyse<G: Classical>(
 }
 
 /// Does what a query asks for, or lets a worker do it.
-fn take<S>(queue: &Queue<S>, query: Result<Query<S>, Fault>, output: &Output) {
+fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
     match query {
         Ok(Query::Analyse(tasks)) => {
             let id = tasks.first().map(|task| task.id.clone()).unwrap_or_default();

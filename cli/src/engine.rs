@@ -13,10 +13,9 @@ pub use setup::Setup;
 use std::io::BufRead;
 
 use anyhow::Result;
-use turnstone_env::with_game;
 
 use self::session::{Next, Session};
-use crate::talk::{Lines, Output};
+use turnstone_agents::line_io::{Lines, Output};
 
 /// Answers commands from `input` on `output` until the input ends or says `quit`.
 ///
@@ -25,7 +24,8 @@ use crate::talk::{Lines, Output};
 pub fn serve(mut setup: Setup, input: impl BufRead, output: &Output) -> Result<()> {
     let mut lines = Lines::new(input);
     loop {
-        match with_game!(&setup.game, |game| Session::new(game, &setup, output)?.run(&mut lines))? {
+        let game = setup.game.clone();
+        match Session::new(&*game, &setup, output)?.run(&mut lines)? {
             Next::End => return Ok(()),
             Next::Change(changed) => setup = changed,
         }

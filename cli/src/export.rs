@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
-use turnstone_env::Game;
+use turnstone_env::DynGame;
 use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
 
 use self::describe::describe;
-use crate::agents::LoadedNetwork;
-use crate::network::shape;
+use turnstone_agents::LoadedNetwork;
+use turnstone_agents::shape;
 
 /// The part of a safetensors file's metadata that is in no other description.
 const FORWARD: &str = "forward";
@@ -37,15 +37,15 @@ pub enum Format {
 ///
 /// # Errors
 /// One line: something stands there already, cannot be written, or the game lacks what the format needs.
-pub fn export<G: Game>(
-    game: &G,
+pub fn export(
+    game: &dyn DynGame,
     network: LoadedNetwork,
     format: Format,
     out: &Path,
     existing: Existing,
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
-    info.shape = shape(&game.spec()); // older files lack the board
+    info.shape = shape(game.spec()); // older files lack the board
     info.extra.remove(FORWARD); // an export can be exported again
     let description = describe(game, &info, weights.count());
     match format {

@@ -9,6 +9,8 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use crate::action::{Action, ActionList};
 use crate::error::{Error, nearest};
 use crate::game::{Game, Spec};
@@ -16,6 +18,7 @@ use crate::gym::{AnyEnv, AnyVecEnv, Env, VecEnv};
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
+use crate::playout::playout;
 use crate::side::Side;
 
 /// A position of some game. Two states are equal if they are of the same game and equal there.
@@ -122,6 +125,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// Names and shapes of planes, number of actions, symmetries.
     fn spec(&self) -> &Spec;
 
+    /// Bytes of a state in memory.
+    fn state_bytes(&self) -> usize;
+
     /// The starting state.
     fn start(&self) -> AnyState;
 
@@ -173,6 +179,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
 
+    /// Plays uniformly random legal actions from the start, and returns the outcome and the number of plies.
+    fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64);
+
     /// An environment of this game.
     fn env(&self) -> Box<dyn AnyEnv>;
 
@@ -181,6 +190,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// # Panics
     /// If `envs` is 0.
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv>;
+
+    /// The game itself, for code that knows its type: `game.inner().downcast_ref::<Mancala>()`.
+    fn inner(&self) -> &dyn Any;
 
     /// Plays an action after checking that it is legal.
     ///
@@ -245,6 +257,10 @@ impl<G: Game> DynGame for Erased<G> {
         &self.spec
     }
 
+    fn state_bytes(&self) -> usize {
+        size_of::<G::State>()
+    }
+
     fn start(&self) -> AnyState {
         AnyState::new(self.game.start())
     }
@@ -305,12 +321,20 @@ impl<G: Game> DynGame for Erased<G> {
         perft(&self.game, state.of(), depth)
     }
 
+    fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64) {
+        playout(&self.game, &mut self.game.start(), &mut ActionList::new(), rng)
+    }
+
     fn env(&self) -> Box<dyn AnyEnv> {
         Box::new(Env::new(self.game.clone()))
     }
 
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv> {
         Box::new(VecEnv::new(self.game.clone(), envs).with_threads(threads))
+    }
+
+    fn inner(&self) -> &dyn Any {
+        &self.game
     }
 
     fn try_play(&self, state: &mut AnyState, action: Action) -> Result<(), Error> {

@@ -19,6 +19,10 @@ mod tree;
 mod puct;
 mod gumbel;
 mod backup;
+#[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
+mod tests;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

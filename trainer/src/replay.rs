@@ -97,7 +97,7 @@ mod tests {
             window.push(Arc::new(shard::tests::example(iteration, 10)), 25);
         }
         assert_eq!((window.len(), window.oldest()), (30, Some(3)));
-        let mut rng = crate::streams::stream(1, crate::streams::Purpose::Learn, [0, 0]);
+        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Learn, [0, 0]);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..1000 {
             seen.insert(window.sample(&mut rng).features[0] as u64);

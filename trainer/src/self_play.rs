@@ -8,20 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_env::{ActionList, Game, Outcome, Side, Spec};
+use turnstone_agents::NetworkEvaluator;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_env::{ActionList, AnyState, Game, Outcome, Side, Spec};
 use turnstone_models::{NetworkConfig, NetworkError, Weights};
 use turnstone_search::{Evaluator, Mcts, Request, Requests, Traffic};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
-use crate::network::NetworkEvaluator;
 use crate::replay::{Archived, Shard};
-use crate::streams::{Purpose, Stream, stream};
 
 /// What a self-play iteration needs to know.
-#[derive(Clone, Debug)]
-pub struct Task<'a, G: Game> {
-    /// The game.
-    pub game: &'a G,
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
     /// The network that plays.
     pub network: &'a NetworkConfig,
     /// Its weights.
@@ -32,22 +30,30 @@ pub struct Task<'a, G: Game> {
     pub self_play: &'a SelfPlayConfig,
     /// Simulations of a move that is searched in full.
     pub simulations: u32,
-    /// Positions that games may start from, with the plies played before them.
-    pub archive: &'a [(G::State, u16)],
+    /// Positions that games may start from, with the number of plies played before them.
+    pub archive: &'a [(AnyState, u16)],
     /// The run's seed.
     pub seed: u64,
     /// The iteration, counted from 1.
     pub iteration: u64,
 }
 
-impl<G: Game> Task<'_, G> {
+/// A task for a game of a known type.
+struct Typed<'a, G: Game> {
+    game: &'a G,
+    task: &'a Task<'a>,
+    archive: Vec<(G::State, u16)>,
+}
+
+impl<G: Game> Typed<'_, G> {
     /// Where a game starts: at a position of the archive, or after a random opening.
     fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        let share = self.self_play.archived_starts;
+        let config = self.task.self_play;
+        let share = config.archived_starts;
         if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
             return self.archive[rng.random_range(0..self.archive.len())];
         }
-        random_opening(self.game, self.self_play.opening_plies, rng)
+        random_opening(self.game, config.opening_plies, rng)
     }
 }
 
@@ -104,14 +110,16 @@ pub struct Progress {
 ///
 /// # Errors
 /// The weights are not those of the network.
-pub fn play<G: Game>(
-    task: &Task<'_, G>,
+pub(crate) fn play<G: Game>(
+    game: &G,
+    task: &Task<'_>,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Option<Games>, NetworkError> {
+    let archive = task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect();
+    let typed = &Typed { game, task, archive };
     let workers = task.self_play.workers();
-    let evaluator =
-        || NetworkEvaluator::new(task.game.spec(), task.network, task.weights, task.self_play.concurrent_games);
+    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
     let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
@@ -119,7 +127,7 @@ pub fn play<G: Game>(
             .enumerate()
             .map(|(worker, evaluator)| {
                 let numbers = (worker..task.self_play.games_per_iteration).step_by(workers);
-                scope.spawn(move || Worker::new(task, numbers).run(evaluator, progress, stop))
+                scope.spawn(move || Worker::new(typed, numbers).run(evaluator, progress, stop))
             })
             .collect();
         threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
@@ -127,7 +135,7 @@ pub fn play<G: Game>(
     if parts.iter().any(Option::is_none) {
         return Ok(None);
     }
-    let shard = Shard::new(task.iteration, task.game.spec().features());
+    let shard = Shard::new(task.iteration, game.spec().features());
     let mut games = Games { shard, ends: Vec::new(), work: Work::default() };
     parts.iter().flatten().for_each(|part| games.work.add(&part.work));
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
@@ -172,7 +180,9 @@ struct Seat<G: Game> {
 }
 
 struct Worker<'a, G: Game, N> {
-    task: &'a Task<'a, G>,
+    game: &'a G,
+    typed: &'a Typed<'a, G>,
+    task: &'a Task<'a>,
     spec: Spec,
     /// Numbers of the games still to be started.
     numbers: N,
@@ -185,9 +195,12 @@ struct Worker<'a, G: Game, N> {
 }
 
 impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
-    fn new(task: &'a Task<'a, G>, numbers: N) -> Self {
-        let spec = task.game.spec();
+    fn new(typed: &'a Typed<'a, G>, numbers: N) -> Self {
+        let (game, task) = (typed.game, typed.task);
+        let spec = game.spec();
         Self {
+            game,
+            typed,
             task,
             numbers,
             seats: Vec::new(),
@@ -216,7 +229,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
                 return Some(Part { games: self.finished, work });
             }
             let evaluating = Instant::now();
-            self.requests.evaluate(self.task.game, evaluator);
+            self.requests.evaluate(self.game, evaluator);
             self.work.inference += evaluating.elapsed();
             for seat in &mut self.seats {
                 let (priors, estimate) = self.requests.answer(seat.row);
@@ -232,7 +245,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         let mut i = 0;
         while i < self.seats.len() {
             let seat = &mut self.seats[i];
-            if let Some((state, legal)) = seat.search.gather(self.task.game) {
+            if let Some((state, legal)) = seat.search.gather(self.game) {
                 match self.requests.request(state, legal) {
                     Request::Known(priors, estimate) => seat.search.apply(priors, estimate),
                     Request::Waiting(row) => {
@@ -244,11 +257,11 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             }
             self.record_and_move(i);
             progress.positions.fetch_add(1, Ordering::Relaxed);
-            if let Some(outcome) = self.task.game.outcome(self.seats[i].search.state()) {
+            if let Some(outcome) = self.game.outcome(self.seats[i].search.state()) {
                 progress.games.fetch_add(1, Ordering::Relaxed);
                 // `remove` keeps the order of the other seats, and with it the rows of the batches.
                 let over = self.seats.remove(i);
-                let (over, search) = over.finish(self.task.game, outcome);
+                let (over, search) = over.finish(self.game, outcome);
                 self.finished.push(over);
                 if let Some(next) = self.next_game(Some(search)) {
                     self.seats.insert(i, next);
@@ -262,7 +275,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
     /// Records the searched position, if it is to be learned from, and plays the action that the search and the
     /// temperature choose.
     fn record_and_move(&mut self, i: usize) {
-        let (game, seat) = (self.task.game, &mut self.seats[i]);
+        let (game, seat) = (self.game, &mut self.seats[i]);
         self.work.positions += 1;
         self.work.simulations += u64::from(seat.simulations - seat.search.simulations_left());
         let size = seat.search.size();
@@ -291,9 +304,9 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         let number = self.numbers.next()?;
         let task = self.task;
         let mut rng = stream(task.seed, Purpose::SelfPlay, [task.iteration, number as u64]);
-        let (state, ply) = task.start(&mut rng);
-        let mut search = search.unwrap_or_else(|| Mcts::new(task.game, state));
-        search.reset(task.game, state);
+        let (state, ply) = self.typed.start(&mut rng);
+        let mut search = search.unwrap_or_else(|| Mcts::new(self.game, state));
+        search.reset(self.game, state);
         let mut seat = Seat {
             number,
             rng,
@@ -312,7 +325,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
 }
 
 impl<G: Game> Seat<G> {
-    fn begin(&mut self, task: &Task<'_, G>) {
+    fn begin(&mut self, task: &Task<'_>) {
         let share = task.self_play.full_search_share;
         self.full = share >= 1.0 || self.rng.random::<f32>() < share;
         let method = if self.full {
@@ -369,7 +382,7 @@ pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::shape;
+    use turnstone_agents::shape;
     use turnstone_env::games::mu_torere::MuTorere;
 
     #[test]
@@ -392,13 +405,13 @@ mod tests {
             seed: 1,
             iteration: 1,
         };
-        assert_eq!(task.start(&mut rng), (state, 40));
+        assert_eq!(self.typed.start(&mut rng), (state, 40));
         let games = play(&task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
         assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
         let archived = games.shard.archived();
         assert_eq!(archived.len(), 5);
         assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
         task.archive = &[];
-        assert!(task.start(&mut rng).1 <= self_play.opening_plies);
+        assert!(self.typed.start(&mut rng).1 <= self_play.opening_plies);
     }
 }

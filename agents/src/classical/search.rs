@@ -7,10 +7,10 @@ use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, MAX_DEPTH, Minimax, Stop,
 };
 
-use super::super::thinking::{Scale, Thinking, Thought};
-use super::super::{Player, PlayerFault};
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
+use crate::player::{PlayerFault, TypedPlayer};
 use crate::streams::Stream;
+use crate::thinking::{Scale, Thinking, Thought};
 
 /// A classical search as a spec describes it.
 pub struct ClassicalSearch<G: Game> {
@@ -155,18 +155,18 @@ impl<G: Classical> Search<G> {
 }
 
 /// A player with a classical search.
-pub(in crate::agents) struct ClassicalPlayer<G: Game> {
+pub(crate) struct ClassicalPlayer<G: Game> {
     search: ClassicalSearch<G>,
     comment: String,
 }
 
 impl<G: Classical> ClassicalPlayer<G> {
-    pub(in crate::agents) fn new(search: ClassicalSearch<G>) -> Self {
+    pub(crate) fn new(search: ClassicalSearch<G>) -> Self {
         Self { search, comment: String::new() }
     }
 }
 
-impl<G: Classical> Player<G> for ClassicalPlayer<G> {
+impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
     fn new_game(&mut self, _: &G, _: &G::State, _: &mut Stream) {
         self.search.begin_game();
     }

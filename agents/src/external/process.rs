@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::agents::PlayerFault;
-use crate::talk::Lines;
+use crate::line_io::Lines;
+use crate::player::PlayerFault;
 
 /// Lines that wait to be read; then the program has to wait.
 const LINES: usize = 1024;
@@ -18,7 +18,7 @@ const LINES: usize = 1024;
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// The program. It is ended when this is dropped.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     to: Option<Sender<String>>,
     from: Receiver<String>,
@@ -29,7 +29,7 @@ impl Process {
     ///
     /// # Errors
     /// It cannot be started.
-    pub(super) fn start(words: &[String]) -> Result<Self, PlayerFault> {
+    pub(crate) fn start(words: &[String]) -> Result<Self, PlayerFault> {
         let (program, arguments) = words.split_first().expect("a spec names a program");
         let mut child = Command::new(program)
             .args(arguments)
@@ -60,14 +60,14 @@ impl Process {
     }
 
     /// Sends a line. If the program is gone, its answer will not come either.
-    pub(super) fn send(&self, line: String) {
+    pub(crate) fn send(&self, line: String) {
         if let Some(to) = &self.to {
             _ = to.send(line);
         }
     }
 
     /// Says hello; returns the names of the program's options.
-    pub(super) fn introduce(&mut self, patience: Duration) -> Result<Vec<String>, PlayerFault> {
+    pub(crate) fn introduce(&mut self, patience: Duration) -> Result<Vec<String>, PlayerFault> {
         self.send("ugi".to_owned());
         let mut options = Vec::new();
         self.wait_for("ugiok", patience, |line| {
@@ -80,13 +80,13 @@ impl Process {
     }
 
     /// Waits until the program has done what it was told before.
-    pub(super) fn get_ready(&mut self, patience: Duration) -> Result<(), PlayerFault> {
+    pub(crate) fn get_ready(&mut self, patience: Duration) -> Result<(), PlayerFault> {
         self.send("isready".to_owned());
         self.wait_for("readyok", patience, |line| (line == "readyok").then_some(()))
     }
 
     /// Waits for the move that it was asked for.
-    pub(super) fn best_move(&mut self, patience: Duration) -> Result<String, PlayerFault> {
+    pub(crate) fn best_move(&mut self, patience: Duration) -> Result<String, PlayerFault> {
         self.wait_for("bestmove", patience, |line| {
             let text = line.strip_prefix("bestmove")?;
             text.is_empty().then(String::new).or_else(|| Some(text.strip_prefix(' ')?.trim().to_owned()))

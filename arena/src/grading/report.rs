@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::arena::Z95;
+use crate::Z95;
 
 /// Bins of the reliability diagram.
 const BINS: usize = 10;

@@ -1,28 +1,20 @@
 //! The truth that needs no file: sets that come with the program, one per game that is too large to be graded in every
 //! position, and all positions of small games.
 
-use turnstone_env::Game;
-use turnstone_exact::Endless;
+use turnstone_agents::PlayableGame;
 
 use super::{TruthSet, valued};
 
 /// Games with at most so many positions are graded in all of them.
 pub const MOST_POSITIONS: usize = 100_000;
 
-const SETS: [(&str, &str); 3] = [
-    ("mancala", include_str!("../../truth/mancala.txt")),
-    ("morris", include_str!("../../truth/morris.txt")),
-    ("konane", include_str!("../../truth/konane.txt")), // endgames
-];
-
 /// The truth set that comes with this game; `None` if there is none, or none for its parameters.
 ///
 /// # Errors
 /// The set in the program is damaged, which its tests rule out.
-pub fn shipped<G: Game>(game: &G) -> anyhow::Result<Option<TruthSet>> {
-    let Some((_, text)) = SETS.iter().find(|(name, _)| *name == G::NAME) else { return Ok(None) };
-    let default = G::with_params(&turnstone_env::Params::new())?;
-    if default.params() != game.params() {
+pub fn shipped(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
+    let Some(text) = game.files().truth_set else { return Ok(None) };
+    if game.default_params() != game.params() {
         return Ok(None);
     }
     TruthSet::parse(text, game).map(Some).map_err(anyhow::Error::msg)
@@ -32,17 +24,14 @@ pub fn shipped<G: Game>(game: &G) -> anyhow::Result<Option<TruthSet>> {
 ///
 /// # Errors
 /// Those of [`shipped`].
-pub fn known<G: Game>(game: &G) -> anyhow::Result<Option<TruthSet>> {
+pub fn known(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
     if let Some(set) = shipped(game)? {
         return Ok(Some(set));
     }
-    let Some(truth) = Endless::of(game, MOST_POSITIONS)? else { return Ok(None) };
+    let Some(all) = game.enumerate(MOST_POSITIONS)? else { return Ok(None) };
     let mut set = TruthSet::new(game);
-    for state in truth.solution().states() {
-        let seen = game.parse_position(&truth.game().position_text(state))?;
-        if game.outcome(&seen).is_none() {
-            set.positions.extend(valued(game, &truth, &seen));
-        }
+    for state in all.positions.iter().filter(|state| game.outcome(state).is_none()) {
+        set.positions.extend(valued(game, &*all.truth, state));
     }
     Ok(Some(set))
 }
@@ -62,9 +51,9 @@ mod tests {
     }
 
     /// Every position is running, has a value for every legal action, and the value of the best of them.
-    fn check<G: Game>(game: &G) {
+    fn check(game: &dyn PlayableGame) {
         let set = shipped(game).expect("sound").expect("there is one");
-        assert!(set.positions.len() >= 1000, "{}", G::NAME);
+        assert!(set.positions.len() >= 1000, "{}", game.name());
         let mut legal = ActionList::new();
         for position in &set.positions {
             let state = game.parse_position(&position.text).expect("possible");

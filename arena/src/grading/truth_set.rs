@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use turnstone_env::{Game, Params};
+use turnstone_env::{DynGame, Params};
 
 const FORMAT: u32 = 1;
 
@@ -52,9 +52,13 @@ struct Header {
 
 impl TruthSet {
     /// An empty set of this game.
-    pub fn new<G: Game>(game: &G) -> Self {
-        let header =
-            Header { turnstone_truth: FORMAT, game: G::NAME.to_owned(), version: G::VERSION, params: game.params() };
+    pub fn new(game: &dyn DynGame) -> Self {
+        let header = Header {
+            turnstone_truth: FORMAT,
+            game: game.name().to_owned(),
+            version: game.version(),
+            params: game.params(),
+        };
         Self { header, positions: Vec::new() }
     }
 
@@ -62,7 +66,7 @@ impl TruthSet {
     ///
     /// # Errors
     /// The file cannot be read, is malformed, or is of another game, version or parameters.
-    pub fn read<G: Game>(path: &Path, game: &G) -> Result<Self, TruthSetError> {
+    pub fn read(path: &Path, game: &dyn DynGame) -> Result<Self, TruthSetError> {
         let error = |fault: String| TruthSetError { path: path.to_owned(), fault };
         let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
         Self::parse(&text, game).map_err(error)
@@ -72,7 +76,7 @@ impl TruthSet {
     ///
     /// # Errors
     /// One line: it is malformed, or of another game, version or parameters.
-    pub fn parse<G: Game>(text: &str, game: &G) -> Result<Self, String> {
+    pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
         let mut lines = text.lines();
         let header: Header = serde_json::from_str(lines.next().unwrap_or_default())
             .map_err(|e| format!("its first line is no header: {e}"))?;

@@ -12,7 +12,7 @@ use super::frame::data;
 
 /// What the boards of a page are made of.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Boards {
+pub struct Boards {
     templates: Numbered,
     lines: Numbered,
     runs: Numbered,
@@ -38,7 +38,7 @@ impl Numbered {
 impl Boards {
     /// The boards of a game, given as SVG documents, in a form for the page's script. Titles, which tell every position,
     /// are left out.
-    pub(crate) fn pack(&mut self, boards: impl IntoIterator<Item = String>) -> String {
+    pub fn pack(&mut self, boards: impl IntoIterator<Item = String>) -> String {
         let mut before = String::new();
         let mut packed: Vec<String> = Vec::new();
         for board in boards {
@@ -50,7 +50,7 @@ impl Boards {
     }
 
     /// What the page's script needs to draw them: an element of the page.
-    pub(crate) fn element(&self) -> String {
+    pub fn element(&self) -> String {
         let parts = json!({ "templates": self.templates.texts, "lines": self.lines.texts, "runs": self.runs.texts });
         data(Some("boards"), &parts)
     }

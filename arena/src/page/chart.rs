@@ -17,31 +17,31 @@ const MOST_DOTS: usize = 40;
 
 /// A value at a place of the x axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
+pub struct Point {
+    pub x: f64,
     /// Not finite: there is a gap, unless an end of the interval is known.
-    pub(crate) y: f64,
+    pub y: f64,
     /// Its 95 % interval; ends may be infinite.
-    pub(crate) interval: Option<[f64; 2]>,
+    pub interval: Option<[f64; 2]>,
 }
 
 /// A line, or a layer of a stack.
 #[derive(Clone, Debug)]
-pub(crate) struct Series<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) points: Vec<Point>,
+pub struct Series<'a> {
+    pub name: &'a str,
+    pub points: Vec<Point>,
 }
 
 impl<'a> Series<'a> {
     /// A series without intervals.
-    pub(crate) fn new(name: &'a str, points: impl Iterator<Item = (f64, f64)>) -> Self {
+    pub fn new(name: &'a str, points: impl Iterator<Item = (f64, f64)>) -> Self {
         Self { name, points: points.map(|(x, y)| Point { x, y, interval: None }).collect() }
     }
 }
 
 /// How series are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub enum Form {
     Lines,
     /// Shares of a whole, one upon the other.
     Stacked,
@@ -59,23 +59,23 @@ impl Form {
 
 /// A chart.
 #[derive(Clone, Debug)]
-pub(crate) struct Chart<'a> {
-    pub(crate) title: &'a str,
+pub struct Chart<'a> {
+    pub title: &'a str,
     /// What the y axis counts.
-    pub(crate) unit: &'a str,
+    pub unit: &'a str,
     /// What the x axis counts.
-    pub(crate) x_unit: &'a str,
-    pub(crate) form: Form,
+    pub x_unit: &'a str,
+    pub form: Form,
     /// The range of the x axis, if it is not that of the points.
-    pub(crate) x_range: Option<[f64; 2]>,
+    pub x_range: Option<[f64; 2]>,
     /// The y axis, if it is not to follow the values.
-    pub(crate) y: Option<Scale>,
-    pub(crate) series: Vec<Series<'a>>,
+    pub y: Option<Scale>,
+    pub series: Vec<Series<'a>>,
 }
 
 impl Chart<'_> {
     /// The chart in a figure with title and legend, and a note of what it means.
-    pub(crate) fn figure(&self, note: &str) -> String {
+    pub fn figure(&self, note: &str) -> String {
         let mut legend = String::new();
         let group = self.series.iter().map(|series| group_of(&series.points)).max().unwrap_or(1);
         let means = if group > 1 { format!(" Each point is the mean of {group}.") } else { String::new() };
@@ -95,7 +95,7 @@ impl Chart<'_> {
     }
 
     /// The chart alone; `extra` are shapes that lie above it.
-    pub(crate) fn svg(&self, extra: &str) -> String {
+    pub fn svg(&self, extra: &str) -> String {
         let thinned: Vec<Vec<Point>> = self.series.iter().map(|series| thinned(&series.points)).collect();
         let area = self.area(&thinned);
         let mut shapes = area.axes(self);
@@ -115,12 +115,12 @@ impl Chart<'_> {
     }
 
     /// Where the first and the last x of the axis lie in the drawing, from left to right.
-    pub(crate) fn x_ends() -> [f64; 2] {
+    pub fn x_ends() -> [f64; 2] {
         [ROOM[0], SIZE[0] - ROOM[2]]
     }
 
     /// Top and bottom of the plot.
-    pub(crate) fn y_ends() -> [f64; 2] {
+    pub fn y_ends() -> [f64; 2] {
         [ROOM[1], SIZE[1] - ROOM[3]]
     }
 

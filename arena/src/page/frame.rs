@@ -7,33 +7,33 @@ const REPLAY: &str = include_str!("replay.js");
 
 /// A part of the page with a heading of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub struct Part {
     /// Its name in links.
-    pub(crate) id: &'static str,
-    pub(crate) heading: &'static str,
+    pub id: &'static str,
+    pub heading: &'static str,
     /// A sentence below the heading, as text.
-    pub(crate) lead: String,
+    pub lead: String,
     /// The rest, as HTML.
-    pub(crate) html: String,
+    pub html: String,
 }
 
 /// A whole page.
 #[derive(Clone, Debug)]
-pub(crate) struct Page<'a> {
+pub struct Page<'a> {
     /// As text.
-    pub(crate) title: &'a str,
+    pub title: &'a str,
     /// As HTML.
-    pub(crate) header: &'a str,
-    pub(crate) parts: &'a [Part],
+    pub header: &'a str,
+    pub parts: &'a [Part],
     /// As text.
-    pub(crate) footer: &'a str,
+    pub footer: &'a str,
     /// What this kind of page does with the common script's replays.
-    pub(crate) script: &'static str,
+    pub script: &'static str,
 }
 
 /// Text as it may stand in elements and attributes.
 #[must_use]
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -52,7 +52,7 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Data for the page's script, in an element with this id.
 #[must_use]
-pub(crate) fn data(id: Option<&str>, value: &Value) -> String {
+pub fn data(id: Option<&str>, value: &Value) -> String {
     let id = id.map(|id| format!(" id=\"{id}\"")).unwrap_or_default();
     // `</script>` would end the element early.
     let json = value.to_string().replace('<', "\\u003c");
@@ -61,7 +61,7 @@ pub(crate) fn data(id: Option<&str>, value: &Value) -> String {
 
 /// `mu_torere` as a heading: `Mu Torere`.
 #[must_use]
-pub(crate) fn title(name: &str) -> String {
+pub fn title(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
@@ -72,7 +72,7 @@ pub(crate) fn title(name: &str) -> String {
 impl Page<'_> {
     /// The page as HTML.
     #[must_use]
-    pub(crate) fn html(&self) -> String {
+    pub fn html(&self) -> String {
         let (title, footer) = (escaped(self.title), escaped(self.footer));
         let Self { header, script, .. } = self;
         let mut links = String::new();

@@ -7,10 +7,10 @@ use super::scale::{Scale, signed};
 
 /// A named value with its 95 % interval.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Range {
-    pub(crate) name: String,
-    pub(crate) value: f64,
-    pub(crate) interval: [f64; 2],
+pub struct Range {
+    pub name: String,
+    pub value: f64,
+    pub interval: [f64; 2],
 }
 
 /// Width of the plot, height of a line, and room for a letter of a name.
@@ -21,7 +21,7 @@ const LETTER: f64 = 6.8;
 const LETTERS: usize = 38;
 
 /// The ranges as an SVG element for a page; colours come from its style sheet.
-pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
+pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     let scale = Scale::of(ranges.iter().flat_map(|range| [range.value, range.interval[0], range.interval[1]]));
     let letters = ranges.iter().map(|range| range.name.chars().count().min(LETTERS)).max().unwrap_or(0);
     let names = 8.0 + LETTER * letters as f64;
@@ -61,7 +61,7 @@ pub(crate) fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
 }
 
 /// The same as a document of its own, in light colours.
-pub(crate) fn ranges_document(title: &str, unit: &str, list: &[Range]) -> String {
+pub fn ranges_document(title: &str, unit: &str, list: &[Range]) -> String {
     const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#6b665c}.name{fill:#23211d}.unit{font-style:italic}.grid{stroke:#e2ddd2;fill:none}.reach{stroke:#2f6fb0;stroke-width:2;fill:none}.dot{fill:#2f6fb0}";
     let drawing = ranges(title, unit, list);
     let ground = r##"<rect width="100%" height="100%" fill="#fff"/>"##;

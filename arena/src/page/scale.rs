@@ -2,7 +2,7 @@
 
 /// A range of numbers with ticks at multiples of 1, 2 or 5 times a power of ten.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Scale {
+pub struct Scale {
     low: f64,
     high: f64,
     step: f64,
@@ -14,7 +14,7 @@ const MOST_STEPS: f64 = 5.0;
 impl Scale {
     /// An axis of values, which ends at ticks. Values that are not finite are passed over; without any it runs from
     /// 0 to 1, and a single value gets room around it.
-    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let room = if high > low { 0.0 } else { (0.1 * high.abs()).max(1e-9) };
         let (low, high) = (low - room, high + room);
@@ -23,31 +23,31 @@ impl Scale {
     }
 
     /// An axis of counts: it ends at the least and the greatest, and its ticks stand at whole numbers.
-    pub(crate) fn of_counts(values: impl Iterator<Item = f64>) -> Self {
+    pub fn of_counts(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let (low, high) = if high > low { (low, high) } else { (low - 1.0, low + 1.0) };
         Self { low, high, step: round_step((high - low) / MOST_STEPS).max(1.0) }
     }
 
     /// An axis of this range, with ticks at multiples of `step`.
-    pub(crate) fn fixed(low: f64, high: f64, step: f64) -> Self {
+    pub fn fixed(low: f64, high: f64, step: f64) -> Self {
         Self { low, high, step }
     }
 
     /// Where a value lies: 0 at the low end, 1 at the high one; infinite values lie at the ends.
-    pub(crate) fn place(&self, value: f64) -> f64 {
+    pub fn place(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
     /// The ticks within the range.
-    pub(crate) fn ticks(&self) -> Vec<f64> {
+    pub fn ticks(&self) -> Vec<f64> {
         let (first, last) =
             ((self.low / self.step - 1e-6).ceil() as i64, (self.high / self.step + 1e-6).floor() as i64);
         (first..=last).map(|tick| tick as f64 * self.step).collect()
     }
 
     /// What is written at a tick.
-    pub(crate) fn label(&self, tick: f64) -> String {
+    pub fn label(&self, tick: f64) -> String {
         let greatest = self.low.abs().max(self.high.abs());
         match greatest {
             1e6.. => with_unit(tick / 1e6, self.step / 1e6, "M"),
@@ -83,7 +83,7 @@ fn round_step(least: f64) -> f64 {
 }
 
 /// A number as people read it, to three or four digits.
-pub(crate) fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let text = match value.abs() {
         0.0 => "0".into(),
         f64::INFINITY => if value > 0.0 { "+∞" } else { "-∞" }.into(),
@@ -99,12 +99,12 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// An Elo difference or rating with its sign.
-pub(crate) fn signed(elo: f64) -> String {
+pub fn signed(elo: f64) -> String {
     if elo.is_finite() { format!("{elo:+.0}").replace('-', "\u{2212}").replace("\u{2212}0", "+0") } else { short(elo) }
 }
 
 /// A count with its digits in groups of three.
-pub(crate) fn grouped(count: u64) -> String {
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).expect("digits")).collect();

@@ -1,6 +1,6 @@
 //! Tables of games and meetings for other programs, in the form of RFC 4180.
 
-use crate::arena::{Estimate, Meeting, Summary, TournamentRecord};
+use crate::{Estimate, Meeting, Summary, TournamentRecord};
 
 /// One row per game. `result` is the first player's: 1, 0.5 or 0; `moves` begin with the opening's.
 #[must_use]
@@ -67,8 +67,8 @@ fn row(text: &mut String, fields: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::summary::tests::record;
-    use crate::arena::{Ending, Incident};
+    use crate::summary::tests::record;
+    use crate::{Ending, Incident};
 
     #[test]
     fn rows_are_quoted_where_they_must_be() {

@@ -2,16 +2,16 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use turnstone_env::{Game, try_play};
+use turnstone_env::DynGame;
 
-use crate::arena::{Ending, GameRecord, TournamentRecord};
 use crate::page::{Boards, Part, data};
+use crate::{Ending, GameRecord, TournamentRecord};
 
 /// The list of games beside a board on which each can be stepped through.
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
-pub(super) fn part<G: Game>(game: &G, record: &TournamentRecord) -> Result<Part> {
+pub(super) fn part(game: &dyn DynGame, record: &TournamentRecord) -> Result<Part> {
     let mut boards = Boards::default();
     let games: Result<Vec<Value>> = record.games.iter().map(|played| packed(game, played, &mut boards)).collect();
     let endings = Ending::ALL.map(Ending::words);
@@ -23,13 +23,13 @@ pub(super) fn part<G: Game>(game: &G, record: &TournamentRecord) -> Result<Part>
 
 /// A game as the script takes it: number, players, result, ending, plies of the opening, movers (1 or 2 per ply), moves,
 /// boards, incidents.
-fn packed<G: Game>(game: &G, played: &GameRecord, boards: &mut Boards) -> Result<Value> {
+fn packed(game: &dyn DynGame, played: &GameRecord, boards: &mut Boards) -> Result<Value> {
     let mut state = game.start();
     let mut movers = String::new();
     let mut drawings = vec![game.draw_svg(&state, None)];
     for text in &played.moves {
         movers.push(if game.mover(&state).index() == 0 { '1' } else { '2' });
-        let action = game.parse_action(text).and_then(|action| try_play(game, &mut state, action).map(|()| action));
+        let action = game.parse_action(text).and_then(|action| game.try_play(&mut state, action).map(|()| action));
         let action = action.with_context(|| format!("game {} of the record", played.number))?;
         drawings.push(game.draw_svg(&state, Some(action)));
     }

@@ -1,18 +1,18 @@
 //! A tournament as one HTML page: what it says, how sure it is, and all games on the board.
 
 use anyhow::Result;
-use turnstone_env::Game;
+use turnstone_env::DynGame;
 
 use super::tables::percent;
 use super::{RATINGS, games, rating_ranges, tables};
-use crate::arena::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
+use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 
 /// The page.
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
-pub fn page<G: Game>(game: &G, record: &TournamentRecord, summary: &Summary) -> Result<String> {
+pub fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) -> Result<String> {
     let mut parts = Vec::new();
     match &summary.meetings[..] {
         [] => {}
@@ -28,7 +28,12 @@ pub fn page<G: Game>(game: &G, record: &TournamentRecord, summary: &Summary) -> 
         title: &format!("{name}: a Turnstone {}", kind(record)),
         header: &header(&name, record, summary),
         parts: &parts,
-        footer: &format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), G::NAME, G::VERSION),
+        footer: &format!(
+            "turnstone {} · rules of {} version {}",
+            env!("CARGO_PKG_VERSION"),
+            game.name(),
+            game.version()
+        ),
         script: include_str!("page.js"),
     };
     Ok(page.html())
@@ -186,8 +191,8 @@ mod tests {
     use turnstone_env::games::MuTorere;
 
     use super::*;
-    use crate::arena::summary::tests::record;
-    use crate::arena::{Ending, Incident, TournamentRecord};
+    use crate::summary::tests::record;
+    use crate::{Ending, Incident, TournamentRecord};
 
     fn html(record: &TournamentRecord) -> Result<String> {
         let summary = Summary::new(record, &vec![None; record.header.agents.len()]);

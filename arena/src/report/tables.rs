@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::arena::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
 use crate::page::{escaped, signed};
+use crate::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
 
 /// A's record in both seats.
 pub(super) fn seats(meeting: &Meeting) -> String {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::arena::result::signed;
-use crate::arena::{Estimate, Format, Meeting, Record, SeatRecord, Summary, TournamentRecord};
+use crate::result::signed;
+use crate::{Estimate, Format, Meeting, Record, SeatRecord, Summary, TournamentRecord};
 
 /// Columns of the cross table that stand side by side.
 const CROSS_COLUMNS: usize = 10;
@@ -164,7 +164,7 @@ fn interval([low, high]: [f64; 2]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::summary::tests::record;
+    use crate::summary::tests::record;
 
     fn of(record: &TournamentRecord) -> String {
         let text = text(record, &Summary::new(record, &vec![None; record.header.agents.len()]));

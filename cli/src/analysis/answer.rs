@@ -1,36 +1,33 @@
 //! Answers: one JSON object each. Values and probabilities are for the player to move.
 
 use serde_json::{Value, json};
-use turnstone_env::{Action, Game, Outcome};
-use turnstone_search::{Mcts, RootAction};
+use turnstone_agents::{AnalysedAction, Analysis};
+use turnstone_env::{Action, DynGame, Outcome};
 
 use super::query::Task;
-use crate::streams::{Purpose, stream};
 
 /// What a search found, as far as it came.
-pub(super) fn analysed<G: Game>(game: &G, task: &Task<G::State>, search: &Mcts<G>, terminated: bool) -> Value {
-    let visits: u64 = search.actions().map(|action| u64::from(action.visits)).sum();
-    if terminated && visits == 0 {
+pub(super) fn analysed(game: &dyn DynGame, task: &Task, analysis: &Analysis) -> Value {
+    if analysis.stopped && analysis.visits == 0 {
         return given_up(task);
     }
-    let mover = search.mover();
-    let estimate = search.estimate();
+    let Analysis { mover, estimate, .. } = analysis;
     let mut answer = head(game, task);
     answer["rootInfo"] = json!({
-        "visits": visits,
+        "visits": analysis.visits,
         "value": rounded(mover.sign() * estimate.value),
-        "winDrawLoss": estimate.win_draw_loss(mover).map(rounded),
-        "proven": search.proven().map(|value| i32::from(value) * mover.sign() as i32),
+        "winDrawLoss": estimate.win_draw_loss(*mover).map(rounded),
+        "proven": analysis.proven.map(|value| i32::from(value) * mover.sign() as i32),
     });
-    answer["moveInfos"] = moves(game, search).into();
-    if terminated {
+    answer["moveInfos"] = moves(game, analysis).into();
+    if analysis.stopped {
         answer["terminated"] = true.into();
     }
     answer
 }
 
 /// A position in which the game is over.
-pub(super) fn finished<G: Game>(game: &G, task: &Task<G::State>, outcome: &Outcome) -> Value {
+pub(super) fn finished(game: &dyn DynGame, task: &Task, outcome: &Outcome) -> Value {
     let mut answer = head(game, task);
     answer["outcome"] = outcome.name().into();
     answer["moveInfos"] = json!([]);
@@ -38,11 +35,11 @@ pub(super) fn finished<G: Game>(game: &G, task: &Task<G::State>, outcome: &Outco
 }
 
 /// A task that was given up before anything was found.
-pub(super) fn given_up<S>(task: &Task<S>) -> Value {
+pub(super) fn given_up(task: &Task) -> Value {
     json!({ "id": task.id, "turnNumber": task.turn, "isDuringSearch": false, "noResults": true })
 }
 
-fn head<G: Game>(game: &G, task: &Task<G::State>) -> Value {
+fn head(game: &dyn DynGame, task: &Task) -> Value {
     json!({
         "id": task.id,
         "turnNumber": task.turn,
@@ -53,25 +50,21 @@ fn head<G: Game>(game: &G, task: &Task<G::State>) -> Value {
 }
 
 /// The legal moves, the one to play first, then by visits and prior.
-fn moves<G: Game>(game: &G, search: &Mcts<G>) -> Vec<Value> {
-    let best = search.choose(0.0, &mut stream(0, Purpose::Play, [0, 0]));
-    let mut actions: Vec<RootAction> = search.actions().collect();
-    let rank = |action: &RootAction| (action.action == best, action.visits, action.prior.to_bits());
-    actions.sort_by_key(|action| std::cmp::Reverse(rank(action)));
-    let sign = search.mover().sign();
+fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
+    let sign = analysis.mover.sign();
     let text = |action: &Action| game.action_text(*action);
-    let info = |(order, action): (usize, &RootAction)| {
+    let info = |(order, AnalysedAction { root, line }): (usize, &AnalysedAction)| {
         json!({
-            "move": text(&action.action),
+            "move": text(&root.action),
             "order": order,
-            "visits": action.visits,
-            "prior": rounded(action.prior),
-            "value": (action.visits > 0).then(|| rounded(sign * action.value)),
-            "proven": action.proven.map(|value| i32::from(value) * sign as i32),
-            "pv": search.line(action.action).iter().map(text).collect::<Vec<_>>(),
+            "visits": root.visits,
+            "prior": rounded(root.prior),
+            "value": (root.visits > 0).then(|| rounded(sign * root.value)),
+            "proven": root.proven.map(|value| i32::from(value) * sign as i32),
+            "pv": line.iter().map(text).collect::<Vec<_>>(),
         })
     };
-    actions.iter().enumerate().map(info).collect()
+    analysis.actions.iter().enumerate().map(info).collect()
 }
 
 /// Six decimals of a number.

@@ -1,16 +1,16 @@
 //! Queries: one JSON object each, checked field by field.
 
 use serde_json::{Map, Value, json};
-use turnstone_env::{Game, nearest, play_text, shortened};
+use turnstone_env::{AnyState, DynGame, nearest, shortened};
 
 /// Most simulations of a query.
 const MOST_SIMULATIONS: u64 = 1_000_000;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Query<S> {
+pub(super) enum Query {
     /// To analyse these positions.
-    Analyse(Vec<Task<S>>),
+    Analyse(Vec<Task>),
     /// To give up the turns of a query, all of them if none are named; of all queries if it has no name.
     Terminate {
         /// The query's own text, which is sent back.
@@ -22,11 +22,11 @@ pub(super) enum Query<S> {
 
 /// One position to analyse.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Task<S> {
+pub(super) struct Task {
     pub(super) id: String,
     /// How many of the query's moves have been played.
     pub(super) turn: usize,
-    pub(super) state: S,
+    pub(super) state: AnyState,
     pub(super) simulations: u32,
     /// Greater ones come first.
     pub(super) priority: i64,
@@ -74,7 +74,7 @@ const FIELDS: [&str; 10] = [
 ///
 /// # Errors
 /// The first field at fault.
-pub(super) fn parse<G: Game>(game: &G, line: &str, simulations: u32) -> Result<Query<G::State>, Fault> {
+pub(super) fn parse(game: &dyn DynGame, line: &str, simulations: u32) -> Result<Query, Fault> {
     let query: Value = serde_json::from_str(line).map_err(|error| Fault::of_line(&format!("no JSON: {error}")))?;
     let Value::Object(fields) = query else { return Err(Fault::of_line(&"a query is a JSON object")) };
     read(game, &fields, simulations).map_err(|(field, error)| Fault {
@@ -87,11 +87,7 @@ pub(super) fn parse<G: Game>(game: &G, line: &str, simulations: u32) -> Result<Q
 /// A field and what is wrong with it.
 type FieldFault<'a> = (&'a str, String);
 
-fn read<'a, G: Game>(
-    game: &G,
-    fields: &'a Map<String, Value>,
-    simulations: u32,
-) -> Result<Query<G::State>, FieldFault<'a>> {
+fn read<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>, simulations: u32) -> Result<Query, FieldFault<'a>> {
     if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
         let near = nearest(field, FIELDS).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         return Err((field, format!("unknown field{near}")));
@@ -110,8 +106,8 @@ fn read<'a, G: Game>(
         }
         Some(_) => return Err(("action", "must be terminate or terminate_all".to_owned())),
     }
-    if text(fields, "game")?.is_some_and(|name| name != G::NAME) {
-        return Err(("game", format!("this is an analysis of {}", G::NAME)));
+    if text(fields, "game")?.is_some_and(|name| name != game.name()) {
+        return Err(("game", format!("this is an analysis of {}", game.name())));
     }
     let simulations = match fields.get("simulations") {
         None => simulations,
@@ -126,12 +122,12 @@ fn read<'a, G: Game>(
     };
     let states = states(game, fields)?;
     let turns = numbers(fields, "analyzeTurns", states.len() - 1)?.unwrap_or_else(|| vec![states.len() - 1]);
-    let task = |turn| Task { id: id.to_owned(), turn, state: states[turn], simulations, priority };
+    let task = |turn| Task { id: id.to_owned(), turn, state: states[turn].clone(), simulations, priority };
     Ok(Query::Analyse(turns.into_iter().map(task).collect()))
 }
 
 /// The position, and those after each of the moves.
-fn states<'a, G: Game>(game: &G, fields: &'a Map<String, Value>) -> Result<Vec<G::State>, FieldFault<'a>> {
+fn states<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>) -> Result<Vec<AnyState>, FieldFault<'a>> {
     let mut state = match text(fields, "position")? {
         None => game.start(),
         Some(text) => game.parse_position(text).map_err(|error| ("position", error.to_string()))?,
@@ -143,13 +139,13 @@ fn states<'a, G: Game>(game: &G, fields: &'a Map<String, Value>) -> Result<Vec<G
         Some(Value::Array(moves)) => moves.iter().map(Value::as_str).collect::<Option<_>>().ok_or_else(no_moves)?,
         Some(_) => return Err(no_moves()),
     };
-    let mut states = vec![state];
+    let mut states = vec![state.clone()];
     for action in moves {
-        let played = play_text(game, &mut state, action).map_err(|error| fault(error.to_string()))?;
+        let played = game.play_text(&mut state, action).map_err(|error| fault(error.to_string()))?;
         if played.len() != 1 {
             return Err(no_moves());
         }
-        states.push(state);
+        states.push(state.clone());
     }
     Ok(states)
 }

@@ -13,45 +13,45 @@ const MOST_WAITING: usize = 100_000;
 
 /// A task on its way.
 #[derive(Debug)]
-pub(super) struct Ticket<S> {
-    pub(super) task: Task<S>,
+pub(super) struct Ticket {
+    pub(super) task: Task,
     /// Raised when the task is given up.
     pub(super) stop: Stop,
     number: u64,
 }
 
 /// Greater priority first, then first come.
-impl<S> Ord for Ticket<S> {
+impl Ord for Ticket {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.task.priority, other.number).cmp(&(other.task.priority, self.number))
     }
 }
 
-impl<S> PartialOrd for Ticket<S> {
+impl PartialOrd for Ticket {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<S> PartialEq for Ticket<S> {
+impl PartialEq for Ticket {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<S> Eq for Ticket<S> {}
+impl Eq for Ticket {}
 
 /// Where the reader puts tasks and the workers take them.
 #[derive(Debug)]
-pub(super) struct Queue<S> {
-    inner: Mutex<Inner<S>>,
+pub(super) struct Queue {
+    inner: Mutex<Inner>,
     changed: Condvar,
     workers: usize,
 }
 
 #[derive(Debug)]
-struct Inner<S> {
-    waiting: BinaryHeap<Ticket<S>>,
+struct Inner {
+    waiting: BinaryHeap<Ticket>,
     /// What the workers have.
     taken: Vec<Taken>,
     next: u64,
@@ -66,14 +66,14 @@ struct Taken {
     stop: Stop,
 }
 
-impl<S> Queue<S> {
+impl Queue {
     pub(super) fn new(workers: usize) -> Self {
         let inner = Inner { waiting: BinaryHeap::new(), taken: Vec::new(), next: 0, closed: false };
         Self { inner: Mutex::new(inner), changed: Condvar::new(), workers }
     }
 
     /// Adds tasks; `false` if there are too many already.
-    pub(super) fn put(&self, tasks: Vec<Task<S>>) -> bool {
+    pub(super) fn put(&self, tasks: Vec<Task>) -> bool {
         let mut inner = self.lock();
         if inner.waiting.len() + tasks.len() > MOST_WAITING {
             return false;
@@ -89,13 +89,13 @@ impl<S> Queue<S> {
 
     /// Takes this worker's part of what waits, `room` tasks at most. Waits for one if `idle`; an idle worker that gets
     /// none has nothing left to do.
-    pub(super) fn take(&self, room: usize, idle: bool) -> Vec<Ticket<S>> {
+    pub(super) fn take(&self, room: usize, idle: bool) -> Vec<Ticket> {
         let mut inner = self.lock();
         while idle && inner.waiting.is_empty() && !inner.closed {
             inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
         let share = inner.waiting.len().div_ceil(self.workers).min(room);
-        let tickets: Vec<Ticket<S>> = (0..share).filter_map(|_| inner.waiting.pop()).collect();
+        let tickets: Vec<Ticket> = (0..share).filter_map(|_| inner.waiting.pop()).collect();
         for ticket in &tickets {
             let (id, turn, stop) = (ticket.task.id.clone(), ticket.task.turn, ticket.stop.clone());
             inner.taken.push(Taken { number: ticket.number, id, turn, stop });
@@ -104,13 +104,13 @@ impl<S> Queue<S> {
     }
 
     /// A taken task has been answered.
-    pub(super) fn finish(&self, ticket: &Ticket<S>) {
+    pub(super) fn finish(&self, ticket: &Ticket) {
         self.lock().taken.retain(|taken| taken.number != ticket.number);
     }
 
     /// Gives up the tasks of a query, or of all, and of these turns, or all: those that wait are returned, those that a
     /// worker has are stopped.
-    pub(super) fn terminate(&self, id: Option<&str>, turns: Option<&[usize]>) -> Vec<Task<S>> {
+    pub(super) fn terminate(&self, id: Option<&str>, turns: Option<&[usize]>) -> Vec<Task> {
         let is_meant =
             |task: &str, turn: usize| id.is_none_or(|id| id == task) && turns.is_none_or(|turns| turns.contains(&turn));
         let mut inner = self.lock();
@@ -128,7 +128,7 @@ impl<S> Queue<S> {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner<S>> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use turnstone_env::with_game;
+use turnstone_trainer::Games;
 
-use crate::agents::{Agent, AgentSpec};
 use crate::analysis::analyse;
-use crate::cli::OptionalGameArgs;
-use crate::config::cores;
-use crate::talk::Output;
+use crate::args::OptionalGameArgs;
+use turnstone_agents::line_io::Output;
+use turnstone_agents::{Agent, AgentSpec};
+use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
 pub(crate) struct Analyse {
@@ -26,15 +26,13 @@ pub(crate) struct Analyse {
 }
 
 impl Analyse {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let Some(game) = self.game.game(&self.agent)? else {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let Some(game) = self.game.game(&self.agent, games)? else {
             bail!("name a game (see `turnstone games`), or an agent from a checkpoint, which knows its own");
         };
         let threads = self.threads.map_or_else(cores, usize::from);
-        with_game!(&game, |game| {
-            let agent = Agent::load(&self.agent, game)?;
-            analyse(game, &agent, threads, io::stdin().lock(), &Output::new(io::stdout()))
-        })?;
+        let agent = Agent::load(&self.agent, &*game)?;
+        analyse(&*game, &agent, threads, io::stdin().lock(), &Output::new(io::stdout()))?;
         Ok(ExitCode::SUCCESS)
     }
 }

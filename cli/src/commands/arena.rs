@@ -10,19 +10,19 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::with_game;
 use turnstone_models::atomic_write;
+use turnstone_trainer::Games;
 
 use self::options::Options;
 use self::plan::Plan;
-use crate::agents::{Agent, AgentSpec, Playable};
-use crate::arena::{
+use crate::args::GameArgs;
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_arena::{
     Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
     openings_needed, read_ladder, report,
 };
-use crate::cli::GameArgs;
-use crate::config::cores;
-use crate::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::config::cores;
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arena {
@@ -58,16 +58,16 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let (file, options) = (self.game.file(), self.options.clone());
         let plan = match file {
-            Some(path) => Plan::read(path, &self.agents, &self.game.params(), options)?,
-            None => Plan { game: self.game.game()?, agents: self.agents.clone(), options },
+            Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
+            None => Plan { game: self.game.game(games)?, agents: self.agents.clone(), options },
         };
-        with_game!(&plan.game, |game| self.play(game, &plan))
+        self.play(&*plan.game, &plan)
     }
 
-    fn play<G: Playable>(&self, game: &G, plan: &Plan) -> Result<ExitCode> {
+    fn play(&self, game: &dyn PlayableGame, plan: &Plan) -> Result<ExitCode> {
         if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
@@ -107,7 +107,7 @@ impl Arena {
         }
         self.show(&record, &summary, ladder.as_ref());
         if let Some((path, plies)) = new_ladder {
-            let text = Ladder::of(game, &record, plies)?.to_text();
+            let text = Ladder::of(game, &record, plies)?.to_text(game);
             atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(ExitCode::SUCCESS)
@@ -122,9 +122,9 @@ impl Arena {
     }
 
     /// Plays what is not yet on disk; `None` if it was interrupted.
-    fn carry_out<G: Playable>(
+    fn carry_out(
         &self,
-        tournament: &Tournament<'_, G>,
+        tournament: &Tournament<'_>,
         reporter: &Reporter,
         stop: &AtomicBool,
     ) -> Result<Option<TournamentRecord>> {
@@ -169,13 +169,13 @@ impl Arena {
 }
 
 /// Draws the openings; `None` if that was interrupted.
-fn prepare<'a, G: Playable>(
-    game: &'a G,
+fn prepare<'a>(
+    game: &'a dyn PlayableGame,
     agents: &'a [Agent],
     settings: Settings,
     options: &Options,
     stop: &AtomicBool,
-) -> Result<Option<Tournament<'a, G>>> {
+) -> Result<Option<Tournament<'a>>> {
     let (needed, seed) = (openings_needed(&settings), settings.seed);
     let openings = openings(game, &options.openings(), options.filter()?.as_ref(), needed, seed, stop)?;
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -185,7 +185,7 @@ fn prepare<'a, G: Playable>(
 }
 
 /// Writes the result in all its forms.
-fn save<G: Playable>(game: &G, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
+fn save(game: &dyn PlayableGame, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
     let files = [
         ("result.json", report::json(record, summary).to_string() + "\n"),
         ("games.csv", report::games_csv(record)),

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use turnstone_trainer::Games;
 
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
@@ -33,13 +34,13 @@ enum Part {
 }
 
 impl Bench {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         match &self.part {
-            Part::Env(part) => part.run(),
-            Part::Search(part) => part.run(),
-            Part::Inference(part) => part.run(),
-            Part::SelfPlay(part) => part.run(),
-            Part::Learner(part) => part.run(),
+            Part::Env(part) => part.run(games),
+            Part::Search(part) => part.run(games),
+            Part::Inference(part) => part.run(games),
+            Part::SelfPlay(part) => part.run(games),
+            Part::Learner(part) => part.run(games),
         }
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_env::with_game;
+use turnstone_trainer::Games;
 
-use crate::config::{Config, Override};
-use crate::doctor::{Check, Diagnosis, examine};
-use crate::progress::stop_on_signals;
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::doctor::{Check, Diagnosis, examine};
+use turnstone_trainer::progress::stop_on_signals;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -28,9 +28,9 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
-        let Some(diagnosis) = self.diagnosis(time)? else {
+        let Some(diagnosis) = self.diagnosis(time, games)? else {
             eprintln!("the examination was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
@@ -42,13 +42,13 @@ impl Doctor {
         Ok(if diagnosis.failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    fn diagnosis(&self, time: Duration) -> Result<Option<Diagnosis>> {
-        let config = match Config::read_with(&self.config, &self.set) {
+    fn diagnosis(&self, time: Duration, games: &Games) -> Result<Option<Diagnosis>> {
+        let config = match Config::read_with(&self.config, &self.set, games) {
             Ok(config) => config,
             Err(fault) => return Ok(Some(Diagnosis::unreadable(fault.to_string()))),
         };
-        let any = config.any_game().map_err(anyhow::Error::msg)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let stop = stop_on_signals()?;
-        with_game!(&any, |game| examine(game, &config, time, stop))
+        examine(&*game, &config, time, stop)
     }
 }

@@ -3,15 +3,14 @@
 use std::io;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_env::Params;
-use turnstone_env::games::{AnyGame, NAMES};
+use turnstone_trainer::Games;
 
-use crate::agents::AgentSpec;
-use crate::cli::OptionalGameArgs;
+use crate::args::OptionalGameArgs;
 use crate::engine::{Setup, serve};
-use crate::talk::Output;
+use turnstone_agents::AgentSpec;
+use turnstone_agents::line_io::Output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Engine {
@@ -26,12 +25,12 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let game = match self.game.game(&self.agent)? {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = match self.game.game(&self.agent, games)? {
             Some(game) => game,
-            None => AnyGame::new(NAMES[0], &Params::new())?,
+            None => games.defaults().next().context("the program knows no game")?,
         };
-        let setup = Setup { game, agent: self.agent.clone(), seed: self.seed };
+        let setup = Setup { game, games: games.clone(), agent: self.agent.clone(), seed: self.seed };
         serve(setup, io::stdin().lock(), &Output::new(io::stdout()))?;
         Ok(ExitCode::SUCCESS)
     }

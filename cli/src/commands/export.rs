@@ -6,12 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_env::games::AnyGame;
-use turnstone_env::with_game;
+use turnstone_trainer::Games;
 
-use crate::agents::read_network;
 use crate::export::{Existing, Format, export};
-use crate::network::game_params;
+use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
+use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
@@ -32,18 +31,22 @@ pub(crate) struct Export {
 }
 
 impl Export {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let network = read_network(&self.checkpoint, self.game.as_deref().unwrap_or_default())?;
-        let (found, named) = (&network.info.game, || self.checkpoint.display().to_string());
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let named = || self.checkpoint.display().to_string();
+        let network = if self.checkpoint.as_os_str() == PRETRAINED {
+            let game = games.make(self.game.as_deref().context("--game")?, &Params::new())?;
+            LoadedNetwork::pretrained(game.name(), game.files().pretrained)?
+        } else {
+            LoadedNetwork::read(&self.checkpoint)?
+        };
+        let found = &network.info.game;
         if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
             bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
         }
-        let any = AnyGame::new(found, &game_params(&network.info)).with_context(named)?;
+        let game = games.make(found, &game_params(&network.info)).with_context(named)?;
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
-        let files = with_game!(&any, |game| {
-            let network = network.checked(&self.checkpoint, game)?;
-            export(game, network, self.format, &self.out, existing)?
-        });
+        let network = network.checked(&self.checkpoint, &*game)?;
+        let files = export(&*game, network, self.format, &self.out, existing)?;
         for file in files {
             let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
             println!("{} ({} KB)", file.display(), bytes.div_ceil(1000));

@@ -5,10 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{Game, Params, with_game};
 
-use crate::agents::pretrained_games;
+use turnstone_agents::PlayableGame;
 
 #[derive(Args, Debug)]
 pub(crate) struct Games {
@@ -18,17 +16,16 @@ pub(crate) struct Games {
 }
 
 impl Games {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let games = NAMES.iter().map(|name| AnyGame::new(name, &Params::new())).collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn run(&self, games: &turnstone_trainer::Games) -> Result<ExitCode> {
         if self.json {
-            let list: Vec<_> = games.iter().map(describe).collect();
+            let list: Vec<_> = games.defaults().map(|game| describe(&*game)).collect();
             println!("{}", serde_json::to_string(&list)?);
             return Ok(ExitCode::SUCCESS);
         }
         println!("{:<12} {:>7} {:>8} {:>10}  parameters and defaults", "game", "actions", "features", "pretrained");
-        for game in &games {
+        for game in games.defaults() {
             let spec = game.spec();
-            let pretrained = if is_pretrained(spec.name) { "yes" } else { "-" };
+            let pretrained = if game.files().pretrained.is_some() { "yes" } else { "-" };
             let (name, params) = (game.name(), game.params());
             println!("{name:<12} {:>7} {:>8} {pretrained:>10}  {params}", spec.actions, spec.features());
         }
@@ -36,14 +33,9 @@ impl Games {
     }
 }
 
-/// Whether a trained agent comes with the program, `az:pretrained`.
-fn is_pretrained(game: &str) -> bool {
-    pretrained_games().any(|name| name == game)
-}
-
-fn describe(any: &AnyGame) -> serde_json::Value {
-    let spec = any.spec();
-    with_game!(any, |game| json!({
+fn describe(game: &dyn PlayableGame) -> serde_json::Value {
+    let spec = game.spec();
+    json!({
         "name": spec.name,
         "version": spec.version,
         "params": game.params(),
@@ -52,6 +44,6 @@ fn describe(any: &AnyGame) -> serde_json::Value {
         "observation": [spec.planes(), spec.lattice[0], spec.lattice[1]],
         "features": spec.features(),
         "symmetries": spec.symmetries.len(),
-        "pretrained": is_pretrained(spec.name),
-    }))
+        "pretrained": game.files().pretrained.is_some(),
+    })
 }

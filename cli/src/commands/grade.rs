@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::with_game;
 use turnstone_models::atomic_write;
+use turnstone_trainer::Games;
 
-use crate::agents::{Agent, AgentSpec, Playable};
-use crate::cli::GameArgs;
-use crate::config::cores;
-use crate::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
-use crate::progress::{Reporter, stop_on_signals};
+use crate::args::GameArgs;
+use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
+use turnstone_trainer::config::cores;
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
@@ -50,12 +50,12 @@ pub(crate) struct Grade {
 }
 
 impl Grade {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| self.grade(game))
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        self.grade(&*game)
     }
 
-    fn grade<G: Playable>(&self, game: &G) -> Result<ExitCode> {
+    fn grade(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
         let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
@@ -74,26 +74,26 @@ impl Grade {
         };
         if self.json {
             let object = json!({
-                "game": G::NAME,
+                "game": game.name(),
                 "params": game.params(),
                 "agent": agent.spec.to_string(),
                 "grade": grading,
             });
             println!("{object}");
         } else {
-            println!("{} on {} positions of {}", agent.spec, set.positions.len(), G::NAME);
+            println!("{} on {} positions of {}", agent.spec, set.positions.len(), game.name());
             print(&grading);
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn truth_set<G: Playable>(&self, game: &G, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
+    fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
         if let Some(path) = &self.positions {
             return Ok(TruthSet::read(path, game)?);
         }
         if let Some(count) = self.sample {
-            let Some(truth) = game.truth(&self.tables)? else {
-                bail!("there is no exact truth of {} with these parameters", G::NAME);
+            let Some(truth) = game.truth(&self.tables, Effort::Full)? else {
+                bail!("there is no exact truth of {} with these parameters", game.name());
             };
             let sampler = Agent::load(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
@@ -103,7 +103,7 @@ impl Grade {
             return Ok(set);
         }
         let Some(set) = known(game)? else {
-            bail!("no truth set comes with {} with these parameters: give --positions or --sample", G::NAME);
+            bail!("no truth set comes with {} with these parameters: give --positions or --sample", game.name());
         };
         Ok(set)
     }

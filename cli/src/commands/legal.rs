@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use turnstone_env::{ActionList, Game, with_game};
+use turnstone_env::{AnyState, DynGame};
+use turnstone_trainer::Games;
 
-use crate::cli::{GameArgs, PositionArgs};
+use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct Legal {
@@ -25,13 +26,17 @@ pub(crate) struct Legal {
 }
 
 impl Legal {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| if self.stdin { self.answer_lines(game) } else { self.answer_once(game) })?;
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        if self.stdin {
+            self.answer_lines(&*game)?
+        } else {
+            self.answer_once(&*game)?
+        }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn answer_once<G: Game>(&self, game: &G) -> Result<()> {
+    fn answer_once(&self, game: &dyn DynGame) -> Result<()> {
         let state = self.position.state(game)?;
         if self.json {
             println!("{}", answer(game, &state));
@@ -41,7 +46,7 @@ impl Legal {
         Ok(())
     }
 
-    fn answer_lines<G: Game>(&self, game: &G) -> Result<()> {
+    fn answer_lines(&self, game: &dyn DynGame) -> Result<()> {
         let mut input = io::stdin().lock();
         let mut output = io::stdout().lock();
         let mut line = Vec::new();
@@ -60,9 +65,8 @@ impl Legal {
     }
 }
 
-fn answer<G: Game>(game: &G, state: &G::State) -> Value {
-    let mut legal = ActionList::new();
-    game.legal(state, &mut legal);
+fn answer(game: &dyn DynGame, state: &AnyState) -> Value {
+    let legal = game.legal_actions(state);
     let outcome = game.outcome(state);
     json!({
         "position": game.position_text(state),

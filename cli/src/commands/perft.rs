@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use turnstone_env::{Game, perft, with_game};
+use turnstone_trainer::Games;
 
-use crate::cli::{GameArgs, PositionArgs};
+use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct Perft {
@@ -23,18 +23,21 @@ pub(crate) struct Perft {
 }
 
 impl Perft {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        let count = with_game!(&any, |game| {
-            let state = self.position.state(game)?;
-            if self.divide && self.depth > 0 {
-                let parts = perft::divide(game, &state, self.depth);
-                parts.iter().for_each(|(action, count)| println!("{} {count}", game.action_text(*action)));
-                parts.iter().map(|(_, count)| count).sum()
-            } else {
-                perft::perft(game, &state, self.depth)
-            }
-        });
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        let state = self.position.state(&*game)?;
+        if !self.divide || self.depth == 0 {
+            println!("{}", game.perft(&state, self.depth));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut count = 0;
+        for &action in &game.legal_actions(&state) {
+            let mut after = state.clone();
+            game.play(&mut after, action);
+            let leaves = game.perft(&after, self.depth - 1);
+            println!("{} {leaves}", game.action_text(action));
+            count += leaves;
+        }
         println!("{count}");
         Ok(ExitCode::SUCCESS)
     }

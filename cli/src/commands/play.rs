@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::{Action, Game, Side, try_play, with_game};
+use turnstone_env::{Action, AnyState, DynGame, Side};
+use turnstone_trainer::Games;
 
 use super::show::describe;
-use crate::agents::{Agent, AgentSpec, Playable, Player};
-use crate::cli::{GameArgs, PositionArgs};
-use crate::streams::{Purpose, stream};
+use crate::args::{GameArgs, PositionArgs};
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player};
 
 #[derive(Args, Debug)]
 pub(crate) struct Play {
@@ -38,17 +39,17 @@ pub(crate) struct Play {
 }
 
 impl Play {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| self.play(game))
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        self.play(&*game)
     }
 
-    fn play<G: Playable>(&self, game: &G) -> Result<ExitCode> {
+    fn play(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
         let mut state = self.position.state(game)?;
         let mut players = [self.player(game, &self.p1)?, self.player(game, &self.p2)?];
         let mut rngs = [0, 1].map(|seat| stream(self.seed, Purpose::Play, [seat, 0]));
         for (player, rng) in players.iter_mut().zip(&mut rngs) {
-            player.new_game(game, &state, rng);
+            player.new_game(&state, rng);
         }
         let start = game.position_text(&state);
         let mut moves = Vec::new();
@@ -61,15 +62,15 @@ impl Play {
                 eprintln!("the game is broken off");
                 return Ok(ExitCode::FAILURE);
             };
-            try_play(game, &mut state, action)?;
-            players.iter_mut().for_each(|player| player.played(game, action));
+            game.try_play(&mut state, action)?;
+            players.iter_mut().for_each(|player| player.played(action));
             moves.push(game.action_text(action));
             self.show_move(game, &state, mover, moves.len(), action, players[seat].comment());
         }
         let outcome = game.outcome(&state);
         if self.json {
             let record = json!({
-                "game": G::NAME,
+                "game": game.name(),
                 "params": game.params(),
                 "players": [self.p1.to_string(), self.p2.to_string()],
                 "start": start,
@@ -86,7 +87,7 @@ impl Play {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn player<G: Playable>(&self, game: &G, spec: &AgentSpec) -> Result<Seat<G>> {
+    fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Seat> {
         if *spec != AgentSpec::Human {
             return Ok(Seat::Agent(Agent::load(spec, game)?.player(game)?));
         }
@@ -96,16 +97,16 @@ impl Play {
         Ok(Seat::Human)
     }
 
-    fn show<G: Game>(&self, game: &G, state: &G::State) {
+    fn show(&self, game: &dyn PlayableGame, state: &AnyState) {
         if !self.json {
             println!("{}", game.draw(state));
         }
     }
 
-    fn show_move<G: Game>(
+    fn show_move(
         &self,
-        game: &G,
-        state: &G::State,
+        game: &dyn PlayableGame,
+        state: &AnyState,
         mover: Side,
         number: usize,
         action: Action,
@@ -120,29 +121,34 @@ impl Play {
 }
 
 /// Who sits in a seat.
-enum Seat<G: Game> {
+enum Seat {
     Human,
-    Agent(Box<dyn Player<G>>),
+    Agent(Box<dyn Player>),
 }
 
-impl<G: Game> Seat<G> {
-    fn new_game(&mut self, game: &G, state: &G::State, rng: &mut crate::streams::Stream) {
+impl Seat {
+    fn new_game(&mut self, state: &AnyState, rng: &mut turnstone_agents::streams::Stream) {
         if let Self::Agent(player) = self {
-            player.new_game(game, state, rng);
+            player.new_game(state, rng);
         }
     }
 
     /// The next action; `None` if a person has left.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut crate::streams::Stream) -> Result<Option<Action>> {
+    fn choose(
+        &mut self,
+        game: &dyn PlayableGame,
+        state: &AnyState,
+        rng: &mut turnstone_agents::streams::Stream,
+    ) -> Result<Option<Action>> {
         match self {
             Self::Human => ask(game, state),
-            Self::Agent(player) => Ok(Some(player.choose(game, state, rng)?)),
+            Self::Agent(player) => Ok(Some(player.choose(state, rng)?)),
         }
     }
 
-    fn played(&mut self, game: &G, action: Action) {
+    fn played(&mut self, action: Action) {
         if let Self::Agent(player) = self {
-            player.played(game, action);
+            player.played(action);
         }
     }
 
@@ -155,7 +161,7 @@ impl<G: Game> Seat<G> {
 }
 
 /// Asks until a legal action is typed; `None` at the end of input or after `quit`.
-fn ask<G: Game>(game: &G, state: &G::State) -> Result<Option<Action>> {
+fn ask(game: &dyn PlayableGame, state: &AnyState) -> Result<Option<Action>> {
     println!("{}", describe(game, state));
     loop {
         print!("your move (or quit): ");
@@ -165,8 +171,8 @@ fn ask<G: Game>(game: &G, state: &G::State) -> Result<Option<Action>> {
             return Ok(None);
         }
         let legal = game.parse_action(line.trim()).and_then(|action| {
-            let mut after = *state;
-            try_play(game, &mut after, action).map(|()| action)
+            let mut after = state.clone();
+            game.try_play(&mut after, action).map(|()| action)
         });
         match legal {
             Ok(action) => return Ok(Some(action)),

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use turnstone_env::Erased;
 use turnstone_env::games::Konane;
 
-use crate::agents::{Agent, AgentSpec};
 use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
-use crate::streams::{Purpose, stream};
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{Agent, AgentSpec};
 
 #[derive(Args, Debug)]
 pub(crate) struct Pyro {
@@ -39,7 +40,8 @@ impl Pyro {
         if self.agent == AgentSpec::Human {
             bail!("agent `human`: a person plays in the world's own window");
         }
-        let mut player = Agent::load(&self.agent, &Konane::default())?.player(&Konane::default())?;
+        let konane = Erased::new(Konane::default());
+        let mut player = Agent::load(&self.agent, &konane)?.player(&konane)?;
         let mut client = Client::connect(&self.host, self.port)?;
         let side = letter(client.side());
         println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);

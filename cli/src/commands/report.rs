@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_env::with_game;
 use turnstone_models::atomic_write;
+use turnstone_trainer::Games;
 
-use crate::config::Config;
-use crate::progress::{Reporter, stop_on_signals};
-use crate::report::{Settings, report};
-use crate::run_folder::RunFolder;
+use turnstone_trainer::config::Config;
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::report::{Settings, report};
+use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
@@ -32,13 +32,13 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let folder = RunFolder::open(&self.run)?;
-        let config = Config::read(&folder.config())?;
-        let any = config.any_game().map_err(anyhow::Error::msg)?;
+        let config = Config::read(&folder.config(), games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(self.quiet), stop_on_signals()?);
         let settings = Settings { simulations: self.simulations, grade: !self.no_grade };
-        let page = with_game!(&any, |game| report(game, &config, &folder, settings, &reporter, stop)?);
+        let page = report(&*game, &config, &folder, settings, &reporter, stop)?;
         let Some(page) = page else {
             eprintln!("the report was interrupted before its end");
             return Ok(ExitCode::from(130));

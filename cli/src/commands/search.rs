@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_env::{Game, with_game};
-use turnstone_search::classic::{Classical, Found, Heuristic};
+use turnstone_env::{AnyState, DynGame};
+use turnstone_search::classic::Found;
+use turnstone_trainer::Games;
 
-use crate::agents::{AgentSpec, ClassicalSearch};
-use crate::cli::{GameArgs, PositionArgs};
+use crate::args::{GameArgs, PositionArgs};
+use turnstone_agents::{AgentSpec, PlayableGame};
 
 #[derive(Args, Debug)]
 pub(crate) struct Search {
@@ -30,41 +31,40 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| self.search(game))
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        self.search(&*game)
     }
 
-    fn search<G: Classical>(&self, game: &G) -> Result<ExitCode> {
+    fn search(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
         let AgentSpec::Classical(spec) = &self.agent else {
             bail!("agent `{}` does no classical search; try alphabeta:depth=8", self.agent);
         };
-        let mut search =
-            ClassicalSearch::new(spec, game).map_err(|fault| anyhow!("agent `{}`: {fault}", self.agent))?;
+        let mut search = game.classical_search(spec).map_err(|fault| anyhow!("agent `{}`: {fault}", self.agent))?;
         let state = self.position.state(game)?;
         let start = Instant::now();
         let found = search.find(&state);
         let time = start.elapsed();
-        let estimate = static_score(game, search.heuristic(), &state);
+        let estimate = search.static_score(&state);
         if self.json {
-            println!("{}", self.record(game, &state, &found, estimate, search.heuristic().name(), time));
+            println!("{}", self.record(game, &state, &found, estimate, search.heuristic(), time));
             return Ok(ExitCode::SUCCESS);
         }
         let action = found.action.map_or_else(|| "none, the game is over".to_owned(), |a| game.action_text(a));
         println!("best action   {action}\nscore         {:+} for player 1", found.score);
         println!("line          {}", line(game, &found).join(" "));
         if self.stats {
-            let evaluation = search.heuristic().name();
+            let evaluation = search.heuristic();
             println!("static        {estimate:+} for player 1, by {evaluation}");
             print_work(&found, time);
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn record<G: Game>(
+    fn record(
         &self,
-        game: &G,
-        state: &G::State,
+        game: &dyn PlayableGame,
+        state: &AnyState,
         found: &Found,
         estimate: i32,
         heuristic: &str,
@@ -72,7 +72,7 @@ impl Search {
     ) -> serde_json::Value {
         let work = found.work;
         json!({
-            "game": G::NAME,
+            "game": game.name(),
             "position": game.position_text(state),
             "agent": self.agent.to_string(),
             "action": found.action.map(|action| game.action_text(action)),
@@ -93,16 +93,8 @@ impl Search {
     }
 }
 
-fn line<G: Game>(game: &G, found: &Found) -> Vec<String> {
+fn line(game: &dyn PlayableGame, found: &Found) -> Vec<String> {
     found.line.iter().map(|&action| game.action_text(action)).collect()
-}
-
-/// The static score of the position itself.
-fn static_score<G: Game>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State) -> i32 {
-    match game.outcome(state) {
-        Some(outcome) => heuristic.final_score(game, state, &outcome),
-        None => heuristic.estimate(game, state),
-    }
 }
 
 /// The figures that the sources of the games ask for.

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use turnstone_env::{ActionList, Game, with_game};
+use turnstone_env::{AnyState, DynGame};
+use turnstone_trainer::Games;
 
-use crate::cli::{GameArgs, PositionArgs};
+use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
@@ -20,27 +21,24 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let any = self.game.game()?;
-        with_game!(&any, |game| {
-            let (state, last) = self.position.state_and_last(game)?;
-            if self.svg {
-                println!("{}", game.draw_svg(&state, last));
-            } else {
-                print!("{}", game.draw(&state));
-                println!("{}", describe(game, &state));
-            }
-        });
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        let (state, last) = self.position.state_and_last(&*game)?;
+        if self.svg {
+            println!("{}", game.draw_svg(&state, last));
+        } else {
+            print!("{}", game.draw(&state));
+            println!("{}", describe(&*game, &state));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// Position text and who may do what, or how the game ended.
-pub(super) fn describe<G: Game>(game: &G, state: &G::State) -> String {
+pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
     let position = game.position_text(state);
     let Some(outcome) = game.outcome(state) else {
-        let mut legal = ActionList::new();
-        game.legal(state, &mut legal);
+        let legal = game.legal_actions(state);
         let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
         return format!("position {position}\n{} to move: {}", game.mover(state), legal.join(" "));
     };

@@ -2,20 +2,22 @@
 
 mod search;
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_env::games::{AnyGame, Morris};
-use turnstone_env::{Game, Side, with_game};
-use turnstone_exact::{Endless, MorrisTable, Truth, morris};
+use turnstone_agents::{Enumeration, PlayableGame};
+use turnstone_env::DynGame;
+use turnstone_env::Game;
+use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
+use turnstone_exact::{MorrisTable, Truth, morris};
+use turnstone_trainer::Games;
 
-use crate::cli::{GameArgs, PositionArgs};
-use crate::grading::MOST_POSITIONS;
-use crate::progress::{Layers, Reporter, duration, stop_on_signals};
+use crate::args::{GameArgs, PositionArgs};
+use turnstone_arena::grading::MOST_POSITIONS;
+use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Solve {
@@ -44,17 +46,24 @@ pub(crate) struct Solve {
 }
 
 impl Solve {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
-        let game = self.game.game()?;
-        if self.position.is_given() && matches!(game, AnyGame::Morris(_) | AnyGame::MuTorere(_)) {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        let inner = game.inner();
+        if let Some(game) = inner.downcast_ref::<Mancala>() {
+            return self.mancala(game);
+        }
+        if let Some(game) = inner.downcast_ref::<Konane>() {
+            return self.konane(game);
+        }
+        if let Some(game) = inner.downcast_ref::<Morabaraba>() {
+            return self.morabaraba(game);
+        }
+        if self.position.is_given() {
             bail!("{} is solved whole, so no position is looked at", game.name());
         }
-        match &game {
-            AnyGame::Mancala(game) => self.mancala(game),
-            AnyGame::Konane(game) => self.konane(game),
-            AnyGame::Morabaraba(game) => self.morabaraba(game),
-            AnyGame::Morris(game) => self.morris(game),
-            small => with_game!(small, |game| enumerate(game)),
+        match inner.downcast_ref::<Morris>() {
+            Some(game) => self.morris(game),
+            None => enumerate(&*game),
         }
     }
 
@@ -111,25 +120,19 @@ fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode>
 }
 
 /// Solves a small game in memory and counts.
-fn enumerate<G: Game>(game: &G) -> Result<ExitCode> {
-    let Some(truth) = Endless::of(game, MOST_POSITIONS)? else {
-        bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", G::NAME);
+fn enumerate(game: &dyn PlayableGame) -> Result<ExitCode> {
+    let Some(Enumeration { start, counts, .. }) = game.enumerate(MOST_POSITIONS)? else {
+        bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", game.name());
     };
-    let (endless, solution) = (truth.game(), truth.solution());
-    let count = |condition: &dyn Fn(&G::State, i8) -> bool| {
-        let known = |state: &&G::State| solution.value(state).is_some_and(|value| condition(state, value));
-        solution.states().iter().filter(known).count()
-    };
-    let line = |name: &str, count: &dyn Display| println!("{name:<26} {count:>9}");
-    line("reachable positions", &solution.states().len());
-    line("won for player 1", &count(&|_, value| value > 0));
-    line("won for player 2", &count(&|_, value| value < 0));
-    line("draws by infinite play", &count(&|state, value| value == 0 && endless.outcome(state).is_none()));
-    line("positions that are over", &count(&|state, _| endless.outcome(state).is_some()));
-    let for_mover = |state: &G::State, value: i8| if endless.mover(state) == Side::First { value } else { -value };
-    line("won for the player to move", &count(&|state, value| for_mover(state, value) > 0));
-    line("lost for him", &count(&|state, value| for_mover(state, value) < 0));
-    println!("{}: {}", G::NAME, of_the_start(solution.value(&endless.start()).context("the start is reachable")?));
+    let line = |name: &str, count: usize| println!("{name:<26} {count:>9}");
+    line("reachable positions", counts.reachable);
+    line("won for player 1", counts.first);
+    line("won for player 2", counts.second);
+    line("draws by infinite play", counts.endless);
+    line("positions that are over", counts.over);
+    line("won for the player to move", counts.mover);
+    line("lost for the player to move", counts.other);
+    println!("{}: {}", game.name(), of_the_start(start));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_env::with_game;
+use turnstone_trainer::Games;
 
-use crate::config::{Config, Override};
-use crate::progress::{Reporter, stop_on_signals};
-use crate::run::{DamagedShards, Ending, Run, Setup};
-use crate::run_folder::RunFolder;
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup};
+use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
 pub(crate) struct Train {
@@ -45,24 +45,22 @@ pub(crate) struct Train {
 }
 
 impl Train {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
         let (config, folder, resumed) = match &self.resume {
-            Some(named) => self.reopen(named.as_deref())?,
-            None => self.create()?,
+            Some(named) => self.reopen(named.as_deref(), games)?,
+            None => self.create(games)?,
         };
-        let any = config.any_game().map_err(anyhow::Error::msg)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
         let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
         let shown = folder.path().display();
-        reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, any.name()));
-        let ending = with_game!(&any, |game| {
-            let setup = Setup { game, config: &config, folder: &folder, reporter: &reporter, stop };
-            let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
-            run.train(time)?
-        });
+        reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
+        let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
+        let ending = run.train(time)?;
         match ending {
             Ending::Finished => {
                 reporter.line(&format!("finished: {}", folder.latest().display()));
@@ -82,9 +80,9 @@ impl Train {
     }
 
     /// A new run of the config.
-    fn create(&self) -> Result<(Config, RunFolder, bool)> {
+    fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
-        let mut config = Config::read_with(path, &self.set)?;
+        let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
         let changed = self.seed.is_some() || !self.set.is_empty();
         let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
@@ -93,7 +91,7 @@ impl Train {
     }
 
     /// A run to go on with. A config given along with it has to be the run's own.
-    fn reopen(&self, named: Option<&Path>) -> Result<(Config, RunFolder, bool)> {
+    fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder, bool)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {
             (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),
@@ -102,9 +100,9 @@ impl Train {
             _ => bail!("name the folder of the run to --resume"),
         };
         let folder = RunFolder::open_to_train(&folder)?;
-        let config = Config::read(&folder.config())?;
+        let config = Config::read(&folder.config(), games)?;
         if let Some(path) = given {
-            let given = Config { seed: config.seed, ..Config::read(path)? };
+            let given = Config { seed: config.seed, ..Config::read(path, games)? };
             if given != config {
                 bail!(
                     "{} differs from the run's own {}; resume without naming it, or --overwrite the run",

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use turnstone_env::Game;
+use turnstone_env::DynGame;
 
-use crate::agents::Thought;
+use turnstone_agents::Thought;
 
 /// An `info` line; `time` is how long the search has taken so far.
-pub(super) fn info<G: Game>(game: &G, thought: &Thought, time: Duration) -> String {
+pub(super) fn info(game: &dyn DynGame, thought: &Thought, time: Duration) -> String {
     let nps = thought.nodes as f64 / time.as_secs_f64().max(1e-6);
     let mut line =
         format!("info depth {} nodes {} nps {nps:.0} time {}", thought.depth, thought.nodes, time.as_millis());
@@ -51,7 +51,7 @@ fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Verdict;
+    use turnstone_agents::Verdict;
     use turnstone_env::games::Mancala;
 
     #[test]

@@ -1,33 +1,35 @@
 //! The thread that searches, so that commands are heard in the meantime.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use turnstone_env::{Action, Game};
+use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
 use super::info::{complaint, info};
-use crate::agents::{Player, Thinking};
-use crate::streams::{Purpose, Stream, stream};
-use crate::talk::Output;
+use turnstone_agents::line_io::Output;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{Player, Thinking};
 
 /// How long the end of the program waits for a search that has been told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A position and how it came about.
 #[derive(Clone, Debug)]
-pub(super) struct Line<G: Game> {
-    pub(super) start: G::State,
+pub(super) struct Line {
+    pub(super) start: AnyState,
     pub(super) moves: Vec<Action>,
     /// The position after the moves.
-    pub(super) state: G::State,
+    pub(super) state: AnyState,
 }
 
-impl<G: Game> Line<G> {
-    pub(super) fn new(start: G::State) -> Self {
-        Self { start, moves: Vec::new(), state: start }
+impl Line {
+    pub(super) fn new(start: AnyState) -> Self {
+        let state = start.clone();
+        Self { start, moves: Vec::new(), state }
     }
 
     /// The moves by which this line goes on from another one, if it does.
@@ -36,25 +38,24 @@ impl<G: Game> Line<G> {
     }
 }
 
-enum Job<G: Game> {
+enum Job {
     NewGame,
-    Think { line: Line<G>, limits: Option<Limits>, stop: Stop },
+    Think { line: Line, limits: Option<Limits>, stop: Stop },
 }
 
 /// The near end of the thread. It does one job at a time.
-pub(super) struct SearchThread<G: Game> {
-    jobs: Sender<Job<G>>,
+pub(super) struct SearchThread {
+    jobs: Sender<Job>,
     done: Receiver<()>,
     /// Ends the search that is under way.
     running: Option<Stop>,
 }
 
-impl<G: Game> SearchThread<G> {
+impl SearchThread {
     /// Starts the thread; searches print to `output`.
-    pub(super) fn start(game: &G, player: Box<dyn Player<G>>, seed: u64, output: Output) -> Self {
+    pub(super) fn start(game: Arc<dyn DynGame>, player: Box<dyn Player>, seed: u64, output: Output) -> Self {
         let (jobs, todo) = mpsc::channel();
         let (finished, done) = mpsc::channel();
-        let game = game.clone();
         thread::spawn(move || {
             let rng = stream(seed, Purpose::Play, [0, 0]);
             let at = Line::new(game.start());
@@ -96,7 +97,7 @@ impl<G: Game> SearchThread<G> {
     }
 
     /// Begins a search of a running position. The thread must be idle.
-    pub(super) fn think(&mut self, line: &Line<G>, limits: Option<Limits>) -> Result<()> {
+    pub(super) fn think(&mut self, line: &Line, limits: Option<Limits>) -> Result<()> {
         let stop = Stop::default();
         self.running = Some(stop.clone());
         self.jobs.send(Job::Think { line: line.clone(), limits, stop }).map_err(|_| failed())
@@ -128,18 +129,18 @@ fn failed() -> anyhow::Error {
 }
 
 /// What lives on the thread.
-struct Searcher<G: Game> {
-    game: G,
-    player: Box<dyn Player<G>>,
+struct Searcher {
+    game: Arc<dyn DynGame>,
+    player: Box<dyn Player>,
     rng: Stream,
     /// Where the player believes the game to be.
-    at: Line<G>,
+    at: Line,
     seed: u64,
     output: Output,
 }
 
-impl<G: Game> Searcher<G> {
-    fn work(&mut self, job: Job<G>, finished: &Sender<()>) {
+impl Searcher {
+    fn work(&mut self, job: Job, finished: &Sender<()>) {
         // The near end may be gone: then nobody waits.
         match job {
             Job::NewGame => {
@@ -158,19 +159,19 @@ impl<G: Game> Searcher<G> {
     fn new_game(&mut self) {
         self.at = Line::new(self.game.start());
         self.rng = stream(self.seed, Purpose::Play, [0, 0]);
-        self.player.new_game(&self.game, &self.at.start, &mut self.rng);
+        self.player.new_game(&self.at.start, &mut self.rng);
     }
 
     /// Searches a position and returns the line that answers it.
-    fn think(&mut self, line: Line<G>, limits: Option<Limits>, stop: Stop) -> String {
+    fn think(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
         for &action in line.since(&self.at).unwrap_or_default() {
-            self.player.played(&self.game, action);
+            self.player.played(action);
         }
         self.at = line;
         let start = Instant::now();
-        let mut report = |thought: &_| self.output.line(&info(&self.game, thought, start.elapsed()));
+        let mut report = |thought: &_| self.output.line(&info(&*self.game, thought, start.elapsed()));
         let mut thinking = Thinking { limits, stop, report: Some(&mut report) };
-        match self.player.think(&self.game, &self.at.state, &mut thinking, &mut self.rng) {
+        match self.player.think(&self.at.state, &mut thinking, &mut self.rng) {
             Ok(action) => format!("bestmove {}", self.game.action_text(action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }

@@ -3,14 +3,14 @@
 use std::io::BufRead;
 
 use anyhow::Result;
-use turnstone_env::{Action, ActionList, Game, Side, play_text};
+use turnstone_agents::PlayableGame;
+use turnstone_env::{Action, DynGame, Side};
 
 use super::info::complaint;
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
-use crate::agents::Playable;
-use crate::talk::{Lines, Output};
+use turnstone_agents::line_io::{Lines, Output};
 
 /// How a session ended.
 pub(super) enum Next {
@@ -20,20 +20,20 @@ pub(super) enum Next {
     Change(Setup),
 }
 
-pub(super) struct Session<'a, G: Game> {
-    game: &'a G,
+pub(super) struct Session<'a> {
+    game: &'a dyn PlayableGame,
     setup: &'a Setup,
     output: &'a Output,
-    line: Line<G>,
-    search: SearchThread<G>,
+    line: Line,
+    search: SearchThread,
 }
 
-impl<'a, G: Playable> Session<'a, G> {
+impl<'a> Session<'a> {
     /// # Errors
     /// The agent does not play this game.
-    pub(super) fn new(game: &'a G, setup: &'a Setup, output: &'a Output) -> Result<Self> {
+    pub(super) fn new(game: &'a dyn PlayableGame, setup: &'a Setup, output: &'a Output) -> Result<Self> {
         let player = setup.agent_for(game)?.player(game)?;
-        let search = SearchThread::start(game, player, setup.seed, output.clone());
+        let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone());
         Ok(Self { game, setup, output, line: Line::new(game.start()), search })
     }
 
@@ -112,10 +112,10 @@ impl<'a, G: Playable> Session<'a, G> {
         Ok(free)
     }
 
-    fn read_position(&self, start: Option<&str>, moves: &str) -> Result<Line<G>, turnstone_env::Error> {
+    fn read_position(&self, start: Option<&str>, moves: &str) -> Result<Line, turnstone_env::Error> {
         let start = start.map_or_else(|| Ok(self.game.start()), |text| self.game.parse_position(text))?;
         let mut line = Line::new(start);
-        line.moves = play_text(self.game, &mut line.state, moves)?;
+        line.moves = self.game.play_text(&mut line.state, moves)?;
         Ok(line)
     }
 
@@ -143,10 +143,8 @@ impl<'a, G: Playable> Session<'a, G> {
             .to_owned(),
             "fen" => game.position_text(state),
             "legal" => {
-                let mut legal = ActionList::new();
-                game.legal(state, &mut legal);
                 let text = |&action: &Action| game.action_text(action);
-                legal.iter().map(text).collect::<Vec<_>>().join(" ")
+                game.legal_actions(state).iter().map(text).collect::<Vec<_>>().join(" ")
             }
             _ => return self.complain(&format!("unknown query `{}`", turnstone_env::shortened(what))),
         };

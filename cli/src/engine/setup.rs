@@ -1,16 +1,21 @@
 //! What is played and by whom: chosen on the command line, changed by `setoption`.
 
-use anyhow::{Result, anyhow};
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::with_game;
+use std::sync::Arc;
 
-use crate::agents::{Agent, AgentSpec, Playable};
+use anyhow::{Result, anyhow};
+
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_trainer::{Games, TrainableGame};
+
+use crate::args::checkpoint_game;
 
 /// The engine's options. Every one is valid together with the others.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The game with its parameters.
-    pub game: AnyGame,
+    pub game: Arc<dyn TrainableGame>,
+    /// The games that may be chosen.
+    pub games: Games,
     /// Who plays.
     pub agent: AgentSpec,
     /// Seed of random choices.
@@ -20,7 +25,7 @@ pub struct Setup {
 impl Setup {
     /// The `option` lines: those of every game, and the parameters of this one.
     pub(super) fn options(&self) -> Vec<String> {
-        let games = NAMES.iter().map(|name| format!(" var {name}")).collect::<String>();
+        let games = self.games.names().map(|name| format!(" var {name}")).collect::<String>();
         let mut options = vec![
             format!("option name Game type combo default {}{games}", self.game.name()),
             format!("option name Agent type string default {}", self.agent),
@@ -38,20 +43,20 @@ impl Setup {
     pub(super) fn with(&self, name: &str, value: &str) -> Result<Self> {
         let mut changed = self.clone();
         match name.to_ascii_lowercase().as_str() {
-            "game" => changed.game = AnyGame::new(value, &turnstone_env::Params::new())?,
+            "game" => changed.game = self.games.make(value, &turnstone_env::Params::new())?,
             "agent" => {
                 changed.agent = value.parse()?;
-                if let Some(game) = changed.agent.checkpoint_game()? {
+                if let Some(game) = checkpoint_game(&changed.agent, &self.games)? {
                     changed.game = game;
                 }
             }
             "seed" => changed.seed = value.parse().map_err(|_| anyhow!("Seed must be a whole number"))?,
             _ if self.game.params().iter().any(|(key, _)| key == name) => {
-                changed.game = AnyGame::new(self.game.name(), &self.game.params().with(name, value))?;
+                changed.game = self.games.make(self.game.name(), &self.game.params().with(name, value))?;
             }
             _ => return Err(anyhow!("unknown option `{}`", turnstone_env::shortened(name))),
         }
-        with_game!(&changed.game, |game| changed.agent_for(game))?;
+        changed.agent_for(&*changed.game)?;
         Ok(changed)
     }
 
@@ -59,7 +64,7 @@ impl Setup {
     ///
     /// # Errors
     /// It does not play this game.
-    pub(super) fn agent_for<G: Playable>(&self, game: &G) -> Result<Agent> {
+    pub(super) fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
             AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),

@@ -18,8 +18,8 @@ const SAFETENSORS: &str = "model.safetensors";
 const EXAMPLE: &str = include_str!("python/example.py");
 const MILLS: (&str, &str) = ("mills.py", include_str!("python/mills.py"));
 const LICENCES: [(&str, &str); 2] = [
-    ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
-    ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("licences/LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
 ];
 
 /// A game's rules in Python, as names and texts of files; `rules.py` has them. The tests hold them against the game.

@@ -1,7 +1,7 @@
 //! What another program has to know of a game and a network: planes, actions, symmetries, names, as JSON.
 
 use serde_json::{Map, Value, json};
-use turnstone_env::{Action, Game, Spec};
+use turnstone_env::{Action, DynGame, Spec};
 use turnstone_models::{CheckpointInfo, IR_VERSION, OBSERVATION, OPSET, OUTCOMES, POLICY_LOGITS, VALUE_LOGITS};
 
 /// The version of the description, raised when a key changes meaning.
@@ -12,7 +12,7 @@ pub(super) const VERSION_KEY: &str = "turnstone_export";
 const CLASSES: [&str; OUTCOMES] = ["win", "draw", "loss"];
 
 /// The parts of the description by name; docs/export.md says what they mean.
-pub(super) fn describe<G: Game>(game: &G, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
+pub(super) fn describe(game: &dyn DynGame, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
     let spec = game.spec();
     let texts: Vec<String> = (0..spec.actions as u16).map(|action| game.action_text(Action(action))).collect();
     let mut network = json!(info.network);
@@ -21,9 +21,9 @@ pub(super) fn describe<G: Game>(game: &G, info: &CheckpointInfo, parameters: usi
     let symmetry = |s: &turnstone_env::Symmetry| json!({ "points": s.points, "actions": s.actions });
     let parts = [
         (VERSION_KEY, json!(VERSION)),
-        ("game", json!({ "name": G::NAME, "version": G::VERSION, "params": game.params() })),
-        ("observation", observation(&spec)),
-        ("actions", json!({ "count": spec.actions, "blocks": blocks(&spec), "texts": texts, "turned": spec.turned })),
+        ("game", json!({ "name": game.name(), "version": game.version(), "params": game.params() })),
+        ("observation", observation(spec)),
+        ("actions", json!({ "count": spec.actions, "blocks": blocks(spec), "texts": texts, "turned": spec.turned })),
         ("value", json!({ "classes": CLASSES, "of": "mover" })),
         ("symmetries", spec.symmetries.iter().map(symmetry).collect()),
         ("network", network),

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use turnstone_env::games::Konane;
-use turnstone_env::{Error as GameError, Game, Side};
+use turnstone_env::{AnyState, Error as GameError, Game, Side};
 
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
 use super::{SIDES, letter};
-use crate::agents::{Player, PlayerFault};
-use crate::streams::Stream;
+use turnstone_agents::streams::Stream;
+use turnstone_agents::{Player, PlayerFault};
 
 /// How long to wait for a world that does not listen yet.
 const STARTING: Duration = Duration::from_secs(10);
@@ -114,7 +114,7 @@ impl Client {
     /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
     pub fn play(
         &mut self,
-        player: &mut dyn Player<Konane>,
+        player: &mut dyn Player,
         rng: &mut Stream,
         games: u32,
         poll: Duration,
@@ -133,11 +133,11 @@ impl Client {
                 moves = 0; // a new game, also where somebody broke off the last one
             }
             if moves == 0 {
-                player.new_game(&game, &state, rng);
+                player.new_game(&AnyState::new(state), rng);
             }
             let lost = game.outcome(&state).is_some();
             if !lost {
-                let action = player.choose(&game, &state, rng)?;
+                let action = player.choose(&AnyState::new(state), rng)?;
                 self.command(&game.action_text(action))?;
                 self.command("done")?;
                 game.play(&mut state, action);

@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn no_bytes_bring_the_reader_down() {
         use rand::{Rng, RngExt};
-        let mut rng = crate::streams::stream(1, crate::streams::Purpose::Play, [0, 0]);
+        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Play, [0, 0]);
         let alphabet = b"(ltap0g1SVIL'\"\\xu\n.N01cR\xff";
         for _ in 0..20_000 {
             let length = rng.random_range(0..40);

@@ -15,7 +15,7 @@ use super::pickle::Value;
 use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
-use crate::streams::{Purpose, stream};
+use turnstone_agents::streams::{Purpose, stream};
 
 /// Most connections at a time; more are closed at once.
 const MOST_CONNECTIONS: usize = 32;

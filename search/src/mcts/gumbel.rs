@@ -15,7 +15,7 @@ use crate::evaluator::Estimate;
 #[derive(Clone, Default, Debug)]
 pub(super) struct Root {
     /// A sample of the Gumbel distribution per edge, times the noise scale.
-    gumbels: Vec<f32>,
+    pub(super) gumbels: Vec<f32>,
     /// Visits that each edge had when the search began, in a kept tree.
     before: Vec<u32>,
     /// For each simulation to come, last first: the visits that the edge to be chosen has had in this search.
@@ -212,7 +212,7 @@ fn sample(rng: &mut impl Rng) -> f32 {
 /// The schedule of sequential halving: for each of `simulations` simulations the number of visits that the action to be
 /// visited has had so far, when `considered` actions start and the worse half drops out after every round
 /// (`get_sequence_of_considered_visits` of mctx).
-fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>) {
+pub(super) fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>) {
     schedule.clear();
     if considered <= 1 {
         schedule.extend(0..simulations);

@@ -107,8 +107,13 @@ pub(super) fn add_noise(edges: &mut [Edge], noise: RootNoise, rng: &mut impl Rng
     let samples: Vec<f32> = edges.iter().map(|_| gamma.sample(rng)).collect();
     let sum: f32 = samples.iter().sum();
     if sum > 0.0 {
-        for (edge, sample) in edges.iter_mut().zip(samples) {
-            edge.prior += noise.fraction * (sample / sum - edge.prior);
-        }
+        mix(edges, noise.fraction, samples.iter().map(|sample| sample / sum));
+    }
+}
+
+/// Moves every prior by this fraction towards its share of the noise.
+pub(super) fn mix(edges: &mut [Edge], fraction: f32, noise: impl Iterator<Item = f32>) {
+    for (edge, share) in edges.iter_mut().zip(noise) {
+        edge.prior += fraction * (share - edge.prior);
     }
 }

@@ -1,40 +1,10 @@
 //! `[search]`: the tree search of self-play.
 
 use serde::{Deserialize, Serialize};
+use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use super::within;
-
-/// Which tree search.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SearchKind {
-    /// AlphaZero's formula, with Dirichlet noise at the root in self-play.
-    Puct,
-    /// Sequential halving over sampled actions at the root.
-    #[default]
-    Gumbel,
-}
-
-impl SearchKind {
-    /// The search for varied play with so many simulations: at temperature 1 it draws actions as it weighs them.
-    #[must_use]
-    pub fn sampling(self, simulations: u32) -> Method {
-        match self.strongest(simulations) {
-            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: 1.0, ..gumbel }),
-            puct @ Method::Puct(_) => puct,
-        }
-    }
-
-    /// The search without noise, for the strongest play with so many simulations.
-    #[must_use]
-    pub fn strongest(self, simulations: u32) -> Method {
-        match self {
-            Self::Puct => Method::Puct(Puct::default()),
-            Self::Gumbel => Method::Gumbel(Gumbel::strongest(simulations)),
-        }
-    }
-}
 
 /// `[search]`: the tree search of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -119,6 +89,20 @@ impl SearchConfig {
                 c_scale: self.c_scale,
                 noise_scale: 0.0,
             }),
+        }
+    }
+
+    /// The settings that a checkpoint of a run keeps, so that its network is played with the search that it was trained
+    /// with.
+    #[must_use]
+    pub fn settings(&self) -> SearchSettings {
+        SearchSettings {
+            method: self.method,
+            c_puct: self.c_puct,
+            fpu_reduction: self.fpu_reduction,
+            c_visit: self.c_visit,
+            c_scale: self.c_scale,
+            considered: None,
         }
     }
 

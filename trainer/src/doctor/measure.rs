@@ -8,14 +8,15 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
-use crate::agents::{Agent, LoadedNetwork, Playable};
-use crate::arena::{Format, GameRecord, Running, Settings, play as play_games};
+use crate::TrainableGame;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::network::{checkpoint_info, shape};
 use crate::replay::Window;
-use crate::self_play::{self, Games, Progress, Task};
-use crate::streams::{Purpose, stream};
+use crate::self_play::{Games, Progress, Task};
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{Agent, LoadedNetwork};
+use turnstone_agents::{checkpoint_info, shape};
+use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};
 
 /// Shares of the time that self-play and learning are measured for; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
@@ -74,19 +75,19 @@ pub struct Match {
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
-pub(super) fn measure<G: Playable>(
-    game: &G,
+pub(super) fn measure(
+    game: &dyn TrainableGame,
     config: &Config,
     opponents: &[(Agent, u64)],
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Measured>> {
     let spec = game.spec();
-    let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+    let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
     let Some((self_play, window)) = play(game, config, &learner, time.mul_f64(SELF_PLAY_SHARE), stop)? else {
         return Ok(None);
     };
-    let info = checkpoint_info(game, &config.net, 0);
+    let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
     let network = LoadedNetwork { info, weights: learner.averaged().clone() };
     let (steps, seconds_per_step) = learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
@@ -100,15 +101,14 @@ pub(super) fn measure<G: Playable>(
 }
 
 /// Plays iterations of self-play as the run would begin with.
-fn play<G: Playable>(
-    game: &G,
+fn play(
+    game: &dyn TrainableGame,
     config: &Config,
     learner: &Learner,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
     let task = |iteration, search, simulations, self_play| Task {
-        game,
         network: &config.net,
         weights: learner.averaged(),
         search,
@@ -125,7 +125,7 @@ fn play<G: Playable>(
     while let Some(left) = time.checked_sub(start.elapsed()) {
         let iteration = whole.len() as u64 + 1;
         let task = task(iteration, &config.search, planned, &config.self_play);
-        match within(left, stop, |over| self_play::play(&task, &progress, over))? {
+        match within(left, stop, |over| game.self_play(&task, &progress, over))? {
             Some(games) => whole.push(games),
             None => break,
         }
@@ -145,7 +145,7 @@ fn play<G: Playable>(
         let simulations = planned.min(FEW_SIMULATIONS);
         let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
         let start = Instant::now();
-        let games = self_play::play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
+        let games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
         let Some(games) = games else { return Ok(None) };
         let seats = config.self_play.workers() * config.self_play.concurrent_games;
         if searched < 2 * seats as u64 {
@@ -179,8 +179,8 @@ fn play<G: Playable>(
 }
 
 /// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
-fn learn<G: Playable>(
-    game: &G,
+fn learn(
+    game: &dyn TrainableGame,
     config: &Config,
     learner: &mut Learner,
     window: &Window,
@@ -203,8 +203,8 @@ fn learn<G: Playable>(
 }
 
 /// Plays games of the match that the run would play. Games in progress when the time is up are finished.
-fn play_some<G: Playable>(
-    game: &G,
+fn play_some(
+    game: &dyn TrainableGame,
     config: &Config,
     agents: [&Agent; 2],
     planned: u64,

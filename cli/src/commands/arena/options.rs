@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::agents::{AgentSpec, parse_time};
-use crate::arena::{Adjudication, Format, Ladder, OpeningFilter, OpeningSource, Penalty, Settings, Sprt};
+use turnstone_agents::{AgentSpec, parse_time};
+use turnstone_arena::{Adjudication, Format, Ladder, OpeningFilter, OpeningSource, Penalty, Settings, Sprt};
 
 /// Games against each rung of a ladder, where nothing is said.
 const LADDER_GAMES: u32 = 100;
@@ -45,10 +45,10 @@ pub(super) struct Options {
     #[serde(deserialize_with = "clock_in_file")]
     clock: Option<Duration>,
     /// What comes of a player whose clock has run out: random legal moves, or the loss of the game [default: random]
-    #[arg(long, value_enum)]
+    #[arg(long, value_name = "lose|random")]
     out_of_time: Option<Penalty>,
     /// What comes of an engine that crashes, is silent or plays an illegal move [default: lose]
-    #[arg(long, value_enum)]
+    #[arg(long, value_name = "lose|random")]
     on_fault: Option<Penalty>,
     /// End games once the exact truth knows their value (see `turnstone solve`)
     #[arg(long, num_args = 0, default_missing_value = "true")]
@@ -148,7 +148,7 @@ impl Options {
     }
 
     /// What a run's matches are played with.
-    pub(super) fn of_run(config: &crate::config::Config) -> Self {
+    pub(super) fn of_run(config: &turnstone_trainer::config::Config) -> Self {
         Self {
             games: u32::try_from(config.arena.final_games).ok(),
             openings: Some(Openings(OpeningSource::Random(config.arena.opening_plies))),

@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
-use turnstone_env::games::AnyGame;
 use turnstone_env::{Params, nearest};
 
 use super::options::Options;
-use crate::agents::{AgentSpec, TreeSpec};
-use crate::config::{Config, game_of_table};
+use turnstone_agents::{AgentSpec, TreeSpec};
+use turnstone_trainer::config::{Config, game_of_table};
+use turnstone_trainer::{Games, TrainableGame};
 
 /// What a tournament is made of.
 pub(super) struct Plan {
-    pub(super) game: AnyGame,
+    pub(super) game: Arc<dyn TrainableGame>,
     pub(super) agents: Vec<AgentSpec>,
     pub(super) options: Options,
 }
@@ -40,7 +41,13 @@ impl Plan {
     ///
     /// # Errors
     /// One line that names the file and the fault.
-    pub(super) fn read(path: &Path, agents: &[AgentSpec], params: &Params, options: Options) -> Result<Self> {
+    pub(super) fn read(
+        path: &Path,
+        agents: &[AgentSpec],
+        params: &Params,
+        options: Options,
+        games: &Games,
+    ) -> Result<Self> {
         let named = || path.display().to_string();
         if params.iter().next().is_some() {
             bail!("{}: the file has the game's parameters, so --param has no place", named());
@@ -48,7 +55,7 @@ impl Plan {
         let text = fs::read_to_string(path).with_context(named)?;
         let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
         let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
-        let mut plan = if own { Self::of_file(&text) } else { Self::of_run(path) }.with_context(named)?;
+        let mut plan = if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
         if !agents.is_empty() {
             plan.agents = agents.to_vec();
         }
@@ -56,9 +63,9 @@ impl Plan {
         Ok(plan)
     }
 
-    fn of_file(text: &str) -> Result<Self> {
+    fn of_file(text: &str, games: &Games) -> Result<Self> {
         let file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
-        let game = game_of_table(&file.game).map_err(anyhow::Error::msg)?;
+        let game = game_of_table(&file.game, games).map_err(anyhow::Error::msg)?;
         let known = Options::keys();
         if let Some(key) = file.arena.rest.keys().find(|key| !known.contains(&key.as_str())) {
             let near = nearest(key, known.iter().copied()).map(|near| format!(" (did you mean `arena.{near}`?)"));
@@ -76,13 +83,13 @@ impl Plan {
     }
 
     /// Without agents of its own, a run's newest checkpoint meets the opponents of its matches.
-    fn of_run(path: &Path) -> Result<Self> {
-        let config = Config::read(path)?;
-        let game = config.any_game().map_err(anyhow::Error::msg)?;
+    fn of_run(path: &Path, games: &Games) -> Result<Self> {
+        let config = Config::read(path, games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
-        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search);
+        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search.into());
         let newest = AgentSpec::Az { checkpoint, tree };
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         Ok(Self { game, agents, options: Options::of_run(&config) })
@@ -104,7 +111,7 @@ mod tests {
         fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
-        Plan::read(&path, given, &Params::new(), Options::default())
+        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_trainer::built_in())
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `turnstone bench env`: random playouts and batched stepping of each game, on one thread.
 
 use std::hint::black_box;
-use std::mem::size_of;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -9,10 +8,10 @@ use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{ActionList, Game, Params, VecEnv, playout, with_game};
+use turnstone_env::{DynGame, Params};
+use turnstone_trainer::Games;
 
-use crate::streams::Stream;
+use turnstone_agents::streams::Stream;
 
 #[derive(Args, Debug)]
 pub(crate) struct Env {
@@ -40,17 +39,17 @@ struct Row {
 }
 
 impl Env {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
-        let all: Vec<String> = NAMES.iter().map(|&name| name.to_owned()).collect();
+        let all: Vec<String> = games.names().map(str::to_owned).collect();
         let names = if self.games.is_empty() { &all } else { &self.games };
-        let games = names.iter().map(|name| AnyGame::new(name, &Params::new())).collect::<Result<Vec<_>, _>>()?;
+        let measured = names.iter().map(|name| games.make(name, &Params::new())).collect::<Result<Vec<_>, _>>()?;
         if !self.json {
             println!("one thread{:>24}{:>18}{:>18}{:>8}", "state", "playout plies/s", "VecEnv steps/s", "ratio");
         }
         let mut rows = Vec::new();
-        for any in &games {
-            let row = with_game!(any, |game| self.measure(game, time));
+        for game in &measured {
+            let row = self.measure(&**game, time);
             if !self.json {
                 let ratio = row.plies_per_second / row.steps_per_second;
                 let [plies, steps] = [row.plies_per_second, row.steps_per_second].map(|rate| rate / 1e6);
@@ -65,16 +64,15 @@ impl Env {
     }
 
     /// Measures both in turn, in short slices, so that a change of the machine's speed meets them alike.
-    fn measure<G: Game>(&self, game: &G, time: Duration) -> Row {
+    fn measure(&self, game: &dyn DynGame, time: Duration) -> Row {
         const SLICES: u32 = 10;
         let mut rng = Stream::seed_from_u64(1);
-        let mut legal = ActionList::new();
-        let mut envs = VecEnv::new(game.clone(), self.envs as usize);
+        let mut envs = game.vec_env(self.envs as usize, 1);
         envs.reset(Some(1));
         let mut actions = Vec::new();
         let (mut playouts, mut steps) = (Rate::default(), Rate::default());
         for _ in 0..SLICES {
-            playouts.add(time / SLICES, || black_box(playout(game, &mut game.start(), &mut legal, &mut rng)).1);
+            playouts.add(time / SLICES, || black_box(game.playout(&mut rng)).1);
             steps.add(time / SLICES, || {
                 envs.sample(&mut actions);
                 black_box(envs.step(&actions).expect("sampled actions are legal"));
@@ -82,8 +80,8 @@ impl Env {
             });
         }
         Row {
-            game: G::NAME,
-            state_bytes: size_of::<G::State>(),
+            game: game.name(),
+            state_bytes: game.state_bytes(),
             plies_per_second: playouts.per_second(),
             steps_per_second: steps.per_second(),
         }

@@ -8,13 +8,12 @@ use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
-use turnstone_env::{Game, with_game};
 use turnstone_models::{NetworkConfig, Shape, Weights};
+use turnstone_trainer::{Games, TrainableGame};
 
 use super::subject::Subject;
-use crate::network::shape;
-use crate::self_play::random_opening;
-use crate::streams::Stream;
+use turnstone_agents::shape;
+use turnstone_agents::streams::Stream;
 
 #[derive(Args, Debug)]
 pub(crate) struct Inference {
@@ -38,12 +37,12 @@ struct Row {
 }
 
 impl Inference {
-    pub(super) fn run(&self) -> Result<ExitCode> {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
-        let config = self.subject.config()?;
-        let game = config.any_game().map_err(anyhow::Error::msg)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let most = self.batch.iter().copied().max().unwrap_or(1) as usize;
-        let (shape, inputs) = with_game!(&game, |game| (shape(&game.spec()), observations(game, most)));
+        let (shape, inputs) = (shape(game.spec()), observations(&*game, most));
         let weights = Weights::random(&config.net.layout(&shape)?, 1);
         if !self.json {
             println!("{}, {} parameters, one thread", config.net, weights.count());
@@ -86,12 +85,12 @@ pub(super) fn bare_rate(
 }
 
 /// Observations of positions after random plies, `[count, features]`.
-pub(super) fn observations<G: Game>(game: &G, count: usize) -> Vec<f32> {
+pub(super) fn observations(game: &dyn TrainableGame, count: usize) -> Vec<f32> {
     let features = game.spec().features();
     let mut inputs = vec![0.0; count * features];
     let mut rng = Stream::seed_from_u64(1);
     for row in inputs.chunks_exact_mut(features) {
-        game.observe(&random_opening(game, 30, &mut rng).0, row);
+        game.observe(&game.random_opening(30, &mut rng).0, row);
     }
     inputs
 }

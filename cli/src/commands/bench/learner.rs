@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_env::{Game, with_game};
 use turnstone_models::{Batch, Example, Learner};
+use turnstone_trainer::Games;
 
 use super::inference::observations;
 use super::subject::{Subject, thread_counts};
-use crate::network::shape;
+use turnstone_agents::shape;
 
 #[derive(Args, Debug)]
 pub(crate) struct LearnerSteps {
@@ -35,12 +35,12 @@ struct Row {
 }
 
 impl LearnerSteps {
-    pub(super) fn run(&self) -> Result<ExitCode> {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
-        let config = self.subject.config()?;
-        let game = config.any_game().map_err(anyhow::Error::msg)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         let rows = config.learn.batch;
-        let (shape, inputs) = with_game!(&game, |game| (shape(&game.spec()), observations(game, rows)));
+        let (shape, inputs) = (shape(game.spec()), observations(&*game, rows));
         let mut learner = Learner::new(shape.clone(), &config.net, &config.learn.optimiser(), config.seed)?;
         let mut batch = Batch::new(shape.clone());
         let (legal, policy) = (vec![true; shape.actions], vec![1.0 / shape.actions as f32; shape.actions]);

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{Params, with_game};
-use turnstone_search::classic::{AlphaBeta, Classical, MAX_DEPTH};
+use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame};
+use turnstone_env::Params;
+use turnstone_search::classic::MAX_DEPTH;
+use turnstone_trainer::Games;
 
 use crate::commands::search::rate;
 
@@ -54,16 +55,16 @@ struct Row {
 }
 
 impl Search {
-    pub(super) fn run(&self) -> Result<ExitCode> {
-        let names: Vec<&str> = self.game.as_deref().map_or_else(|| NAMES.to_vec(), |name| vec![name]);
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let names: Vec<&str> = self.game.as_deref().map_or_else(|| games.names().collect(), |name| vec![name]);
         let mut rows = Vec::new();
         if !self.json {
             println!("{:<12} {:>6} {:>6} {:>12} {:>10} {:>10}", "game", "depth", "MiB", "nodes", "seconds", "Mnodes/s");
         }
         for name in names {
-            let any = AnyGame::new(name, &Params::new())?;
+            let game = games.make(name, &Params::new())?;
             for hash in [0, self.hash] {
-                let row = with_game!(&any, |game| self.measure(game, hash));
+                let row = self.measure(&*game, hash);
                 if !self.json {
                     let Row { game, depth, nodes, seconds, .. } = row;
                     println!(
@@ -80,20 +81,17 @@ impl Search {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn measure<G: Classical>(&self, game: &G, hash: u32) -> Row {
-        let listed = DEPTHS.iter().find(|(name, _)| *name == G::NAME).map(|(_, depth)| *depth);
+    fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {
+        let listed = DEPTHS.iter().find(|(name, _)| *name == game.name()).map(|(_, depth)| *depth);
         let depth = self.depth.or(listed).unwrap_or(OTHER_DEPTH);
-        let heuristic = G::heuristics().swap_remove(0);
-        let name = heuristic.name();
-        let mut search = AlphaBeta::new(game, heuristic);
-        if hash > 0 {
-            search = search.with_table((hash as usize) << 20);
-        }
+        let spec = ClassicalSpec { method: ClassicalMethod::FixedDepth { depth, table: hash }, heuristic: None };
+        let mut search = game.classical_search(&spec).expect("every game has a static evaluation");
+        let name = search.heuristic();
         let (mut time, mut searches, whole) = (Duration::ZERO, 0u32, Instant::now());
         let found = loop {
             search.forget();
             let start = Instant::now();
-            let found = search.search(&game.start(), depth);
+            let found = search.find(&game.start());
             time += start.elapsed();
             searches += 1;
             // Forgetting a large table takes longer than a shallow search.
@@ -102,7 +100,7 @@ impl Search {
             }
         };
         Row {
-            game: G::NAME,
+            game: game.name(),
             heuristic: name,
             depth,
             hash,

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_env::{Game, with_game};
 use turnstone_models::Weights;
+use turnstone_trainer::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
 use super::subject::{Subject, thread_counts};
-use crate::agents::load_network;
-use crate::config::{Config, SelfPlayConfig, cores};
-use crate::network::shape;
-use crate::self_play::{self, Progress, Task, Work};
+use turnstone_agents::load_network;
+use turnstone_agents::shape;
+use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
+use turnstone_trainer::self_play::{Progress, Task, Work};
 
 #[derive(Args, Debug)]
 pub(crate) struct SelfPlay {
@@ -63,14 +63,14 @@ struct Row {
 }
 
 impl SelfPlay {
-    pub(super) fn run(&self) -> Result<ExitCode> {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
-        let config = self.subject.config()?;
-        let any = config.any_game().map_err(anyhow::Error::msg)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
         if !self.json {
             println!(
                 "{}: {}; {} simulations, {} games per worker, cache {}",
-                any.name(),
+                game.name(),
                 config.net,
                 config.search.simulations,
                 config.self_play.concurrent_games,
@@ -79,7 +79,7 @@ impl SelfPlay {
         }
         let mut rows = Vec::new();
         for threads in thread_counts(&self.threads) {
-            let row = with_game!(&any, |game| self.measure(game, &config, threads, time))?;
+            let row = self.measure(&*game, &config, threads, time)?;
             if !self.json {
                 row.print();
             }
@@ -94,14 +94,13 @@ impl SelfPlay {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn measure<G: Game>(&self, game: &G, config: &Config, threads: usize, time: Duration) -> Result<Row> {
+    fn measure(&self, game: &dyn TrainableGame, config: &Config, threads: usize, time: Duration) -> Result<Row> {
         let weights = match &self.checkpoint {
-            None => Weights::random(&config.net.layout(&shape(&game.spec()))?, config.seed),
+            None => Weights::random(&config.net.layout(&shape(game.spec()))?, config.seed),
             Some(path) => load_network(path, game)?.weights,
         };
         let self_play = SelfPlayConfig { threads, ..config.self_play.clone() };
         let mut task = Task {
-            game,
             network: &config.net,
             weights: &weights,
             search: &config.search,
@@ -115,14 +114,14 @@ impl SelfPlay {
         let start = Instant::now();
         while start.elapsed() < time {
             task.iteration += 1;
-            let games = self_play::play(&task, &Progress::default(), &AtomicBool::new(false))?;
+            let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
             let games = games.expect("nothing stops it");
             work.add(&games.work);
         }
         let elapsed = start.elapsed();
         let bare = on_all(threads, || {
             let batch = (work.traffic.mean_batch().round() as usize).max(1);
-            bare_rate(&config.net, &weights, &shape(&game.spec()), batch, &observations(game, batch), time / 5)
+            bare_rate(&config.net, &weights, &shape(game.spec()), batch, &observations(game, batch), time / 5)
         })?;
         Ok(Row::new(threads, config, elapsed, &work, bare))
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Args;
 
-use crate::config::{Config, Override, cores};
+use turnstone_trainer::Games;
+use turnstone_trainer::config::{Config, Override, cores};
 
 #[derive(Args, Debug)]
 pub(super) struct Subject {
@@ -18,15 +19,15 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn config(&self) -> Result<Config> {
+    pub(super) fn config(&self, games: &Games) -> Result<Config> {
         if Path::new(&self.subject).is_file() {
-            return Ok(Config::read_with(Path::new(&self.subject), &self.set)?);
+            return Ok(Config::read_with(Path::new(&self.subject), &self.set, games)?);
         }
         let mut table = toml::Table::new();
         table.insert("name".into(), self.subject.clone().into());
         let text = toml::to_string(&toml::Table::from_iter([("game".to_owned(), table.into())]))?;
-        let config = Config::parse(&text).map_err(anyhow::Error::msg)?;
-        config.with(&self.set).map_err(anyhow::Error::msg)
+        let config = Config::parse(&text, games).map_err(anyhow::Error::msg)?;
+        config.with(&self.set, games).map_err(anyhow::Error::msg)
     }
 }
 

@@ -9,7 +9,7 @@ use turnstone_env::games::Konane as Game;
 use turnstone_env::seeds::konane::{Board, format_move, get_empties, move_generator};
 use turnstone_env::{Game as _, Side};
 
-use crate::cli::PositionArgs;
+use crate::args::PositionArgs;
 
 #[derive(Args, Debug)]
 pub(crate) struct Konane {
@@ -49,7 +49,7 @@ impl Konane {
     pub(crate) fn run(&self) -> Result<ExitCode> {
         let (Function::Moves(args) | Function::Empties(args)) = &self.function;
         let game = Game::default();
-        let state = args.position.state(&game)?;
+        let state = *args.position.state(&Erased::new(game.clone()))?.of();
         let board: Board = std::array::from_fn(|row| {
             std::array::from_fn(|column| game.stone(&state, row + 1, column + 1).map(|side| ['X', 'O'][side.index()]))
         });

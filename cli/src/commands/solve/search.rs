@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use turnstone_env::games::{Konane, Mancala, Morabaraba};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Erased, Game, Side};
 use turnstone_exact::{KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames, Truth};
 
 use super::Solve;
-use crate::progress::{Layers, Reporter, duration, stop_on_signals};
+use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
 
 /// Positions that a search remembers: 200 to 300 MB.
 const ENTRIES: usize = 1 << 23;
@@ -18,7 +18,7 @@ const ENTRIES: usize = 1 << 23;
 impl Solve {
     pub(super) fn mancala(&self, game: &Mancala) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let state = self.position.state(game)?;
+        let state: <Mancala as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
         let path = self.out.join(MancalaEndgames::file_name(game));
         let known =
             if self.overwrite || !path.exists() { None } else { usable(MancalaEndgames::open(game, &path), &reporter) };
@@ -52,7 +52,7 @@ impl Solve {
 
     pub(super) fn konane(&self, game: &Konane) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let state = self.position.state(game)?;
+        let state: <Konane as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
         let (size, most) = (game.size(), KonaneSolver::MAX_SIZE);
         if size > most {
             bail!("boards up to {most} x {most} are solved, not {size} x {size}");
@@ -84,7 +84,7 @@ impl Solve {
         if !self.position.is_given() {
             return Ok(ExitCode::SUCCESS);
         }
-        let state = self.position.state(game)?;
+        let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
         let value = endgames.value(game, &state).context("the position is not three cows against three")?;
         println!("{}: {}", game.position_text(&state), won_by(value.into()));
         if let Some((side, plies)) = endgames.mill(game, &state) {
