@@ -5,28 +5,24 @@
 use std::io::BufRead;
 
 use serde_json::json;
-use turnstone_env::games::AnyGame;
-use turnstone_env::{ActionList, Error, Game, Params, with_game};
+use turnstone_env::games::built_in;
+use turnstone_env::{DynGame, Error, Params};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (name, position) = line.split_once('|').ok_or("expected `game|position`")?;
-        let game = AnyGame::new(name, &Params::new())?;
-        println!("{}", with_game!(&game, |game| described(game, position))?);
+        let game = built_in().make(name, &Params::new())?;
+        println!("{}", described(&*game, position)?);
     }
     Ok(())
 }
 
-fn described<G: Game>(game: &G, position: &str) -> Result<serde_json::Value, Error> {
+fn described(game: &dyn DynGame, position: &str) -> Result<serde_json::Value, Error> {
     let state = if position == "start" { game.start() } else { game.parse_position(position)? };
-    let mut legal = ActionList::new();
-    let outcome = game.outcome(&state);
-    if outcome.is_none() {
-        game.legal(&state, &mut legal);
-    }
+    let (legal, outcome) = (game.legal_actions(&state), game.outcome(&state));
     let after = |&action| {
-        let mut after = state;
+        let mut after = state.clone();
         game.play(&mut after, action);
         game.position_text(&after)
     };
