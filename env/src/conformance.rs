@@ -21,8 +21,8 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
-/// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, may be 0 and truncate no
-/// game then.
+/// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
+/// then truncate no game.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.

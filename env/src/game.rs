@@ -43,11 +43,11 @@ pub struct Spec {
     pub blocks: Vec<(&'static str, usize)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
-    /// Where the players act on different points (Mancala): what an action of the second player is called when the
-    /// board is turned so that he sits where the first player sits. `None` where both act on the same points.
+    /// Where the players act on different points (Mancala): for each action, the action that it becomes when the board
+    /// is turned so that the second player sits in the first player's place. `None` where both act on the same points.
     pub turned: Option<Vec<u16>>,
-    /// A clear margin of victory, the unit in which networks are told of margins ([`Outcome::margin`]). `None` where the
-    /// game keeps no scores.
+    /// A clear margin of victory: the unit of margins ([`Outcome::margin`]) in training targets. `None` where the game
+    /// keeps no scores.
     pub margin_scale: Option<f32>,
 }
 
@@ -111,11 +111,11 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
     const VERSION: u32;
 
-    /// Names of the parameters that [`Game::with_params`] knows.
+    /// Names of the parameters of [`Game::with_params`].
     const PARAMS: &'static [&'static str];
 
-    /// Those of [`Game::PARAMS`] that end a game after a number of plies; 0 switches each of them off. Exact values are those
-    /// of the game without such limits ([`without_limits`]).
+    /// Those of [`Game::PARAMS`] that end a game after a number of plies; 0 switches each of them off. Exact values are
+    /// those of the game without such limits ([`without_limits`]).
     const PLY_LIMITS: &'static [&'static str] = &[];
 
     /// All that decides the future and nothing else: equal states have equal futures. Small enough to copy instead of

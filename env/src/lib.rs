@@ -1,7 +1,7 @@
 //! Rules, text, observations and a gym-style interface for traditional two-player board games.
 //!
 //! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
-//! in its [`Spec`]; [`Env`] is the checked, gym-style door and [`VecEnv`] the same for many games at once;
+//! in its [`Spec`]; [`Env`] is the checked, gym-style interface and [`VecEnv`] the same for many games at once;
 //! [`DynGame`] is a game of any type, [`Games`] a list of games by name, and [`make`] and [`make_vec`] turn a name
 //! into an environment. Boards are drawn as
 //! text and as [`svg`]; [`seeds`] holds the functions that the games' sources name.

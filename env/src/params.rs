@@ -55,7 +55,7 @@ pub struct ParamReader<'a> {
 }
 
 impl<'a> ParamReader<'a> {
-    /// A reader of the parameters of `game`, which knows those in `known`.
+    /// A reader of the parameters of `game`, whose names are in `known`.
     ///
     /// # Errors
     /// A parameter that is not known; the nearest that is known is named.

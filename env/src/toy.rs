@@ -3,7 +3,7 @@
 //! ```
 //! use turnstone_env::{Game, Side, toy::Toy};
 //!
-//! // Player 1 chooses; his first choice leaves the move with him, the second hands it to player 2.
+//! // Player 1 chooses: after the first choice player 1 moves again, after the second player 2 does.
 //! let toy: Toy = "1(1(+3 -2) 2(-1 +4))".parse()?;
 //! let mut state = toy.start();
 //! toy.play(&mut state, turnstone_env::Action(0));

@@ -1,11 +1,11 @@
-//! Games without the counters that end them early, so that the truth does not depend on when a position comes up.
+//! Exact values of games without their ply limits, which do not depend on when a position occurs.
 
 use turnstone_env::{Error, Game, without_limits};
 
 use crate::reachable::Solution;
 use crate::truth::Truth;
 
-/// The truth of a small game without its limits, for states of the game with them.
+/// Exact values of a small game without its ply limits, looked up with states of the game with them.
 ///
 /// ```
 /// use turnstone_env::{Game, games::MuTorere, play_text};
@@ -25,7 +25,7 @@ pub struct Endless<G: Game> {
 }
 
 impl<G: Game> Endless<G> {
-    /// Solves the game, or gives up (`None`) if more than `most` positions can be reached.
+    /// Solves the game. `None` if more than `most` positions are reachable.
     ///
     /// # Errors
     /// Those of [`without_limits`].
@@ -40,7 +40,7 @@ impl<G: Game> Endless<G> {
         &self.game
     }
 
-    /// The values of all its positions.
+    /// The values of all reachable positions.
     #[must_use]
     pub fn solution(&self) -> &Solution<G> {
         &self.solution
@@ -49,7 +49,7 @@ impl<G: Game> Endless<G> {
 
 impl<G: Game> Truth<G> for Endless<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
-        // The text of a position is what both games have in common; without a limit its count is read and dropped.
+        // Both games share the text of positions; without a limit the count in it is read and dropped.
         let state = self.game.parse_position(&game.position_text(state)).ok()?;
         self.solution.value(&state)
     }

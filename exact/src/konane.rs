@@ -1,12 +1,11 @@
-//! Exact values of Konane on boards up to 8x8: who wins, by depth-first search over what is left of the position.
+//! Exact values of Konane on boards up to 8x8: depth-first search for the winner over reduced positions.
 //!
-//! Before a position is searched it is reduced to what can still happen. A jump is *conceivable* if its stones may be
-//! there and its landing may be empty, taking it that cells once left or entered may be either from then on. Cells of no
-//! conceivable jump are dropped. Conceivable jumps that share no cell with the rest form
-//! regions; a region where only one side can ever jump is as many free moves as it has jumps in its longest sequence
-//! (an integer in the sense of combinatorial game theory), so it is counted and dropped too. What remains, with the
-//! difference of free moves and the mover, is what is remembered. The side whose free moves outnumber all jumps that the
-//! other can still make has won.
+//! A position is reduced before it is searched. A jump is *conceivable* if its stones can be present and its landing can
+//! be empty, where a cell that was ever left or entered counts as either from then on. Cells of no conceivable jump are
+//! dropped. Conceivable jumps that share no cell with the rest form regions. A region where only one side can ever jump
+//! is an integer in the sense of combinatorial game theory: it is replaced by the number of free moves of its longest
+//! sequence of jumps. The remaining cells, the difference of free moves and the mover are the key of the transposition
+//! table. A side with more free moves than the other side has possible jumps has won.
 
 mod board;
 mod reduce;
@@ -47,14 +46,14 @@ impl KonaneSolver {
     /// The largest board whose positions are solved.
     pub const MAX_SIZE: usize = 8;
 
-    /// A solver that remembers about so many positions, 24 bytes each.
+    /// A solver with a transposition table of about `entries` positions, 24 bytes each.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self { table: Table::new(entries), nodes: 0, most_nodes: 0 }
     }
 
-    /// Who wins a position if both play best. `None` on boards larger than [`KonaneSolver::MAX_SIZE`], or if it takes
-    /// more than `most_nodes` nodes.
+    /// The winner of a position under best play. `None` on boards larger than [`KonaneSolver::MAX_SIZE`], or if the
+    /// search takes more than `most_nodes` nodes.
     pub fn winner(&mut self, game: &Konane, state: &State, most_nodes: u64) -> Option<Side> {
         (self.nodes, self.most_nodes) = (0, most_nodes);
         if game.size() > Self::MAX_SIZE {
@@ -64,12 +63,12 @@ impl KonaneSolver {
         Some(if wins { game.mover(state) } else { game.mover(state).other() })
     }
 
-    /// Forgets what it remembers of earlier searches.
+    /// Clears the transposition table.
     pub fn forget(&mut self) {
         self.table.clear();
     }
 
-    /// Nodes of the last search.
+    /// Number of nodes of the last search.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes
@@ -138,8 +137,8 @@ impl KonaneSolver {
     }
 }
 
-/// How good a position is for the player who has just moved. A jump less for the opponent counts four times one more of
-/// his own: on 6x6 that took a quarter of the nodes of counting both alike.
+/// Estimate for the player who has just moved, to order the plies. An opponent's jump weighs four times an own one: on
+/// 6x6 that takes a quarter of the nodes of equal weights.
 fn promise(next: &Position) -> i32 {
     next.jumps(next.mover.other()) - 4 * next.jumps(next.mover) - next.free
 }
@@ -150,7 +149,7 @@ impl fmt::Debug for KonaneSolver {
     }
 }
 
-/// The truth of Konane by search: every position that takes at most a number of nodes is covered.
+/// Exact values of Konane by search. Positions that take more than a number of nodes are not covered.
 #[derive(Debug)]
 pub struct KonaneTruth {
     solver: Mutex<KonaneSolver>,
@@ -159,13 +158,14 @@ pub struct KonaneTruth {
 }
 
 impl KonaneTruth {
-    /// What a solver finds with this many nodes per position.
+    /// Searches every position with at most `most_nodes` nodes.
     #[must_use]
     pub fn new(solver: KonaneSolver, most_nodes: u64) -> Self {
         Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
     }
 
-    /// The same, but whether a position is covered does not depend on what was asked before.
+    /// Like [`KonaneTruth::new`], but with an empty table for every position, so that whether a position is covered does
+    /// not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: KonaneSolver, most_nodes: u64) -> Self {
         Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }

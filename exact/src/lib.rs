@@ -1,6 +1,7 @@
-//! The exact truth of games that are small enough: solvers, their tables and the files these are kept in.
+//! Exact values of games: solvers, their tables and the table files.
 //!
-//! Solvers take seconds to minutes, tell their [`Progress`] and may use several threads; nothing else in this crate does.
+//! Solvers run for seconds to minutes, report their [`Progress`] and may use several threads. Everything else in this
+//! crate answers on the calling thread.
 
 mod progress;
 mod truth;

@@ -1,8 +1,8 @@
 //! Exact values of Mancala: alpha-beta over a table of all positions with few stones left in play.
 //!
-//! The value of a position is what the mover gains from here on: the stones that will come to his store less those that
-//! will come to the opponent's. The stores do not matter for it, so positions that differ in the stores only are one, and
-//! so are those that differ in the players. The margin of the game is the difference of the stores plus this gain.
+//! The value of a position is the mover's gain from here on: the stones that will come to the mover's store less those
+//! that will come to the opponent's. It depends neither on the stores nor on which player is the mover, so positions that
+//! differ only in these are one entry. The margin of the game is the difference of the stores plus the gain.
 
 mod board;
 mod endgame;
@@ -42,7 +42,7 @@ pub struct MancalaSolver {
 /// The budget of nodes is spent.
 struct Exceeded;
 
-/// Scores still of interest, for the mover.
+/// Search window of gains for the mover.
 #[derive(Clone, Copy)]
 struct Window {
     alpha: i16,
@@ -50,10 +50,11 @@ struct Window {
 }
 
 impl MancalaSolver {
-    /// A solver of this game that knows these endgames and remembers about `entries` positions, 24 bytes each.
+    /// A solver of this game with an optional endgame table and a transposition table of about `entries` positions, 24
+    /// bytes each.
     ///
     /// # Panics
-    /// If the endgames belong to other rules.
+    /// If the endgame table is of other rules.
     #[must_use]
     pub fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
         let fits = endgames.as_ref().is_none_or(|endgames| endgames.rules_are(game));
@@ -61,8 +62,8 @@ impl MancalaSolver {
         Self { rules: Rules::of(game), endgames, table: Table::new(entries), nodes: 0, most_nodes: 0 }
     }
 
-    /// The margin of the game (store of player 1 less store of player 2) from this position on, both playing best.
-    /// `None` if that takes more than `most_nodes` nodes.
+    /// The final margin (store of player 1 less store of player 2) under best play from this position. `None` if the
+    /// search takes more than `most_nodes` nodes.
     pub fn solve(&mut self, game: &Mancala, state: &State, most_nodes: u64) -> Option<i16> {
         (self.nodes, self.most_nodes) = (0, most_nodes);
         let mover = game.mover(state);
@@ -71,12 +72,12 @@ impl MancalaSolver {
         Some(if mover == Side::First { margin } else { -margin })
     }
 
-    /// Forgets what it remembers of earlier searches.
+    /// Clears the transposition table.
     pub fn forget(&mut self) {
         self.table.clear();
     }
 
-    /// Nodes of the last search.
+    /// Number of nodes of the last search.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes
@@ -100,7 +101,7 @@ impl MancalaSolver {
         Ok(lower)
     }
 
-    /// What the mover gains: exact inside the window, a bound on its far side outside (fail-soft).
+    /// The mover's gain: exact inside the window, outside it a bound (fail-soft).
     fn value(&mut self, board: Board, mut window: Window) -> Result<i16, Exceeded> {
         if let Some(gain) = self.known(board) {
             return Ok(gain);
@@ -127,7 +128,7 @@ impl MancalaSolver {
         let whole = window;
         let mut best = (i16::MIN, 0);
         for ply in self.rules.plies(board, first) {
-            // Where the same player goes on, the window stays his.
+            // If the same player moves again, the window is not negated.
             let Window { alpha, beta } = window;
             let gain = ply.gain
                 + if ply.again {
@@ -163,7 +164,7 @@ impl fmt::Debug for MancalaSolver {
     }
 }
 
-/// The truth of Mancala by search: every position that takes at most a number of nodes is covered.
+/// Exact values of Mancala by search. Positions that take more than a number of nodes are not covered.
 #[derive(Debug)]
 pub struct MancalaTruth {
     solver: Mutex<MancalaSolver>,
@@ -172,13 +173,14 @@ pub struct MancalaTruth {
 }
 
 impl MancalaTruth {
-    /// What a solver finds with this many nodes per position.
+    /// Searches every position with at most `most_nodes` nodes.
     #[must_use]
     pub fn new(solver: MancalaSolver, most_nodes: u64) -> Self {
         Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
     }
 
-    /// The same, but whether a position is covered does not depend on what was asked before.
+    /// Like [`MancalaTruth::new`], but with an empty transposition table for every position, so that whether a position
+    /// is covered does not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: MancalaSolver, most_nodes: u64) -> Self {
         Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }

@@ -1,10 +1,10 @@
 //! Exact values of Morabaraba's last endgame: three cows against three, both flying.
 //!
-//! Whoever forms a mill there shoots and has won, and when a limit on the plies is reached the scores are equal, a draw.
-//! So a position is known by the number of plies after which a mill can be forced: the game is won if that many are left
-//! before the nearer of the two limits, whatever they are. Nothing is left out: both counts of plies and the bans on
-//! forming a mill that was just broken are part of it. Endgames with more cows are not covered: there the limit gives the
-//! game to the higher score, so that their values depend on the limits themselves.
+//! The first mill wins, since its shot leaves the opponent two cows; when a ply limit is reached the scores are equal, a
+//! draw. The table holds the number of plies after which a mill can be forced, and the game is won if it is within the
+//! nearer of the two limits, whatever they are. Both counts of plies and the bans on forming a mill that was just broken
+//! are taken into account. Endgames with more cows are not covered: there a limit gives the game to the higher score, so
+//! that their values depend on the limits themselves.
 
 use std::io;
 use std::path::Path;
@@ -25,7 +25,7 @@ const KIND: &str = "three against three 1";
 /// Neither side can force a mill.
 const NEVER: u8 = 0;
 
-/// In how many plies a mill can be forced, for every position of three cows against three.
+/// Number of plies to a forced mill, for every position of three cows against three.
 ///
 /// ```
 /// use turnstone_env::{Game, games::Morabaraba};
@@ -40,12 +40,12 @@ const NEVER: u8 = 0;
 #[derive(Debug)]
 pub struct MorabarabaEndgames {
     herds: Herds,
-    /// By [`Herds::number`]: odd for a win of the mover by a mill after so many plies, even for a loss.
+    /// Plies to the mill, by [`Herds::number`]: odd where the mover wins, even where the mover loses.
     plies: Stored,
 }
 
 impl MorabarabaEndgames {
-    /// Builds the table. It takes a second or two and is not stopped.
+    /// Builds the table, which takes a second or two. It cannot be stopped.
     #[must_use]
     pub fn build(progress: &dyn Progress) -> Self {
         let herds = Herds::new();
@@ -75,7 +75,7 @@ impl MorabarabaEndgames {
     /// Writes the table to a file.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// The file cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.plies.save(path, &identity())
     }
@@ -96,8 +96,8 @@ impl MorabarabaEndgames {
         "morabaraba-3v3.table".to_owned()
     }
 
-    /// Who can force a mill, and after how many plies, if no limit ends the game before: 0 if the mill stands and its
-    /// shot is pending. `None` if nobody can, or the state is not three against three with all cows placed.
+    /// The side that can force a mill and the number of plies to it, ply limits aside: 0 if a shot is pending. `None` if
+    /// neither side can, or if the state is not three against three with all cows placed.
     #[must_use]
     pub fn mill(&self, game: &Morabaraba, state: &State) -> Option<(Side, u8)> {
         let position = self.herds.position(game, state)?;

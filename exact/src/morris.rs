@@ -4,8 +4,8 @@
 //! - **Opening**: backward induction from there, two bits per position.
 //!
 //! Values do not depend on who is White, so positions are stored for the side to move, and up to the board's four
-//! symmetries. A removal belongs to the turn that earned it; positions with a removal pending are answered by looking
-//! one ply ahead. `no_progress_limit` is left out: where nobody can force a win, the game is a draw by infinite play.
+//! symmetries. A removal belongs to the turn that earned it; positions with a removal pending are looked up one ply
+//! ahead. Values are those without `no_progress_limit`: where neither side can force a win, infinite play is a draw.
 
 mod index;
 mod layers;

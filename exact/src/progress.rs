@@ -1,21 +1,21 @@
-//! What a solver tells of its progress, and how it is asked to stop.
+//! Progress reports of solvers, and requests to stop them.
 
-/// Hears how far a solver is. Solvers work in layers; a layer that has ended is kept, one that is stopped is not.
+/// Receives a solver's progress. Solvers work in layers: finished layers are kept, a layer that is stopped is not.
 pub trait Progress: Sync {
-    /// A layer of so many entries begins.
+    /// A layer of `entries` entries begins.
     fn begin(&self, layer: &str, entries: u64);
 
-    /// More entries of the layer are done; called from several threads.
+    /// Another `entries` entries of the layer are done. Called from several threads.
     fn advance(&self, entries: u64);
 
-    /// The layer is done, with a few words about it.
+    /// The layer is done; `summary` describes the result.
     fn end(&self, layer: &str, summary: &str);
 
-    /// Whether the solver shall stop as soon as it can.
+    /// Whether the solver is to stop as soon as it can.
     fn stopped(&self) -> bool;
 }
 
-/// Tells nobody and never stops.
+/// Ignores all progress and never stops the solver.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Silent;
 

@@ -26,7 +26,7 @@ pub struct Solution<G: Game> {
 }
 
 impl<G: Game> Solution<G> {
-    /// Solves the game, or gives up (`None`) if more than `most` positions can be reached.
+    /// Solves the game. `None` if more than `most` positions are reachable.
     pub fn of(game: &G, most: usize) -> Option<Self> {
         let mut solution = Self { states: Vec::new(), values: Vec::new(), numbers: HashMap::new() };
         solution.add(game.start());

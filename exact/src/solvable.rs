@@ -1,4 +1,4 @@
-//! Where each game's exact truth comes from.
+//! The source of each game's exact values.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::morris::MorrisTable;
 use crate::table_file::TableError;
 use crate::truth::Truth;
 
-/// A game that may have an exact truth: computed on the spot, or from a table that `turnstone solve` has written.
+/// A game that may have exact values: computed on demand, or from a table that `turnstone solve` has written.
 pub trait Solvable: Game {
-    /// The truth of this game, with tables in the folder `tables`; `None` if there is none for its parameters.
+    /// Exact values of this game, with table files in the folder `tables`. `None` if there are none for its parameters.
     ///
     /// # Errors
-    /// A table is missing or damaged; the message says to build it.
+    /// A table is missing or damaged; the message names the command that builds it.
     fn truth(&self, _tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
         Ok(None)
     }
 
-    /// A truth for play and for ending decided games. Where it would have to search for long it covers less, and whether it
-    /// covers a position does not depend on what it was asked before. It answers in milliseconds, but for Konane up to
-    /// 6x6, which it covers whole: there the first answers take up to half a minute.
+    /// Exact values for play and for the adjudication of decided games. Searches are short, so fewer positions are
+    /// covered, and whether one is covered does not depend on earlier queries. A query takes milliseconds, except in
+    /// Konane up to 6x6, which is covered completely: there the first queries take up to half a minute.
     ///
     /// # Errors
     /// As [`Solvable::truth`].
@@ -49,11 +49,11 @@ impl Solvable for Morris {
     }
 }
 
-/// Nodes that the truths by search spend on a position at most: some seconds.
+/// Maximum number of nodes per position: some seconds.
 const MOST_NODES: u64 = 10_000_000;
-/// Positions that they remember: about 100 MB.
+/// Entries of the transposition table: about 100 MB.
 const ENTRIES: usize = 1 << 22;
-/// Nodes that quick truths spend on a position at most, and positions that they remember meanwhile.
+/// Maximum number of nodes per position, and entries of the transposition table, of [`Solvable::quick_truth`].
 const QUICK_NODES: u64 = 10_000;
 const QUICK_ENTRIES: usize = 1 << 12;
 
@@ -71,7 +71,7 @@ impl Solvable for Mancala {
     }
 }
 
-/// The largest board of Konane of which every position is solved, in half a minute at most.
+/// The largest board of Konane that is covered completely, within half a minute.
 const WHOLE_KONANE: usize = 6;
 
 impl Solvable for Konane {

@@ -1,4 +1,4 @@
-//! The bytes of a table, as they were built or mapped from a file.
+//! The bytes of a table, built in memory or mapped from a file.
 
 use std::fmt;
 use std::io;
@@ -42,7 +42,7 @@ impl Stored {
         writer.finish()
     }
 
-    /// Maps a file and checks every block of it. How long the section must be, `fits` says.
+    /// Maps a file and checks all of its blocks. `fits` returns whether a section has a valid length.
     pub(super) fn open(
         path: &Path,
         identity: &TableIdentity,

@@ -1,4 +1,4 @@
-//! The file that a solver's table is kept in: named sections of bytes with a header that says what they are about.
+//! Files of solvers' tables: named sections of bytes, and a header with the identity of the table.
 //!
 //! ```text
 //! 0    magic, format version, where the directory lies, length of the whole file, checksums of directory and prefix
@@ -8,7 +8,7 @@
 //!
 //! A file appears whole or not at all: it is written under a temporary name, synced and renamed, and its prefix is
 //! written last. [`TableFile::open`] maps the file and checks prefix, directory, identity and length, which reads a few
-//! kilobytes; a block's checksum is checked when the block is first touched, so what is damaged is never believed.
+//! kilobytes; a block's checksum is checked when the block is first read, so damaged bytes are never returned.
 //! [`TableFile::verify`] checks all blocks (134 MB in 0.02 s once the file is in memory): programs do so at the start.
 
 mod layout;

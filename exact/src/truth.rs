@@ -1,22 +1,22 @@
-//! What everything that knows the exact value of positions has in common.
+//! The common trait of all sources of exact values.
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
-/// What a truth by search remembers from one answer to the next.
+/// Whether a source that searches keeps its transposition table from one query to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Memory {
-    /// As much as there is room for.
+    /// The table is kept.
     Kept,
-    /// Nothing.
+    /// The table is cleared before every query.
     OfOneAnswer,
 }
 
 /// Exact values of a game's positions.
 ///
-/// A truth may leave out counters that end games early (limits on plies): then its value is that of the game without
-/// them, with infinite play a draw.
+/// A source may ignore ply limits ([`Game::PLY_LIMITS`]): its values are then those of the game without them, where
+/// infinite play is a draw.
 pub trait Truth<G: Game>: Send + Sync {
-    /// The value of a position for the first side: 1, 0 or -1. `None` if this truth does not cover it.
+    /// The value of a position for the first side: 1, 0 or -1. `None` if it is not covered.
     fn value(&self, game: &G, state: &G::State) -> Option<i8>;
 
     /// The legal actions that keep the position's value, in increasing order, empty where the game is over. `None` if
@@ -36,15 +36,14 @@ pub trait Truth<G: Game>: Send + Sync {
         Some(best)
     }
 
-    /// The turns left until the end of a won game, the current one included, if the winner hurries and the loser
-    /// delays; 0 where the game is over. A turn ends where the mover changes. `None` for draws and where this truth
-    /// keeps no distances.
+    /// Number of turns to the end of a won game, the current one included, where the winner takes the shortest way and
+    /// the loser the longest; 0 if the game is over. A turn ends when the mover changes. `None` for draws and without
+    /// known distances.
     fn distance(&self, _game: &G, _state: &G::State) -> Option<u32> {
         None
     }
 
-    /// Those of [`Truth::best_actions`] that make progress: where distances are known, the winner's lead to the
-    /// shortest win and the loser's to the longest loss.
+    /// The [`Truth::best_actions`] that lead to the shortest win or to the longest loss, where distances are known.
     fn optimal_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
         let best = self.best_actions(game, state)?;
         let (mover, value) = (game.mover(state), self.value(game, state)?);

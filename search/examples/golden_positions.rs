@@ -20,8 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn described(game: &dyn DynGame, position: &str) -> Result<serde_json::Value, Error> {
     let state = if position == "start" { game.start() } else { game.parse_position(position)? };
-    let outcome = game.outcome(&state);
-    let legal = game.legal_actions(&state);
+    let (legal, outcome) = (game.legal_actions(&state), game.outcome(&state));
     let after = |&action| {
         let mut after = state.clone();
         game.play(&mut after, action);

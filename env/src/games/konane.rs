@@ -1,4 +1,4 @@
-//! Konane, Hawaiian checkers: two stones leave a full board, then each player jumps over the other's; who cannot, loses.
+//! Konane, Hawaiian checkers: two stones leave a full board, then players jump over each other's stones; who cannot loses.
 //!
 //! ```text
 //!        1 2 3 4 5 6 7 8
@@ -13,8 +13,8 @@
 //!   1    O X O X O X O X
 //! ```
 //!
-//! Source: Pyro's game playing module (`konane_pyro.txt`). X (dark) is player 1, O (light) player 2; `first_player` says
-//! who removes the first stone, from a corner or from the middle. The other removes a stone next to the gap. From then
+//! Source: Pyro's game playing module (`konane_pyro.txt`). X (dark) is player 1, O (light) player 2; `first_player`
+//! removes the first stone, from a corner or from the middle. The other removes a stone next to the gap. From then
 //! on a player jumps with one stone in one straight line over any number of single stones, each into an empty cell.
 //! Stones never leave their colour's cells, so the occupied cells and the mover are the whole state.
 

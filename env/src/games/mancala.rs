@@ -9,7 +9,7 @@
 //!
 //! Source: CSE 140, assignment 3 (`mancala_cse140.txt`). The opponent's store is skipped, a last stone in one's own
 //! store gives another turn, a last stone in an empty own pit takes it and the opposite pit, and when the player to move
-//! has no stones the other takes what is left on his side.
+//! has no stones the other takes those left on the own side.
 
 mod state;
 mod sowing;

@@ -18,7 +18,8 @@
 //!
 //! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in [`seed`].
 //! White places and moves first. A mill just closed removes one opponent's piece that stands in no mill, if there is
-//! one; the removal is an action of its own. Who has two pieces or no legal action loses; `no_progress_limit` draws.
+//! one; the removal is an action of its own. A player with two pieces or no legal action loses; `no_progress_limit` plies
+//! in a row without a placement or a removal are a draw.
 
 mod board;
 mod state;
@@ -272,7 +273,7 @@ impl Morris {
         Ok(state)
     }
 
-    /// Refuses what no game leads to, as far as that is sure.
+    /// Refuses positions that certainly no game leads to.
     fn check_position(&self, state: &State) -> Result<(), String> {
         let State { pieces: board, hands, mover, removing, no_progress } = *state;
         let material = Material { all: self.pieces, board, hands, mover, removing, letters: LETTERS };

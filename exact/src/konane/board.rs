@@ -22,7 +22,7 @@ pub(super) enum Direction {
 impl Direction {
     pub(super) const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
-    /// The cells one further on; what leaves the board is lost.
+    /// The cells one step further; cells off the board are dropped.
     #[inline]
     pub(super) fn ahead(self, cells: Cells) -> Cells {
         match self {
@@ -33,7 +33,7 @@ impl Direction {
         }
     }
 
-    /// The cells one before.
+    /// The cells one step back.
     #[inline]
     pub(super) fn behind(self, cells: Cells) -> Cells {
         match self {
@@ -45,14 +45,14 @@ impl Direction {
     }
 }
 
-/// What is left of a position. Cells outside `cells` are as good as outside the board.
+/// A reduced position. Cells outside `cells` count as outside the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Position {
     pub(super) cells: Cells,
     /// The stones on them.
     pub(super) stones: Cells,
     pub(super) mover: Side,
-    /// Moves that the mover has elsewhere, free of any interference, less those that the opponent has.
+    /// Free moves of the mover in dropped regions, less those of the opponent.
     pub(super) free: i32,
 }
 

@@ -1,17 +1,17 @@
-//! What of a position can still matter: its conceivable jumps, the regions they form, and free moves.
+//! Reduction of positions: conceivable jumps, the regions that they form, and free moves.
 
 use turnstone_env::Side;
 
 use super::board::{Cells, Direction, Position, able, after, coloured};
 
-/// Stones of the opponent up to which the longest sequence of jumps in a region is looked for.
+/// Number of the opponent's stones up to which the longest sequence of jumps in a region is searched.
 const MOST_TAKEN: u32 = 8;
 
-/// A position without all that cannot matter any more.
+/// A position without the cells that cannot affect its value.
 #[derive(Clone, Copy)]
 pub(super) struct Reduced {
     pub(super) position: Position,
-    /// More jumps than these the mover and the opponent cannot make: one for each stone that they might take.
+    /// Upper bounds of the jumps that the mover and the opponent can make: one per stone that they may take.
     most_jumps: [i32; 2],
 }
 

@@ -1,4 +1,4 @@
-//! The bounded table of positions whose winner is known.
+//! Transposition table of positions with a known winner, of a fixed size.
 
 use turnstone_env::Side;
 
@@ -34,7 +34,7 @@ impl Table {
         Self { buckets: vec![[(Key::default(), false); 2]; buckets], shift: 64 - buckets.trailing_zeros() }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.buckets.fill([(Key::default(), false); 2]);
     }

@@ -50,15 +50,15 @@ fn pit(row: u64, pit: usize) -> u64 {
     row >> (8 * pit) & 0xff
 }
 
-/// What an action leads to.
+/// A ply and the position after it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ply {
     pub(super) pit: u8,
-    /// As seen by who is to move then.
+    /// The position after the ply, from the view of the player to move there.
     pub(super) board: Board,
-    /// Stones that came to the store of who sowed.
+    /// Stones that came to the store of the player who sowed.
     pub(super) gain: i16,
-    /// Whether the same player goes on.
+    /// Whether the same player moves again.
     pub(super) again: bool,
 }
 
@@ -88,7 +88,7 @@ impl Rules {
         Self { pits, empty_capture: game.empty_capture(), end_rule: game.end_rule(), sown: sown.collect() }
     }
 
-    /// What the mover gains if the game is over: both sides take the stones left in their rows.
+    /// The mover's gain if the game is over: each side takes the stones left in its row.
     #[inline]
     pub(super) fn over(&self, board: Board) -> Option<i16> {
         let over = board.own == 0 || (board.other == 0 && self.end_rule == EndRule::EitherSideEmpty);
@@ -147,7 +147,7 @@ impl Rules {
     }
 }
 
-/// The game without what the value of its positions does not depend on.
+/// The parameters that the values of positions depend on.
 pub(super) fn rules_params(game: &Mancala) -> turnstone_env::Params {
     let mut params = turnstone_env::Params::new();
     for (key, value) in game.params().iter().filter(|(key, _)| !["stones", "first_player"].contains(key)) {

@@ -1,4 +1,4 @@
-//! The table of all positions with at most so many stones in play.
+//! The table of all positions up to a number of stones in play.
 //!
 //! Positions are grouped by the stones in play, then by those in the mover's row. Within a group a row is numbered among
 //! the rows with as many stones: `C(t_1, 1) + C(t_2 + 1, 2) + ...` where `t_i` counts the stones in its first `i` pits.
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::stored::Stored;
 use crate::table_file::{TableError, TableIdentity};
 
-/// A byte holds gains up to this.
+/// The largest gain that a byte holds.
 const MOST_STONES: usize = 127;
 const KIND: &str = "endgames 1";
 const UNKNOWN: i8 = i8::MIN;
@@ -42,7 +42,7 @@ impl MancalaEndgames {
         usize::try_from(size).ok().filter(|_| fits)
     }
 
-    /// Builds the table. When it is stopped, the table ends with the last number of stones that is complete.
+    /// Builds the table. If it is stopped early, the table ends with the last complete number of stones.
     ///
     /// # Panics
     /// If [`MancalaEndgames::size`] is `None`.
@@ -72,7 +72,7 @@ impl MancalaEndgames {
     /// Writes the table to a file.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// The file cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.gains.save(path, &self.identity)
     }
@@ -95,7 +95,7 @@ impl MancalaEndgames {
         identity(game).file_name()
     }
 
-    /// The most stones in play that the table covers.
+    /// Maximum number of stones in play that the table covers.
     #[must_use]
     pub fn stones(&self) -> usize {
         self.numbering.stones
@@ -105,7 +105,7 @@ impl MancalaEndgames {
         self.identity == identity(game)
     }
 
-    /// What the mover gains, if the table covers the position.
+    /// The mover's gain, if the table covers the position.
     #[inline]
     pub(super) fn gain(&self, board: Board) -> Option<i16> {
         let stones = board.stones() as usize;
@@ -121,11 +121,11 @@ fn identity(game: &Mancala) -> TableIdentity {
 #[derive(Debug)]
 struct Numbering {
     pits: usize,
-    /// Positions with at most so many stones are numbered.
+    /// Maximum number of stones of the numbered positions.
     stones: usize,
     /// `terms[i][t]`: what `t` stones in the first `i + 1` pits add to the number of a row.
     terms: Vec<[u32; MOST_STONES + 1]>,
-    /// Rows with so many stones.
+    /// Number of rows by their stones.
     rows: Vec<usize>,
     /// `groups[stones][own]`: the number of the first position of a group.
     groups: Vec<Vec<usize>>,
@@ -164,7 +164,7 @@ impl Numbering {
         self.groups[own_stones + other_stones][own_stones] + self.row(own) * self.rows[other_stones] + self.row(other)
     }
 
-    /// Number of positions with at most so many stones.
+    /// Number of positions with at most this number of stones.
     fn layer_end(&self, layer: usize) -> usize {
         self.groups[layer][layer] + self.rows[layer]
     }
@@ -174,7 +174,7 @@ impl Numbering {
         (0..=self.stones).rev().find(|&layer| self.layer_end(layer) <= end).unwrap_or(0)
     }
 
-    /// All rows with so many stones, in the order of their numbers.
+    /// All rows with this number of stones, in the order of their numbers.
     fn all_rows(&self, stones: usize) -> Vec<u64> {
         let mut rows = Vec::with_capacity(self.rows[stones]);
         self.push_rows(self.pits - 1, stones as u64, 0, &mut rows);
@@ -201,7 +201,7 @@ struct Build {
 }
 
 impl Build {
-    /// Computes all positions with so many stones, those with fewer being done.
+    /// Computes all positions with this number of stones, after those with fewer.
     fn layer(&self, stones: usize, threads: usize, progress: &dyn Progress) {
         for own in 0..=stones {
             let (rows, others) = (self.numbering.all_rows(own), self.numbering.all_rows(stones - own));

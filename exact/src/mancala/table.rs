@@ -1,8 +1,8 @@
-//! The bounded table of bounds already proven for positions.
+//! Transposition table with bounds of gains, of a fixed size.
 
 use super::board::Board;
 
-/// Bounds of what the mover gains, and the pit that proved the last of them.
+/// Bounds of the mover's gain, and the pit that proved the latest of them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry {
     board: Board,
@@ -24,7 +24,7 @@ impl Table {
         Self { buckets: vec![[Entry::default(); 2]; buckets], shift: 64 - buckets.trailing_zeros() }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub(super) fn clear(&mut self) {
         self.buckets.fill([Entry::default(); 2]);
     }

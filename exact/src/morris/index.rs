@@ -1,8 +1,8 @@
 //! Numbers for positions: the mover's pieces and the opponent's pieces, up to the board's symmetries.
 //!
-//! A layer holds all positions with so many pieces of the mover and of the opponent. The symmetries bring the mover's
-//! set to the least of its images, its *representative*; what symmetries keep that set bring the opponent's set to the
-//! least of its images in turn. So the positions that symmetries carry into each other share one entry:
+//! A layer holds all positions with given numbers of pieces of the mover and of the opponent. A symmetry maps the mover's
+//! set to the least of its images, its *representative*; the symmetries that keep that set map the opponent's set to the
+//! least of its images in turn. Positions that symmetries map onto each other share one entry:
 //!
 //! `entry = (number of the representative) * C(18 - own, other) + (rank of the opponent's set on the other points)`
 //!
@@ -29,7 +29,7 @@ impl Position {
     }
 }
 
-/// All positions with so many pieces of the mover and of the opponent.
+/// All positions with given numbers of pieces of the mover and of the opponent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Layer {
     pub(super) own: usize,
@@ -48,7 +48,7 @@ pub(super) struct Place {
     pub(super) kept_by: u8,
 }
 
-/// What becomes of a set of the mover under the symmetries.
+/// A set of the mover's pieces under the symmetries.
 #[derive(Clone, Copy, Default)]
 struct Own {
     /// Number of its representative among those of as many points.

@@ -5,10 +5,10 @@ use turnstone_env::{Game, Params, Side};
 
 use crate::table_file::TableIdentity;
 
-/// Who has fewer pieces than this, in hand and on the board, has lost.
+/// A player with fewer pieces than this, in hand and on the board, has lost.
 pub(super) const FEWEST: usize = 3;
 
-/// What the table is about: the limit is left out, and so it is no part of it.
+/// The identity of the table. The ply limit is no part of it, since the values ignore it.
 pub(super) fn identity(game: &Morris) -> TableIdentity {
     TableIdentity::of::<Morris>(&Params::new().with("pieces", pieces(game)), "strong solution 1")
 }

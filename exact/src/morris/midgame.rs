@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use super::index::{Index, Layer, Position, points};
 use crate::progress::Progress;
 
-/// The byte of a draw. All other bytes are the number of turns left: odd where the mover wins, even where he loses.
+/// The byte of a draw. All other bytes are the number of turns left: odd for a win of the mover, even for a loss.
 pub(super) const DRAW: u8 = u8::MAX;
 /// In the counts: the position cannot become lost.
 const NEVER_LOST: u8 = u8::MAX;
@@ -32,18 +32,18 @@ impl Distances {
         self.0[own][other] = distances;
     }
 
-    /// The distance in a layer that has been solved. Who is down to two pieces has lost.
+    /// The distance in a layer that has been solved. A player with two pieces has lost.
     #[inline]
     pub(super) fn get(&self, index: &Index, layer: Layer, position: Position) -> u8 {
         if layer.own <= 2 { 0 } else { self.0[layer.own][layer.other][index.place(layer, position).entry] }
     }
 }
 
-/// What a turn leads to.
+/// The position after a turn.
 enum Turn {
     /// The same pieces, with the opponent to move.
     Quiet(Position),
-    /// One piece of the opponent less, and he is to move.
+    /// One piece of the opponent less, with the opponent to move.
     Removal(Position),
 }
 

@@ -1,5 +1,4 @@
-//! Backward induction through the opening: whoever is to move has all his placements before him, and every placement
-//! leads to the layer with one piece less in hand.
+//! Backward induction through the opening: every ply is a placement and leads to the layer with one piece less in hand.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -34,7 +33,7 @@ impl Hands {
         let placed = [self.pieces - self.own(), self.pieces - self.other()];
         (0..=placed[0]).flat_map(move |own| (0..=placed[1]).map(move |other| (own, other))).filter(
             move |&(own, other)| {
-                // Three placements make the first mill, and each removes one piece at most. Who is down to two has lost.
+                // The first mill takes three placements, and each mill removes at most one piece. Two pieces are lost.
                 placed[0] - own <= placed[1].saturating_sub(2)
                     && placed[1] - other <= placed[0].saturating_sub(2)
                     && own + self.own() > 2
@@ -76,7 +75,7 @@ impl Places {
         Self { hands, layers }
     }
 
-    /// Where the position of so many pieces of the mover and of the opponent stands in the list.
+    /// Index in the list of a position with these numbers of pieces of the mover and of the opponent.
     #[inline]
     pub(super) fn find(&self, index: &Index, own: usize, other: usize, position: Position) -> Option<usize> {
         self.layers[own][other].map(|(layer, start)| start + index.place(layer, position).entry)

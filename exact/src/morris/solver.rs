@@ -1,4 +1,4 @@
-//! The order of the layers, and how what is finished survives an interruption.
+//! The order of the layers, and resuming an interrupted run from the finished ones.
 
 use std::fs;
 use std::io;
@@ -13,19 +13,19 @@ use super::opening::{self, Hands, Next, Values, pack, unpack};
 use crate::progress::Progress;
 use crate::table_file::{TableFile, TableIdentity, TableWriter};
 
-/// How much there is to do.
+/// Size of a solver's task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size {
     /// Entries of the midgame, a byte each.
     pub midgame: u64,
     /// Entries of the opening, four to a byte in the file.
     pub opening: u64,
-    /// The most memory that is needed at one time, in bytes.
+    /// Peak memory in bytes.
     pub memory: u64,
 }
 
 impl Size {
-    /// For this game, before anything is done.
+    /// The task for this game.
     #[must_use]
     pub fn of(game: &Morris) -> Self {
         let (index, pieces) = (Index::get(), pieces(game));
@@ -38,7 +38,7 @@ impl Size {
         Self { midgame, opening: (1..=2 * pieces).map(opening).sum(), memory: midgame + widest * 5 / 4 + fixed }
     }
 
-    /// Seconds that it takes with so many threads, each on a core of its own, at the speed that was measured.
+    /// Estimated seconds with `threads` threads, each on a core of its own.
     #[must_use]
     pub fn seconds(&self, threads: usize) -> f64 {
         (self.midgame as f64 * 330e-9 + self.opening as f64 * 110e-9) / threads as f64
@@ -52,10 +52,10 @@ impl Size {
 }
 
 /// Solves the game and writes its table to `path`. Finished layers are kept in a folder beside it until the table is
-/// whole, and are not solved again if they are there. False if it was stopped before that.
+/// complete; a later run reads those that are there. Returns false if it was stopped early.
 ///
 /// # Errors
-/// Whatever the file system reports.
+/// A file cannot be read or written.
 pub fn solve(game: &Morris, path: &Path, threads: usize, progress: &dyn Progress) -> io::Result<bool> {
     let solver = Solver { pieces: pieces(game), layers: path.with_extension("partial"), threads, progress };
     solver.run(path, &identity(game))

@@ -22,7 +22,7 @@ pub struct MorrisTable {
     opening: Vec<(Section, Places)>,
 }
 
-/// What the table says of a position, for its mover.
+/// An entry of the table, from the mover's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     /// [`LOSS`], [`DRAWN`] or [`WIN`].

@@ -1,11 +1,11 @@
-//! What can be wrong with a table's file.
+//! Errors of table files.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a table cannot be used, with what to do about it, as one line.
+/// A table file cannot be used. The message is one line and names the remedy.
 #[derive(Debug, Error)]
 #[error("{}: {fault}; {} it with `turnstone solve {game}`", path.display(), fault.remedy())]
 pub struct TableError {
@@ -17,7 +17,7 @@ pub struct TableError {
     pub fault: TableFault,
 }
 
-/// What is wrong with a table's file.
+/// The fault of a table file.
 #[derive(Debug, Error)]
 pub enum TableFault {
     /// It cannot be opened or read.
@@ -26,7 +26,7 @@ pub enum TableFault {
     /// It is no table, or a table in a layout that this program does not know.
     #[error("{0}")]
     Format(&'static str),
-    /// It is shorter or longer than it says.
+    /// Its length differs from the one in its header.
     #[error("it has {found} bytes instead of {expected}")]
     Length {
         /// Bytes that its header announces.

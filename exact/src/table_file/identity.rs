@@ -1,10 +1,10 @@
-//! What a table is about.
+//! The identity of a table.
 
 use std::fmt::{self, Display};
 
 use turnstone_env::{Game, Params};
 
-/// What a table is about; a file with another identity is refused.
+/// The game, parameters and kind of a table. A file with another identity is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableIdentity {
     /// The game's name.

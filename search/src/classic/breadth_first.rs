@@ -9,12 +9,11 @@ use super::heuristic::Heuristic;
 use super::kept_tree::{KeptTree, MOST_POSITIONS};
 use super::limits::{Control, Limits, NODES_PER_LOOK, Watch};
 
-/// Breadth-first search to a fixed depth, two plies in Konane's exercise: the positions after every action, then those
-/// after every answer, and so on; the positions of the last level and finished games are evaluated statically, and the
-/// scores go back up by minimax.
+/// Breadth-first search to a fixed depth (two plies in Konane's exercise): positions are generated level by level, those
+/// of the last level and finished games are evaluated statically, and scores are backed up by minimax.
 ///
-/// It therefore chooses what [`Minimax`](super::Minimax) to the same depth chooses. The difference is in the order and in
-/// the memory: it keeps every position, so it stops at a level that could pass [`MOST_POSITIONS`].
+/// The result is that of [`Minimax`](super::Minimax) to the same depth. Since every position is kept, the search ends
+/// before a level that would exceed [`MOST_POSITIONS`].
 #[derive(Debug)]
 pub struct BreadthFirst<G: Game, H> {
     tree: KeptTree<G, H>,
@@ -36,7 +35,8 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
         self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it first: then there is no action.
+    /// Like [`BreadthFirst::search`], within limits. The result has no action if a limit or the flag ends the search
+    /// first.
     pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
         let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;

@@ -11,10 +11,10 @@ pub mod toy;
 use turnstone_env::games::MuTorere;
 use turnstone_env::{Game, Outcome};
 
-/// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
+/// The score of a won game unless a heuristic defines another. Greater than any static estimate.
 pub const WON: i32 = 1_000_000;
 
-/// Scores within so much of a won game's are wins: room for one less for each ply to the win.
+/// Scores within this distance of a won game's are wins: searches subtract one for each ply to the win.
 pub const WIN_BAND: i32 = 256;
 
 /// A static evaluation of positions, in units of its own, for the first side.
@@ -35,8 +35,8 @@ pub trait Heuristic<G: Game>: Send + Sync {
         WON
     }
 
-    /// A lead that wins about three games of four, in the heuristic's units: the scale on which a score is told as a
-    /// probability of winning. For display only.
+    /// The lead that wins about three games of four, in the heuristic's units: the scale that maps scores to probabilities
+    /// of winning. For display only.
     fn lead(&self) -> f32 {
         1.0
     }
@@ -90,7 +90,7 @@ impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
     }
 }
 
-/// Nothing but the result of finished games: the evaluation of the Mu Torere notebook's depth-limited minimax.
+/// The result of finished games, and 0 for running ones: the evaluation of the Mu Torere notebook's minimax.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WinLoss;
 

@@ -6,7 +6,7 @@ use super::found::{Found, Lines, Work, prefers};
 use super::heuristic::Heuristic;
 use super::limits::{Control, Limits, Watch};
 
-/// Minimax without pruning: the reference for other searches, and the seeds' own player.
+/// Minimax without pruning: the reference for the other searches, and the player of the games' sources.
 #[derive(Debug)]
 pub struct Minimax<G: Game, H> {
     game: G,
@@ -15,7 +15,7 @@ pub struct Minimax<G: Game, H> {
     lines: Lines,
     watch: Watch,
     work: Work,
-    /// Positions at the end of the depth whose game goes on.
+    /// Positions at the maximum depth whose game is not over.
     estimated: u64,
 }
 
@@ -37,7 +37,7 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
         self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it first: then there is no action.
+    /// Like [`Minimax::search`], within limits. The result has no action if a limit or the flag ends the search first.
     pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
         self.watch = Watch::start(limits, control);
         self.lists.resize(self.lists.len().max(depth as usize), ActionList::new());
@@ -82,6 +82,6 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
             }
         }
         self.lists[ply] = legal;
-        best.unwrap_or(0) // stopped before the first: nobody looks at it
+        best.unwrap_or(0) // stopped before the first: the caller discards it
     }
 }

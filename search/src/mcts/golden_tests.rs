@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Params, Side, for_each_game};
+use turnstone_env::{Game, Side, for_each_game};
 
 use super::*;
 
@@ -194,16 +194,19 @@ fn compare<G: Game>(name: &str, golden: &Golden, game: &G, start: G::State) {
 fn compare_file(name: &str) {
     let golden: Golden = serde_json::from_str(&read(&format!("{name}.json"))).expect("a golden file");
     assert!(golden.searches.iter().all(|search| search.stages.iter().all(|stage| !stage.after.is_empty())));
+    let mut games = 0;
     if golden.game == Toy::NAME {
         let toy: Toy = golden.start.parse().expect("a tree");
         compare(name, &golden, &toy, toy.start());
-    } else {
-        for_each_game!(G => if G::NAME == golden.game {
-            let game = G::with_params(&Params::new()).expect("the defaults are valid");
-            let start = game.parse_position(&golden.start).expect("a position");
-            compare(name, &golden, &game, start);
-        });
+        games += 1;
     }
+    for_each_game!(G => if golden.game == G::NAME {
+        let game = G::default();
+        let start = game.parse_position(&golden.start).expect("a position");
+        compare(name, &golden, &game, start);
+        games += 1;
+    });
+    assert_eq!(games, 1, "{name}: a game of the name `{}`", golden.game);
 }
 
 macro_rules! golden {

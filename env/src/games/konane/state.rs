@@ -27,7 +27,7 @@ pub struct State {
     pub(super) mover: Side,
 }
 
-/// What the mover has to do; the number of gaps tells.
+/// The kind of action to be made, which follows from the number of gaps.
 pub(super) enum Phase {
     FirstRemoval,
     SecondRemoval,

@@ -29,7 +29,7 @@ static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
 };
 
 impl Mancala {
-    /// Sows the stones of `hole`, a pit of the mover, and returns the hole where the last one fell if it is his too.
+    /// Sows the stones of `hole`, a pit of the mover, and returns the hole of the last stone if it is the mover's too.
     #[inline]
     pub(super) fn sow(&self, state: &mut State, hole: usize) -> Option<usize> {
         let lap = 2 * self.pits + 1;

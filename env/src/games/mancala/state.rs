@@ -5,13 +5,13 @@ use crate::side::Side;
 
 /// The most pits a row can have: two rows and two stores then fill a state's 16 holes.
 pub(super) const MAX_PITS: u16 = 7;
-/// Holes that a state has room for.
+/// Number of holes in a state.
 pub(super) const HOLES: usize = 2 * (MAX_PITS as usize + 1);
 
 /// When the game ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EndRule {
-    /// When the player to move has no stones in his pits.
+    /// When the player to move has no stones in their pits.
     MoverCannotMove,
     /// As soon as one row is empty after any action.
     EitherSideEmpty,

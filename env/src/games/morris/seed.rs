@@ -1,7 +1,7 @@
 //! The handout's own functions over boards of 18 letters, each under the handout's name.
 //!
 //! They are kept to the letter, so they differ from [`Morris`](super::Morris) where the handout is looser: a board
-//! knows nothing of pieces in hand, a move and its removal are one step, the generators move White, and lists keep the
+//! has no pieces in hand, a move and its removal are one step, the generators move White, and lists keep the
 //! order and the duplicates of the pseudo-code. (Its printed indices 11 and 20 for g3 and g6 belong to a larger board;
 //! here they are 8 and 17.)
 //!
