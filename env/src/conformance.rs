@@ -88,7 +88,7 @@ impl<'a, G: Game> Suite<'a, G> {
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
         assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
-        if let Some(turned) = &spec.turned {
+        if let Some(turned) = &spec.second_player_map {
             let involution = turned.iter().enumerate().all(|(a, &t)| usize::from(turned[usize::from(t)]) == a);
             assert!(turned.len() == spec.actions && involution, "turning twice is the identity");
         }

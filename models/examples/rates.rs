@@ -13,8 +13,8 @@ use burn::nn::{Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
 use turnstone_models::{
-    Batch, Example, Finish, Inference, Instructions, Layer, Learner, Neighbours, NetworkConfig, OptimiserConfig,
-    PolicyValueNet, Shape, TensorSpec, Weights,
+    Example, Finish, Inference, Instructions, Layer, Learner, Neighbours, NetworkConfig, OptimiserConfig,
+    PolicyValueNet, Shape, TensorSpec, TrainingBatch, Weights,
 };
 
 const SHAPE: Shape = Shape::flat(128, 64);
@@ -67,7 +67,7 @@ fn main() -> Result<(), Failure> {
             black_box((policy.into_data(), value.into_data()));
         });
     }
-    let (mut batch, policy) = (Batch::new(SHAPE), [1.0 / SHAPE.actions as f32; 64]);
+    let (mut batch, policy) = (TrainingBatch::new(SHAPE), [1.0 / SHAPE.actions as f32; 64]);
     for inputs in numbers.chunks_exact(SHAPE.inputs).take(256) {
         let value = [0.5, 0.25, 0.25];
         batch.push(Example { inputs, legal: &[true; 64], policy: &policy, value, auxiliary: [0.0; 2] })?;
