@@ -62,8 +62,9 @@ pub fn export(
             place::free(out, existing)?;
             place::free(&sidecar, existing)?;
             let file = out.file_name().with_context(|| format!("{} names no file", out.display()))?;
-            write_description(&sidecar, &file.to_string_lossy(), description.clone())?;
-            write_onnx(out, &info, &weights, &description)?;
+            let network = onnx_bytes(out, &info, &weights, &description)?;
+            let sidecar_text = description_text(&file.to_string_lossy(), description);
+            place::with_sidecar((out, &network), (&sidecar, sidecar_text.as_bytes()))?;
             Ok(vec![out.to_owned(), sidecar])
         }
         Format::Bundle => bundle::write(out, existing, &info, &weights, description),
@@ -89,17 +90,21 @@ fn write_safetensors(
     Ok(save(path, &with_metadata(info, &description), weights)?)
 }
 
-fn write_onnx(path: &Path, info: &CheckpointInfo, weights: &Weights, description: &Map<String, Value>) -> Result<()> {
-    let bytes = onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())?;
-    write_file(path, &bytes)
+fn onnx_bytes(
+    path: &Path,
+    info: &CheckpointInfo,
+    weights: &Weights,
+    description: &Map<String, Value>,
+) -> Result<Vec<u8>> {
+    onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     atomic_write(path, bytes).with_context(|| path.display().to_string())
 }
 
-/// Writes the description of an ONNX file that lies beside it.
-fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
+/// The description of an ONNX file that lies beside it.
+fn description_text(onnx: &str, mut description: Map<String, Value>) -> String {
     description.insert("onnx".into(), describe::onnx_file(onnx, &description));
-    write_file(path, describe::readable(&description).as_bytes())
+    describe::readable(&description)
 }
