@@ -29,6 +29,9 @@ pub enum AgentError {
         /// How it differs.
         mismatch: MismatchError,
     },
+    /// The network's outputs for the start of the game are not finite.
+    #[error("{}: the network's outputs for the start of the game are not finite", .0.display())]
+    NotFinite(PathBuf),
     /// No trained agent comes with the program for this game.
     #[error(
         "no trained agent comes with the program for `{game}` (only for: {games}); train one, or name a checkpoint"

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use turnstone_env::DynGame;
-use turnstone_models::{CheckpointInfo, NetworkConfig, Weights};
+use turnstone_models::{CheckpointInfo, Inference, Integrity, NetworkConfig, Weights};
 
 use crate::error::AgentError;
 use crate::evaluator::shape;
@@ -53,6 +53,12 @@ impl LoadedNetwork {
         Self::from_bytes(bytes, Path::new(PRETRAINED_FILE))
     }
 
+    /// Whether the weights came from a file of an earlier version, which has no checksum.
+    #[must_use]
+    pub fn is_unverified(&self) -> bool {
+        self.info.integrity == Integrity::Unverified
+    }
+
     /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
     ///
     /// # Errors
@@ -61,7 +67,21 @@ impl LoadedNetwork {
         self.info
             .expect(game.name(), game.version(), &checkpoint_params(game), &shape(game.spec()))
             .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
+        if !self.is_finite_at_the_start(game) {
+            return Err(AgentError::NotFinite(file(checkpoint)));
+        }
         Ok(self)
+    }
+
+    /// Whether the outputs for the start of the game are finite. Weights that are finite, but huge, may lead to others.
+    fn is_finite_at_the_start(&self, game: &dyn DynGame) -> bool {
+        let Ok(mut inference) = Inference::new(&self.weights, &self.info.network, &shape(game.spec()), 1) else {
+            return false;
+        };
+        let mut features = vec![0.0; game.spec().features()];
+        game.observe(&game.start(), &mut features);
+        let outputs = inference.evaluate(1, &features);
+        outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
     /// The settings of the search that it was trained with; the defaults where the checkpoint does not say.

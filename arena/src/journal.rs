@@ -6,18 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_models::{FolderLock, LOCK_FILE, atomic_write};
+use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, seal_line, unseal_line};
 
 use super::record::{GameRecord, Header};
 
 /// The name of the file: a header, then a line per finished game, in the order in which they ended.
 const NAME: &str = "games.jsonl";
 
-/// The journal of a tournament in progress. A game counts once its line is whole.
+/// Maximum length of the file to read, far above that of any tournament.
+const LONGEST: u64 = 1 << 30;
+
+/// The journal of a tournament in progress. A game counts once its line is whole. Every line ends in a checksum, unless
+/// an earlier version began the journal: then no line does.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    sealed: bool,
     _lock: FolderLock,
 }
 
@@ -49,28 +54,40 @@ impl Journal {
             ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
-        let text = fs::read(&path).with_context(|| path.display().to_string())?;
+        let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        let text = std::str::from_utf8(&text[..whole]).with_context(|| path.display().to_string())?;
-        let mut lines = text.lines();
+        let mut lines = text[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
         let Some(first) = lines.next() else { return Ok((Self::begin(folder, header, lock)?, Vec::new())) };
-        same(header, first).with_context(|| path.display().to_string())?;
-        let game =
-            |(number, line)| serde_json::from_str(line).with_context(|| format!("{}: line {number}", path.display()));
+        let (first, sealed) = unsealed(first).with_context(|| format!("{}: line 1", path.display()))?;
+        same(header, &first).with_context(|| path.display().to_string())?;
+        let game = |(number, line)| {
+            let read = || -> Result<GameRecord> {
+                let (object, has_checksum) = unsealed(line)?;
+                ensure!(has_checksum || !sealed, "it has no checksum, and line 1 has");
+                Ok(serde_json::from_str(&object)?)
+            };
+            read().with_context(|| format!("{}: line {number}", path.display()))
+        };
         let games = (2..).zip(lines).map(game).collect::<Result<Vec<GameRecord>>>()?;
         let mut file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .with_context(|| path.display().to_string())?;
-        Ok((Self { path, file: Mutex::new(file), _lock: lock }, games))
+        Ok((Self { path, file: Mutex::new(file), sealed, _lock: lock }, games))
     }
 
     fn begin(folder: &Path, header: &Header, lock: FolderLock) -> Result<Self> {
         let path = folder.join(NAME);
-        atomic_write(&path, (serde_json::to_string(header)? + "\n").as_bytes())
+        atomic_write(&path, (seal_line(&serde_json::to_string(header)?) + "\n").as_bytes())
             .with_context(|| format!("writing {}", path.display()))?;
         let file = File::options().append(true).open(&path).with_context(|| path.display().to_string())?;
-        Ok(Self { path, file: Mutex::new(file), _lock: lock })
+        Ok(Self { path, file: Mutex::new(file), sealed: true, _lock: lock })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Adds a game that has ended.
@@ -78,7 +95,8 @@ impl Journal {
     /// # Errors
     /// The file cannot be written.
     pub fn add(&self, game: &GameRecord) -> Result<()> {
-        let line = serde_json::to_string(game)? + "\n";
+        let object = serde_json::to_string(game)?;
+        let line = if self.sealed { seal_line(&object) } else { object } + "\n";
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
         written.with_context(|| format!("writing {}", self.path.display()))
@@ -90,6 +108,14 @@ fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<std::io::Result<Vec<_>>>()?;
     Ok(names.iter().all(|name| name == LOCK_FILE || name.to_string_lossy().starts_with('.')))
+}
+
+/// A line's JSON object, and whether a checksum confirmed it.
+fn unsealed(line: &[u8]) -> Result<(String, bool)> {
+    let line = std::str::from_utf8(line).context("it is not UTF-8")?;
+    let object = unseal_line(line)?;
+    let has_checksum = object.is_some();
+    Ok((object.unwrap_or_else(|| line.to_owned()), has_checksum))
 }
 
 /// Confirms that a journal is of this tournament.

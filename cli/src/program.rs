@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
+use turnstone_trainer::progress::print_stderr;
 use turnstone_trainer::tensorboard::quiet_event_writer;
 
 use crate::cli::Cli;
@@ -49,7 +50,7 @@ impl Program {
         match Cli::parse().run(&self.games) {
             Ok(code) => code,
             Err(error) => {
-                eprintln!("error: {}", one_line(&error));
+                print_stderr(format_args!("error: {}", one_line(&error)));
                 ExitCode::FAILURE
             }
         }
@@ -62,13 +63,17 @@ fn one_line(error: &anyhow::Error) -> String {
 }
 
 /// Ends the program quietly when the reader of its output has gone (`| head`), as programs do that keep the default of
-/// SIGPIPE, which Rust's runtime switches off.
+/// SIGPIPE, which Rust's runtime switches off; and in one line when the output cannot be written for another reason.
 fn end_with_the_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or_default();
-        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(141);
+        if let Some(fault) = message.strip_prefix("failed printing to stdout: ") {
+            if fault.contains("Broken pipe") {
+                std::process::exit(141);
+            }
+            print_stderr(format_args!("error: standard output: {fault}"));
+            std::process::exit(1);
         }
         print(info);
     }));

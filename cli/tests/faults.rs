@@ -287,6 +287,10 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let run = place.copy("copy", 5);
     // The weights stand last in the file; the averaged ones, which play, stay as they are.
     change(&run.join("state.safetensors"), |bytes| {
+        // A forged file has no checksum.
+        let name = b"turnstone.checksum";
+        let at = bytes.windows(name.len()).position(|window| window == name).expect("it has a checksum");
+        bytes[at..at + name.len()].copy_from_slice(b"turnstone.checksux");
         let end = bytes.len();
         for (i, number) in bytes[end - 800..].chunks_exact_mut(4).enumerate() {
             number.copy_from_slice(&[3e38f32, -3e38][i % 2].to_le_bytes());
@@ -318,4 +322,154 @@ fn numbered_checkpoints_are_thinned_alike_after_a_resume() {
     while finish(train(&["--resume", text(&stopped), "--max-minutes", "0.0005"])).1.contains("stopped after") {}
     assert_eq!(numbered(&whole), numbered(&stopped));
     assert!(numbered(&whole).len() < all.len() + 10 && numbered(&whole)[0] == all[0], "{:?}", numbered(&whole));
+}
+
+/// Bits are flipped all over the files of a run: none is passed over, and what can be made anew comes out as it was.
+#[test]
+fn flipped_bits_are_noticed() {
+    let place = Place::new();
+    let whole = place.copy("whole", 5);
+    assert_eq!(resume(&whole).0, Some(0));
+    let flip = |path: &Path, share: f64| {
+        change(path, |bytes| {
+            let at = ((bytes.len() - 1) as f64 * share) as usize;
+            bytes[at] ^= 1 << (at % 5); // never a space between fields into another
+        });
+    };
+    for (i, share) in [0.3, 0.5, 0.7, 0.9, 1.0].into_iter().enumerate() {
+        let run = place.copy(&format!("state{i}"), 5);
+        flip(&run.join("state.safetensors"), share);
+        let line = error(resume(&run));
+        assert!(line.contains("state.safetensors: its checksum does not fit its contents"), "{share}: {line}");
+        for (file, advice) in [("latest.safetensors", "written anew"), ("best.safetensors", "")] {
+            let run = place.copy(&format!("{file}{i}"), 5);
+            flip(&run.join(file), 0.6 + share / 4.0);
+            let agent = format!("az:{},sims=1", text(&run.join(file)));
+            let grade = ["grade", "mu_torere", "--param", "max_plies=30", "--agent", &agent];
+            let graded = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(grade).output().expect("it runs");
+            let fault = String::from_utf8(graded.stderr).expect("UTF-8");
+            assert!(!graded.status.success() && fault.contains("checksum does not fit"), "{fault}");
+            let (code, output) = resume(&run);
+            assert!(code == Some(0) && warnings(&output)[0].contains(file), "{output}");
+            assert!(output.contains(advice), "{output}");
+            if file == "latest.safetensors" {
+                assert!(same_result(&run, &whole), "{share}");
+            }
+        }
+        let run = place.copy(&format!("metrics{i}"), 5);
+        change(&run.join("metrics.jsonl"), |bytes| {
+            let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
+            let at = digits[((digits.len() - 1) as f64 * share) as usize];
+            bytes[at] = if bytes[at] == b'9' { b'1' } else { bytes[at] + 1 };
+        });
+        let report = ["report", text(&run), "--no-grade"];
+        let report = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(report).output().expect("it runs");
+        let fault = String::from_utf8(report.stderr).expect("UTF-8");
+        assert!(!report.status.success() && fault.contains("metrics.jsonl: line "), "{fault}");
+        let (code, output) = resume(&run);
+        let warnings = warnings(&output);
+        assert!(code == Some(0) && warnings.len() == 1 && warnings[0].contains("metrics.jsonl: line "), "{output}");
+        assert!(same_result(&run, &whole));
+    }
+}
+
+#[test]
+fn what_an_interruption_leaves_is_removed() {
+    let place = Place::new();
+    let (whole, run) = (place.copy("whole", 5), place.copy("copy", 5));
+    assert_eq!(resume(&whole).0, Some(0));
+    fs::create_dir(run.join("tensorboard")).expect("writable");
+    let strangers =
+        ["tensorboard/.4711.tmp", ".state.safetensors.99.0.tmp", "replay/000000.shard"].map(|name| run.join(name));
+    strangers.iter().for_each(|path| fs::write(path, "half").expect("writable"));
+    fs::write(run.join(".mine.tmp"), "somebody's").expect("writable");
+    fs::remove_dir_all(run.join("checkpoints")).expect("it was there");
+    let (code, output) = resume(&run);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(strangers.iter().all(|path| !path.exists()) && run.join(".mine.tmp").exists());
+    assert!(same_result(&run, &whole));
+}
+
+#[test]
+fn a_config_that_is_refused_leaves_no_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
+    // There is no ladder for these parameters, which is known only once the game is looked at.
+    fs::write(&config, TINY.replace("final_games = 4", "final_games = 4\nladder_games = 4")).expect("writable");
+    let line = error(finish(train(&[text(&config), "--run", text(&run)])));
+    assert!(line.contains("ladder"), "{line}");
+    assert!(!run.exists());
+    fs::write(&config, TINY).expect("writable");
+    let (code, output) = finish(train(&[text(&config), "--run", text(&run)]));
+    assert_eq!(code, Some(0), "{output}");
+}
+
+/// TOML has no greater integers, so a run of a greater seed could not be resumed.
+#[test]
+fn the_greatest_seed_comes_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
+    fs::write(&config, TINY).expect("writable");
+    let (code, output) = finish(train(&[text(&config), "--run", text(&run), "--seed", "9223372036854775808"]));
+    assert!(code == Some(2) && output.lines().next().expect("a line").contains("--seed"), "{output}");
+    assert!(!run.exists());
+    let greatest = i64::MAX.to_string();
+    let (code, output) =
+        finish(train(&[text(&config), "--run", text(&run), "--seed", &greatest, "--max-minutes", "0.00001"]));
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = resume(&run);
+    assert_eq!(code, Some(0), "{output}");
+}
+
+/// A full disk behind standard output is one line, a reader that has gone is none, and stderr never ends a run.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_ends_in_one_line_at_most() {
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").expect("it is there"));
+    let turnstone = || Command::new(env!("CARGO_BIN_EXE_turnstone"));
+    for args in [
+        &["games"][..],
+        &["show", "mancala"],
+        &["legal", "mancala", "--json"],
+        &["arena", "mu_torere", "random", "random", "--games", "2"],
+    ] {
+        let child = turnstone().args(args).stdout(full()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let (code, text) = finish(child);
+        assert!(code == Some(1) && text.lines().count() == 1, "{args:?}: {code:?}: {text}");
+        assert!(text.starts_with("error: standard output: No space left on device"), "{text}");
+    }
+    let place = Place::new();
+    let run = place.copy("copy", 5);
+    let child = turnstone().args(["train", "--resume", text(&run)]).stdout(full()).stderr(full()).spawn();
+    assert_eq!(child.expect("it runs").wait().expect("it ends").code(), Some(0));
+    let run = place.copy("closed", 5);
+    let mut child = train(&["--resume", text(&run)]);
+    drop(child.stderr.take()); // as after `2>&1 | head -1`
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let status = turnstone().args(["games", "--bad"]).stdout(full()).stderr(full()).status().expect("it runs");
+    assert_eq!(status.code(), Some(2));
+}
+
+/// What cannot be a config, a list of positions or a ladder is refused before it is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_and_pipes_are_no_files() {
+    for args in [
+        &["train", "/dev/zero", "--run", "/nowhere/run"][..],
+        &["doctor", "/dev/zero"],
+        &["grade", "mu_torere", "--agent", "random", "--positions", "/dev/zero"],
+        &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
+        &["arena", "mu_torere", "random", "random", "--openings", "/dev/zero", "--games", "2"],
+        &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
+    ] {
+        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("/dev/zero") && line.contains("is not a regular file"), "{args:?}: {line}");
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum length of a file to read, far above that of any file of this crate.
+/// Maximum length of a checkpoint or state to read, far above that of any network of this crate.
 pub(crate) const LONGEST_FILE: u64 = 1 << 31;
 
 /// Writes `bytes` to `path` atomically: after a crash at any moment either the old or the new file exists, complete.
@@ -53,16 +53,43 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Reads a regular file of at most [`LONGEST_FILE`] bytes.
-pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
-    let invalid = |fault: &str| io::Error::new(io::ErrorKind::InvalidData, fault);
+/// Opens a regular file of at most `longest` bytes and returns its length.
+///
+/// # Errors
+/// Any error of the file system, and [`io::ErrorKind::InvalidData`] for a folder, pipe or device and for a longer file.
+/// Nothing is read before that is known.
+pub fn open_bounded(path: &Path, longest: u64) -> io::Result<(File, u64)> {
+    let invalid = |fault: String| io::Error::new(io::ErrorKind::InvalidData, fault);
     // Checked before opening: opening a named pipe waits for its writer.
-    if !fs::metadata(path)?.is_file() {
-        return Err(invalid("is not a regular file"));
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(invalid("is not a regular file".into()));
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_FILE { Err(invalid("is longer than 2 GiB")) } else { Ok(bytes) }
+    if about.len() > longest {
+        return Err(invalid(format!("is {} bytes long, and at most {longest} are read", about.len())));
+    }
+    Ok((File::open(path)?, about.len()))
+}
+
+/// Reads a regular file of at most `longest` bytes.
+///
+/// # Errors
+/// As [`open_bounded`].
+pub fn read_bounded(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    let (file, length) = open_bounded(path, longest)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    // The file may grow meanwhile.
+    file.take(longest).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a regular file of at most `longest` bytes as text.
+///
+/// # Errors
+/// As [`open_bounded`], and [`io::ErrorKind::InvalidData`] for bytes that are not UTF-8.
+pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
+    String::from_utf8(read_bounded(path, longest)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8"))
 }
 
 #[cfg(test)]
@@ -75,7 +102,9 @@ mod tests {
         let path = folder.path().join("a.bin");
         atomic_write(&path, b"old").unwrap();
         atomic_write(&path, b"newer").unwrap();
-        assert_eq!(read_whole(&path).unwrap(), b"newer");
+        assert_eq!(read_bounded(&path, 5).unwrap(), b"newer");
+        let fault = read_bounded(&path, 4).unwrap_err().to_string();
+        assert_eq!(fault, "is 5 bytes long, and at most 4 are read");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -88,6 +117,6 @@ mod tests {
         assert!(atomic_write(&folder.path().join("absent/a.bin"), b"x").is_err());
         assert!(atomic_write(Path::new("/"), b"x").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(read_whole(&occupied).unwrap_err().to_string().contains("not a regular file"));
+        assert!(read_bounded(&occupied, 1).unwrap_err().to_string().contains("not a regular file"));
     }
 }

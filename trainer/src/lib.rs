@@ -7,6 +7,7 @@ pub mod learn;
 pub mod tensorboard;
 pub mod progress;
 pub mod metrics;
+mod metrics_file;
 pub mod run_folder;
 pub mod run;
 pub mod report;

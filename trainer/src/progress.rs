@@ -1,12 +1,19 @@
 //! Progress for people: bars on a terminal, plain lines elsewhere.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use turnstone_exact::Progress;
+
+/// Prints a line on stderr. A reader that has gone or a full disk behind it must not end the program, so errors are
+/// ignored.
+pub fn print_stderr(line: impl std::fmt::Display) {
+    // In one piece, so that lines of several threads do not mix.
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
+}
 
 /// Where a long command reports. Finished stages are lines in either form; a bar shows the stage in progress on a
 /// terminal only.
@@ -26,13 +33,13 @@ impl Reporter {
     /// A line that stays.
     pub fn line(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            print_stderr(text);
         }
     }
 
     /// A warning, which is printed even by a quiet program.
     pub fn warning(&self, text: &str) {
-        eprintln!("warning: {text}");
+        print_stderr(format_args!("warning: {text}"));
     }
 
     /// A bar for a stage of `len` parts; invisible where there is no terminal.
@@ -116,7 +123,7 @@ pub fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("stopping cleanly; press Ctrl-C again to quit at once");
+        print_stderr("stopping cleanly; press Ctrl-C again to quit at once");
     })?;
     Ok(&STOP)
 }

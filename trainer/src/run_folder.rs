@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
+use turnstone_models::{CheckpointInfo, Integrity, LearnerState, Weights, atomic_write, read_bounded, seal_line};
 
 use crate::config::RunConfig;
+use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_models::{FolderLock, LOCK_FILE};
 use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
@@ -20,6 +21,8 @@ use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// Whether [`RunFolder::create`] has made it.
+    made: bool,
     /// Held by the process that trains in it.
     lock: Option<FolderLock>,
 }
@@ -46,6 +49,35 @@ pub struct Standing {
     pub left_out: Vec<u64>,
 }
 
+impl Standing {
+    /// Bounds what a file may claim, so that no loop over it runs away.
+    fn validate(&self) -> Result<(), String> {
+        const MOST_IN_WINDOW: u64 = 1_000_000;
+        const MOST_PER_ITERATION: u64 = 1_000_000_000;
+        let Self { iteration, games, positions, window_from, .. } = *self;
+        let begun = iteration.saturating_add(1);
+        if window_from > begun || begun - window_from > MOST_IN_WINDOW {
+            return Err(format!("a window from iteration {window_from} to {iteration} cannot be"));
+        }
+        if games.max(positions) > iteration.saturating_mul(MOST_PER_ITERATION) {
+            return Err(format!("{games} games with {positions} positions in {iteration} iterations cannot be"));
+        }
+        if self.best_score.is_some_and(|score| !score.is_finite()) {
+            return Err("the best score is not finite".into());
+        }
+        Ok(())
+    }
+}
+
+/// What [`RunFolder::cut_metrics`] has left in the file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KeptMetrics {
+    /// Number of lines.
+    pub lines: u64,
+    /// A message for each damaged line that was cut.
+    pub damaged: Vec<String>,
+}
+
 impl RunFolder {
     /// A new folder with the text of the run's config in it, taken for this process.
     ///
@@ -54,7 +86,7 @@ impl RunFolder {
     /// first, but only if it is one.
     pub fn create(path: &Path, config: &str, overwrite: bool) -> Result<Self> {
         let named = || format!("run folder {}", path.display());
-        let mut folder = Self { path: path.to_owned(), lock: None };
+        let mut folder = Self { path: path.to_owned(), made: !path.exists(), lock: None };
         if folder.is_occupied().with_context(named)? {
             if !overwrite {
                 bail!("{} exists already: give --resume to go on with it or --overwrite to start anew", named());
@@ -75,7 +107,7 @@ impl RunFolder {
     /// # Errors
     /// It does not.
     pub fn open(path: &Path) -> Result<Self> {
-        let folder = Self { path: path.to_owned(), lock: None };
+        let folder = Self { path: path.to_owned(), made: false, lock: None };
         if !folder.config().is_file() {
             bail!("{} holds no run", path.display());
         }
@@ -89,14 +121,28 @@ impl RunFolder {
     pub fn open_to_train(path: &Path) -> Result<Self> {
         let mut folder = Self::open(path)?;
         folder.lock = Some(FolderLock::take(path)?);
-        for part in [folder.path.clone(), folder.replay(), folder.checkpoints()] {
-            for entry in entries(&part).with_context(|| part.display().to_string())? {
-                if is_unfinished(&entry) {
-                    fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
-                }
-            }
-        }
+        remove_unfinished(path)?;
+        folder.remove_unfinished_parts()?;
         Ok(folder)
+    }
+
+    /// Removes what interrupted writes have left in the folders within. Other programs may be writing in the folder
+    /// itself.
+    ///
+    /// # Errors
+    /// A folder cannot be read or a file not be removed.
+    pub fn remove_unfinished_parts(&self) -> Result<()> {
+        [self.replay(), self.checkpoints(), self.tensorboard()].iter().try_for_each(|part| remove_unfinished(part))
+    }
+
+    /// Removes a new folder whose run could not start, so that the next try finds its place free. A folder that was
+    /// there before stays, empty.
+    pub fn discard(self) {
+        // The fault that the run could not start for is the one to report.
+        let _ = self.clear().and_then(|()| fs::remove_file(self.path.join(LOCK_FILE)));
+        if self.made {
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// Makes the folders within.
@@ -230,15 +276,17 @@ impl RunFolder {
         Ok(turnstone_models::save_state(&self.state(), state, &standing)?)
     }
 
-    /// Reads what [`RunFolder::save_state`] wrote.
+    /// Reads what [`RunFolder::save_state`] wrote, and whether a checksum confirmed it.
     ///
     /// # Errors
     /// The file is missing or damaged.
-    pub fn load_state(&self) -> Result<(LearnerState, Standing)> {
-        let (state, standing) = turnstone_models::load_state(&self.state())?;
-        let standing = serde_json::from_str(&standing)
+    pub fn load_state(&self) -> Result<(LearnerState, Standing, Integrity)> {
+        let (state, standing, integrity) = turnstone_models::load_state(&self.state())?;
+        let standing: Standing = serde_json::from_str(&standing)
             .with_context(|| format!("{}: the run's standing in it", self.state().display()))?;
-        Ok((state, standing))
+        Standing::validate(&standing)
+            .map_err(|fault| anyhow::anyhow!("{}: the run's standing in it: {fault}", self.state().display()))?;
+        Ok((state, standing, integrity))
     }
 
     /// Whether the run was interrupted before anything of it was written but its config.
@@ -257,11 +305,17 @@ impl RunFolder {
 
     /// Reads the replay window as it stood, and what is wrong with shards that cannot be read, with their iterations.
     #[must_use]
-    pub fn load_window(&self, standing: &Standing, game: &GameId, features: usize) -> (Window, Vec<(u64, ShardError)>) {
+    pub fn load_window(
+        &self,
+        standing: &Standing,
+        game: &GameId,
+        features: usize,
+        actions: usize,
+    ) -> (Window, Vec<(u64, ShardError)>) {
         let (mut window, mut faults) = (Window::default(), Vec::new());
         let iterations = standing.window_from.max(1)..=standing.iteration;
         for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
-            match Shard::read(&self.shard(iteration), game, iteration, features) {
+            match Shard::read(&self.shard(iteration), game, iteration, features, actions) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),
             }
@@ -302,7 +356,7 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn append_metrics(&self, metrics: &impl Serialize) -> Result<()> {
         let path = self.metrics();
-        let line = serde_json::to_string(metrics)? + "\n";
+        let line = seal_line(&serde_json::to_string(metrics)?) + "\n";
         let append = || {
             let mut file = File::options().create(true).append(true).open(&path)?;
             let len = file.metadata()?.len();
@@ -316,28 +370,37 @@ impl RunFolder {
     }
 
     /// Cuts metrics of iterations after `iteration`, and a half-written last line, which an interruption can leave.
-    /// Returns how many lines there are then.
+    /// Damaged lines are cut too. Returns how many lines there are then, and the damaged ones.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub fn cut_metrics(&self, iteration: u64) -> Result<u64> {
+    pub fn cut_metrics(&self, iteration: u64) -> Result<KeptMetrics> {
         #[derive(Deserialize)]
         struct Line {
             iteration: u64,
         }
         let path = self.metrics();
         if !path.exists() {
-            return Ok(0);
+            return Ok(KeptMetrics::default());
         }
-        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-        let text = String::from_utf8_lossy(&bytes);
-        let sound = |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| line.iteration <= iteration);
-        let kept: Vec<&str> = text.lines().filter(sound).collect();
-        let cut: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
-        if cut.as_bytes() != bytes {
-            self.write(&path, cut.as_bytes())?;
+        let bytes = read_bounded(&path, LONGEST_METRICS).with_context(|| path.display().to_string())?;
+        let (mut cut, mut kept) = (Vec::new(), KeptMetrics::default());
+        for ((number, object), line) in metrics_file::objects(&bytes).zip(bytes.split_inclusive(|&byte| byte == b'\n'))
+        {
+            let read = object.and_then(|object| serde_json::from_str::<Line>(&object).map_err(|e| e.to_string()));
+            match read {
+                Ok(read) if read.iteration <= iteration => {
+                    cut.extend_from_slice(line);
+                    kept.lines += 1;
+                }
+                Ok(_) => {} // undone
+                Err(fault) => kept.damaged.push(format!("{}: line {number}: {fault}", path.display())),
+            }
         }
-        Ok(kept.len() as u64)
+        if cut != bytes {
+            self.write(&path, &cut)?;
+        }
+        Ok(kept)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
@@ -354,7 +417,23 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Whether this is a temporary file of `atomic_write` that was never renamed.
+/// Removes from a folder what interrupted writes have left.
+fn remove_unfinished(folder: &Path) -> Result<()> {
+    for entry in entries(folder).with_context(|| folder.display().to_string())? {
+        if is_unfinished(&entry) {
+            fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is a temporary file of this program that was never renamed or removed: `.NAME.PROCESS.NUMBER.tmp` of
+/// `atomic_write`, or `.PROCESS.tmp`.
 fn is_unfinished(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
+    let name = path.file_name().and_then(|name| name.to_str());
+    let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    inner.is_some_and(|inner| {
+        let numbers = inner.rsplit('.').take(2);
+        numbers.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }

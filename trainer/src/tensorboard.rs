@@ -11,6 +11,8 @@ use tensorboard_proto::types::DataType;
 use tensorboard_rs::summary;
 use tensorboard_rs::summary_writer::FileWriter;
 
+use crate::progress::print_stderr;
+
 /// Bins of a histogram.
 const BINS: usize = 40;
 
@@ -33,7 +35,7 @@ impl EventLog {
         match opened {
             Ok(writer) => Self { writer: Some(ManuallyDrop::new(writer)) },
             Err(fault) => {
-                eprintln!("warning: TensorBoard events are off: {}: {fault}", folder.display());
+                print_stderr(format_args!("warning: TensorBoard events are off: {}: {fault}", folder.display()));
                 Self { writer: None }
             }
         }
@@ -75,7 +77,7 @@ impl EventLog {
     fn attempt(&mut self, write: impl FnOnce(&mut FileWriter)) {
         let Some(writer) = &mut self.writer else { return };
         if catch_unwind(AssertUnwindSafe(|| write(writer))).is_err() {
-            eprintln!("warning: TensorBoard events are off from here on: the event file cannot be written");
+            print_stderr("warning: TensorBoard events are off from here on: the event file cannot be written");
             self.writer = None; // forgets the writer without running its destructor
         }
     }
@@ -89,7 +91,7 @@ impl Drop for EventLog {
             // The destructor waits until the writer's thread has written the rest.
             let closed = catch_unwind(AssertUnwindSafe(|| drop(ManuallyDrop::into_inner(writer))));
             if closed.is_err() {
-                eprintln!("warning: the last TensorBoard events could not be written");
+                print_stderr("warning: the last TensorBoard events could not be written");
             }
         }
     }

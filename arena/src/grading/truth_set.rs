@@ -5,12 +5,15 @@
 //! all for the first side: 1, 0 or -1.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{DynGame, Params};
+use turnstone_models::read_text;
+
+/// Maximum length of a file in bytes.
+const LONGEST: u64 = 1 << 28;
 
 const FORMAT: u32 = 1;
 
@@ -68,7 +71,7 @@ impl TruthSet {
     /// The file cannot be read, is malformed, or is of another game, version or parameters.
     pub fn read(path: &Path, game: &dyn DynGame) -> Result<Self, TruthSetError> {
         let error = |fault: String| TruthSetError { path: path.to_owned(), fault };
-        let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
+        let text = read_text(path, LONGEST).map_err(|e| error(e.to_string()))?;
         Self::parse(&text, game).map_err(error)
     }
 

@@ -8,9 +8,9 @@ use clap::Args;
 use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
-use crate::args::OptionalGameArgs;
+use crate::args::{OptionalGameArgs, load_agent};
+use turnstone_agents::AgentSpec;
 use turnstone_agents::line_io::Output;
-use turnstone_agents::{Agent, AgentSpec};
 use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
@@ -31,7 +31,7 @@ impl Analyse {
             bail!("name a game (see `turnstone games`), or an agent from a checkpoint, which knows its own");
         };
         let threads = self.threads.map_or_else(cores, usize::from);
-        let agent = Agent::load(&self.agent, &*game)?;
+        let agent = load_agent(&self.agent, &*game)?;
         analyse(&*game, &agent, threads, io::stdin().lock(), &Output::new(io::stdout()))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -15,14 +15,14 @@ use turnstone_selfplay::Games;
 
 use self::options::Options;
 use self::plan::Plan;
-use crate::args::GameArgs;
+use crate::args::{GameArgs, load_agent};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
     Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
     openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::progress::{Reporter, print_stderr, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arena {
@@ -76,7 +76,7 @@ impl Arena {
             None if self.ladder => Some(Ladder::shipped(game)?),
             None => None,
         };
-        let mut agents = plan.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let mut agents = plan.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
         let mut options = plan.options.clone();
         if let Some(ladder) = &ladder {
             ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
@@ -98,7 +98,7 @@ impl Arena {
         let Some(record) = record else {
             let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
             let advice = if begun { "; the same command with --resume goes on with it" } else { "" };
-            eprintln!("interrupted before its end{advice}");
+            print_stderr(format_args!("interrupted before its end{advice}"));
             return Ok(ExitCode::from(130));
         };
         let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));

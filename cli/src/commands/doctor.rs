@@ -10,7 +10,7 @@ use turnstone_selfplay::Games;
 
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};
-use turnstone_trainer::progress::stop_on_signals;
+use turnstone_trainer::progress::{print_stderr, stop_on_signals};
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -31,7 +31,7 @@ impl Doctor {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
         let Some(diagnosis) = self.diagnosis(time, games)? else {
-            eprintln!("the examination was interrupted before its end");
+            print_stderr("the examination was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
         if self.json {

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_selfplay::Games;
 
+use crate::args::note_unverified;
 use crate::export::{Existing, Format, export};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
@@ -39,6 +40,7 @@ impl Export {
         } else {
             LoadedNetwork::read(&self.checkpoint)?
         };
+        note_unverified(&self.checkpoint, &network);
         let found = &network.info.game;
         if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
             bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());

@@ -1,15 +1,15 @@
 //! `turnstone train`: a training run from a config file, or the continuation of one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use turnstone_models::read_text;
 use turnstone_selfplay::Games;
 
-use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::progress::{Reporter, stop_on_signals};
 use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup};
 use turnstone_trainer::run_folder::RunFolder;
@@ -28,7 +28,7 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
     /// Seed of the run, instead of the config's
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     seed: Option<u64>,
     /// A value of the run in place of the config's, as in learn.batch=512; can be given again
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
@@ -59,8 +59,19 @@ impl Train {
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
-        let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
+        let run = if resumed {
+            Run::resume(setup, damaged)?
+        } else {
+            match Run::start(setup) {
+                Ok(run) => run,
+                Err(error) => {
+                    folder.discard();
+                    return Err(error);
+                }
+            }
+        };
         let ending = run.train(time)?;
+        folder.remove_unfinished_parts()?;
         match ending {
             Ending::Finished => {
                 reporter.line(&format!("finished: {}", folder.latest().display()));
@@ -85,7 +96,13 @@ impl Train {
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
         let changed = self.seed.is_some() || !self.set.is_empty();
-        let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
+        let text = if changed {
+            toml::to_string(&config)?
+        } else {
+            read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?
+        };
+        let read_back = Config::parse(&text, games).map_err(anyhow::Error::msg)?;
+        ensure!(read_back == config, "the run's config cannot be written so that it is read back as it is");
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
         Ok((config, folder, false))
     }

@@ -16,6 +16,7 @@ use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
 use turnstone_agents::streams::{Purpose, stream};
+use turnstone_trainer::progress::print_stderr;
 
 /// Most connections at a time; more are closed at once.
 const MOST_CONNECTIONS: usize = 32;
@@ -196,7 +197,7 @@ impl Table {
             }
             Err(fault) => {
                 *refusals += 1;
-                eprintln!("refused: {fault}");
+                print_stderr(format_args!("refused: {fault}"));
                 Value::from("error")
             }
         }

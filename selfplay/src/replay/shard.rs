@@ -5,18 +5,20 @@
 //! `policy_ends` (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), each of the length that the
 //! header says, and last the CRC-32 of all bytes before it (u32).
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{Outcome, Params, Side};
+use turnstone_models::read_bounded;
 use turnstone_search::Evaluation;
 
 const MAGIC: &[u8; 8] = b"TURNSHRD";
 const FORMAT: u32 = 1;
 const PREFIX: usize = 16;
+/// Maximum length of a file to read, far above that of any iteration.
+const LONGEST: u64 = 1 << 33;
 
 /// Why a shard's file cannot be read.
 #[derive(Debug, Error)]
@@ -236,18 +238,54 @@ impl Shard {
         bytes
     }
 
-    /// Reads the shard of `iteration` of this game, with this many features.
+    /// Reads the shard of `iteration` of this game, with this many features and actions.
     ///
     /// # Errors
-    /// The file is missing, damaged, of another format or of another game.
-    pub fn read(path: &Path, game: &GameId, iteration: u64, features: usize) -> Result<Self, ShardError> {
+    /// The file is missing, damaged, of another format or of another game, or holds what no self-play writes.
+    pub fn read(
+        path: &Path,
+        game: &GameId,
+        iteration: u64,
+        features: usize,
+        actions: usize,
+    ) -> Result<Self, ShardError> {
         let error = |fault: String| ShardError { path: path.to_owned(), fault };
-        let bytes = fs::read(path).map_err(|e| error(e.to_string()))?;
+        let bytes = read_bounded(path, LONGEST).map_err(|e| error(e.to_string()))?;
         let shard = parse(&bytes, game).map_err(error)?;
         if shard.iteration != iteration || shard.features_per_position != features {
             return Err(error(format!("it is of iteration {} with other features", shard.iteration)));
         }
+        shard.validate(actions).map_err(error)?;
         Ok(shard)
+    }
+
+    /// Checks what a learner relies on in a file with a valid checksum, which need not come from this program.
+    fn validate(&self, actions: usize) -> Result<(), String> {
+        let share = |share: &f32| (0.0..=1.0).contains(share);
+        if self.policy_indices.iter().any(|&index| usize::from(index) >= actions) {
+            return Err(format!("it has a policy index beyond the {actions} actions of the game"));
+        }
+        if !self.policy.iter().all(share) {
+            return Err("it has a share of the policy that is not from 0 to 1".into());
+        }
+        for i in 0..self.len() {
+            let sum: f32 = self.position(i).policy.iter().sum();
+            if (sum - 1.0).abs() > 0.01 {
+                return Err(format!("the policy of position {i} adds up to {sum}, not 1"));
+            }
+        }
+        if !self.features.iter().all(|feature| feature.is_finite()) {
+            return Err("it has a feature that is not finite".into());
+        }
+        let sound = |record: &Record| {
+            (-1.01..=1.01).contains(&record.root_value)
+                && (-0.01..=1.01).contains(&record.root_draw)
+                && (-1..=1).contains(&record.result)
+        };
+        if !self.records.iter().all(sound) {
+            return Err("it has a value or result that no game has".into());
+        }
+        Ok(())
     }
 }
 
@@ -338,6 +376,34 @@ pub(super) mod tests {
         }
         let other = GameId { version: 2, ..id() };
         assert!(parse(&bytes, &other).unwrap_err().contains("not of this game"));
+    }
+
+    /// Valid checksums over what no self-play writes.
+    #[test]
+    fn forged_shards_are_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("000001.shard");
+        let read = |forge: &dyn Fn(&mut Shard)| {
+            let mut shard = example(1, 4);
+            forge(&mut shard);
+            std::fs::write(&path, shard.to_bytes(&id())).expect("writable");
+            Shard::read(&path, &id(), 1, 3, 3).map_err(|error| error.fault)
+        };
+        assert_eq!(read(&|_| ()), Ok(example(1, 4)));
+        let fault = |forge: &dyn Fn(&mut Shard)| read(forge).expect_err("it is forged");
+        assert!(fault(&|shard| shard.policy_indices[2] = 3).contains("beyond the 3 actions"));
+        assert!(fault(&|shard| shard.policy_indices[2] = u16::MAX).contains("beyond the 3 actions"));
+        for share in [f32::NAN, -0.5, f32::INFINITY, 1.5] {
+            assert!(fault(&|shard| shard.policy[0] = share).contains("a share of the policy"), "{share}");
+        }
+        assert!(fault(&|shard| shard.policy[0] = 0.5).contains("adds up to"));
+        assert!(fault(&|shard| shard.policy_ends[0] = 0).contains("adds up to"));
+        for feature in [f32::NAN, f32::NEG_INFINITY] {
+            assert!(fault(&|shard| shard.features[5] = feature).contains("feature"), "{feature}");
+        }
+        assert!(fault(&|shard| shard.records[1].root_value = f32::NAN).contains("a value or result"));
+        assert!(fault(&|shard| shard.records[1].root_draw = 7.0).contains("a value or result"));
+        assert!(fault(&|shard| shard.records[1].result = 2).contains("a value or result"));
     }
 
     #[test]
