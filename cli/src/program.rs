@@ -57,9 +57,19 @@ impl Program {
     }
 }
 
-/// The error and its causes in one line.
+/// The error and its causes in one line of bounded length. What files say, and errors quote, is not trusted: control
+/// characters are escaped.
 fn one_line(error: &anyhow::Error) -> String {
-    format!("{error:#}").replace('\n', " ")
+    const LONGEST: usize = 2000;
+    let text = format!("{error:#}").replace('\n', " ");
+    let mut line = String::new();
+    for letter in text.chars().take(LONGEST) {
+        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push_str("...");
+    }
+    line
 }
 
 /// Ends the program quietly when the reader of its output has gone (`| head`), as programs do that keep the default of

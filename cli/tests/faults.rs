@@ -473,3 +473,45 @@ fn devices_and_pipes_are_no_files() {
         assert!(line.contains("/dev/zero") && line.contains("is not a regular file"), "{args:?}: {line}");
     }
 }
+
+/// What a checkpoint says of itself goes to a terminal.
+#[test]
+fn metadata_is_shown_escaped_and_bounded() {
+    use turnstone_models::{CheckpointInfo, CheckpointParams, NetworkConfig, Shape, Weights, save};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.safetensors");
+    let (network, shape) = (NetworkConfig::ResidualMlp { blocks: 1, width: 4 }, Shape::flat(3, 2));
+    let weights = Weights::random(&network.layout(&shape).expect("valid"), 1);
+    let game = format!("\u{1b}[31m\r{}", "x".repeat(1 << 20));
+    let info = CheckpointInfo::new(&game, 1, CheckpointParams::new(), network, shape, 0);
+    save(&path, &info, &weights).expect("writable");
+    let agent = format!("az:{}", text(&path));
+    for args in [&["arena", "mu_torere", &agent, "random", "--games", "2"][..], &["analyse", "--agent", &agent]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let child = command.args(args).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("\\u{1b}[31m\\r") && line.len() < 3000 && !line.contains('\u{1b}'), "{line}");
+    }
+}
+
+/// Finite weights of absurd size give outputs that are not numbers.
+#[test]
+fn networks_with_outputs_that_are_not_finite_are_refused() {
+    use turnstone_models::{NamedTensor, Weights, load, save};
+    let place = Place::new();
+    let path = place.run.join("latest.safetensors");
+    let (info, weights) = load(&path).expect("sound");
+    let huge = |tensor: &NamedTensor| NamedTensor { data: vec![3e38; tensor.data.len()], ..tensor.clone() };
+    let layout = info.network.layout(&info.shape).expect("valid");
+    let huge = Weights::new(&layout, weights.tensors().iter().map(huge).collect()).expect("finite");
+    let forged = place.folder.path().join("huge.safetensors");
+    save(&forged, &info, &huge).expect("writable");
+    let agent = format!("az:{}", text(&forged));
+    for command in ["grade", "analyse"] {
+        let args = [command, "mu_torere", "--param", "max_plies=30", "--agent", &agent];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let child = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let line = error(finish(child.spawn().expect("it runs")));
+        assert!(line.contains("huge.safetensors") && line.contains("not finite"), "{line}");
+    }
+}
