@@ -459,7 +459,6 @@ fn devices_and_pipes_are_no_files() {
         &["doctor", "/dev/zero"],
         &["grade", "mu_torere", "--agent", "random", "--positions", "/dev/zero"],
         &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
-        &["arena", "mu_torere", "random", "random", "--openings", "/dev/zero", "--games", "2"],
         &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
     ] {
         let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
