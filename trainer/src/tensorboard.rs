@@ -1,5 +1,5 @@
-//! TensorBoard event files, contained: the event writer behind them panics when its file cannot be written, which must
-//! cost a warning and not the run.
+//! TensorBoard event files. The event writer in use panics if its file cannot be written; here that is reduced to a
+//! warning.
 
 use std::fs;
 use std::io;
@@ -11,19 +11,19 @@ use tensorboard_proto::types::DataType;
 use tensorboard_rs::summary;
 use tensorboard_rs::summary_writer::FileWriter;
 
-/// Bins of a histogram.
+/// Number of bins of a histogram.
 const BINS: usize = 40;
 
-/// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
+/// Writer of scalars, histograms and texts over the steps of a run to an event file.
 ///
-/// On the first failure it says so once on stderr and drops everything from then on.
+/// The first failure prints one warning to standard error; later events are discarded.
 pub struct EventLog {
-    /// Never dropped by the compiler: its destructor panics if its file failed, and while unwinding that would abort.
+    /// Not dropped automatically: the destructor panics after a failed write, which aborts the process if unwinding.
     writer: Option<ManuallyDrop<FileWriter>>,
 }
 
 impl EventLog {
-    /// Opens a new event file in the folder, which is made if need be.
+    /// Opens a new event file in the folder, which is created if it does not exist.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let opened = fs::create_dir_all(folder)
@@ -39,14 +39,14 @@ impl EventLog {
         }
     }
 
-    /// Writes a scalar; values that are not finite are left out.
+    /// Writes a scalar, unless it is not finite.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
             self.attempt(|writer| writer.add_summary(summary::scalar(tag, value as f32), step as usize));
         }
     }
 
-    /// Writes how numbers are distributed; nothing if there are none or one is not finite.
+    /// Writes a histogram of `values`, unless they are empty or one is not finite.
     pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
         let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
         let squares = values.iter().map(|&value| f64::from(value).powi(2)).sum();
@@ -57,7 +57,7 @@ impl EventLog {
 
     /// Writes a text in Markdown.
     pub fn text(&mut self, tag: &str, text: &str, step: u64) {
-        // The writer has no function for texts: a scalar's summary is given a text's value.
+        // The writer has no function for texts, so the value of a scalar summary is replaced by a text.
         let mut summary = summary::scalar(&format!("{tag}/text_summary"), 0.0);
         let value = &mut summary.mut_value()[0];
         value.mut_metadata().mut_plugin_data().set_plugin_name("text".into());
@@ -67,7 +67,7 @@ impl EventLog {
         self.attempt(|writer| writer.add_summary(summary, step as usize));
     }
 
-    /// Hands everything written so far to the operating system.
+    /// Flushes the event file.
     pub fn flush(&mut self) {
         self.attempt(FileWriter::flush);
     }
@@ -95,8 +95,8 @@ impl Drop for EventLog {
     }
 }
 
-/// Writes and removes a small file. A writer whose first event cannot be written would panic twice, which ends the
-/// program; so where nothing can be written, none is made.
+/// Writes and removes a small file, to check that the folder is writable. A writer whose first event cannot be written
+/// panics twice, which aborts the process.
 fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".{}.tmp", std::process::id()));
     let written = fs::write(&path, [0; 4096]);
@@ -104,7 +104,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     written.and(removed)
 }
 
-/// Bins of equal width from the least to the greatest of some numbers.
+/// Bins of equal width from the minimum to the maximum of some numbers.
 struct Bins {
     least: f64,
     most: f64,
@@ -131,7 +131,7 @@ impl Bins {
     }
 }
 
-/// Keeps panics inside the event writer, which [`EventLog`] reports in one line, from being printed by its thread.
+/// Installs a panic hook that does not print panics of the event writer; [`EventLog`] reports them as one warning.
 pub fn quiet_event_writer() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
