@@ -227,8 +227,8 @@ impl<'a> Run<'a> {
         };
         let shown = folder.path().display();
         anyhow!(
-            "{error:#}; the run stands at iteration {last} as before: {advice}, then continue: turnstone train \
-             --resume {shown}"
+            "{error:#}; the run stands at iteration {last} as before: {advice}, then go on with: turnstone train --resume \
+             {shown}"
         )
     }
 
