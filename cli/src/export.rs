@@ -1,4 +1,4 @@
-//! A checkpoint for other programs: safetensors that describe themselves, ONNX with a sidecar, or a bundle that plays.
+//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
 
 mod describe;
 mod bundle;
@@ -19,24 +19,24 @@ use self::describe::describe;
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
 
-/// The part of a safetensors file's metadata that is in no other description.
+/// Key of the forward pass, which only the metadata of safetensors files contains.
 const FORWARD: &str = "forward";
 
-/// What is written.
+/// Format of an export.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// One file: the weights, and in its metadata all that it takes to run them
+    /// One file with the weights, and a description of the network in its metadata
     Safetensors,
-    /// The network as an ONNX file, and a description beside it: the same name with `.json`
+    /// An ONNX file, and a description of the same name with `.json`
     Onnx,
-    /// A folder with both, the game's rules in Python, and a program that plays
+    /// A folder with both, the game's rules in Python, and an example program
     Bundle,
 }
 
-/// Writes a checkpoint of this game to `out` and returns the files.
+/// Writes a checkpoint of this game to `out` and returns the paths of the files.
 ///
 /// # Errors
-/// One line: something stands there already, cannot be written, or the game lacks what the format needs.
+/// `out` exists and may not be replaced, cannot be written, or the game has no rules in Python for a bundle.
 pub fn export(
     game: &dyn DynGame,
     network: LoadedNetwork,
@@ -46,7 +46,7 @@ pub fn export(
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
     info.shape = shape(game.spec()); // older files lack the board
-    info.extra.remove(FORWARD); // an export can be exported again
+    info.extra.remove(FORWARD); // present if the checkpoint is itself an export
     let description = describe(game, &info, weights.count());
     match format {
         Format::Safetensors => {
@@ -70,7 +70,7 @@ pub fn export(
     }
 }
 
-/// The metadata of a file: what the checkpoint says, and each part of the description as JSON.
+/// The checkpoint's metadata with each part of the description added as JSON.
 fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
     let mut info = info.clone();
     info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
@@ -98,7 +98,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     atomic_write(path, bytes).with_context(|| path.display().to_string())
 }
 
-/// Writes the description of an ONNX file that lies beside it.
+/// Writes the description beside an ONNX file.
 fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
     description.insert("onnx".into(), describe::onnx_file(onnx, &description));
     write_file(path, describe::readable(&description).as_bytes())

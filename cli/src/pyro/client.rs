@@ -1,4 +1,4 @@
-//! The client: asks whose move it is, reads the board, plays and says `done`.
+//! The client: polls whose move it is, reads the board, sends its move and `done`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,45 +15,45 @@ use super::{SIDES, letter};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Player, PlayerFault};
 
-/// How long to wait for a world that does not listen yet.
+/// Time to wait for a world that is not listening yet.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// How long to wait for an answer.
+/// Time to wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// Why a game with the world cannot go on.
+/// Error that ends the games with a world.
 #[derive(Debug, Error)]
 pub enum PyroError {
-    /// No world, or no longer.
+    /// The connection failed or was closed.
     #[error("{address}: {error}")]
     Connection {
-        /// Where the world is.
+        /// Host and port of the world.
         address: String,
-        /// What the system reports.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The world sent bytes that are no plain data.
-    #[error("the answer to `{request}` is not read: {error}")]
+    /// The answer is not a pickle of plain data.
+    #[error("the answer to `{request}` cannot be read: {error}")]
     Pickle {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What is wrong with the answer.
+        /// Fault of the answer.
         error: PickleError,
     },
-    /// The world sent something else than the protocol has there.
+    /// The answer is not one that the protocol allows.
     #[error("the answer to `{request}` is {answer}, not {expected}")]
     Answer {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What came.
+        /// The answer, shortened.
         answer: String,
-        /// What the protocol has there.
+        /// Description of the allowed answers.
         expected: &'static str,
     },
-    /// The world's board is no position of the game.
+    /// The world's board is not a position of the game.
     #[error("the world's board: {0}")]
     Board(GameError),
-    /// The agent has no move to give.
+    /// The agent failed.
     #[error("the agent: {0}")]
     Agent(#[from] PlayerFault),
 }
@@ -65,20 +65,20 @@ pub struct Client {
     player: usize,
 }
 
-/// How one game ended for the player.
+/// Result of one game for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
     /// Whether the player won.
     pub won: bool,
-    /// Moves that the player made.
+    /// Number of moves that the player made.
     pub moves: usize,
 }
 
 impl Client {
-    /// Connects to a player's port and asks which player that is. A world that is just starting is waited for.
+    /// Connects to a player's port and asks which player that is. Waits up to ten seconds for a world to start.
     ///
     /// # Errors
-    /// Nothing listens there, or it is no Konane world.
+    /// The connection is refused, or the answer is not that of a Konane world.
     pub fn connect(host: &str, port: u16) -> Result<Self, PyroError> {
         let address = format!("{host}:{port}");
         let start = Instant::now();
@@ -101,17 +101,17 @@ impl Client {
         Ok(client)
     }
 
-    /// Whose stones the player has.
+    /// Returns the player's side.
     #[must_use]
     pub fn side(&self) -> Side {
         SIDES[self.player]
     }
 
-    /// Plays until so many games are over, and calls `report` after each. A game that is lost is followed by a `reset`;
-    /// after one that is won, the loser or a person has to ask for the next.
+    /// Plays `games` games and calls `report` after each. After a lost game the client sends `reset`; after a won game
+    /// it waits for the opponent or a person to do so.
     ///
     /// # Errors
-    /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
+    /// The connection is lost, the world violates the protocol or the rules, or the agent fails.
     pub fn play(
         &mut self,
         player: &mut dyn Player,
@@ -130,7 +130,7 @@ impl Client {
             let mut state = self.board(&game)?;
             let gaps = game.position_text(&state).matches('.').count();
             if gaps <= 1 {
-                moves = 0; // a new game, also where somebody broke off the last one
+                moves = 0; // a new game, even if the last one was not finished
             }
             if moves == 0 {
                 player.new_game(&AnyState::new(state), rng);
@@ -154,7 +154,7 @@ impl Client {
         Ok(())
     }
 
-    /// The position, which is this player's to move.
+    /// Reads the position, in which this player is to move.
     fn board(&mut self, game: &Konane) -> Result<<Konane as Game>::State, PyroError> {
         let answer = self.ask("board")?;
         let cells = cells(&answer).ok_or_else(|| {
@@ -166,7 +166,7 @@ impl Client {
         game.parse_position(&format!("{} {}", rows.join("/"), letter(self.side()))).map_err(PyroError::Board)
     }
 
-    /// Has the world do something.
+    /// Sends a command and expects `ok`.
     fn command(&mut self, request: &str) -> Result<(), PyroError> {
         match self.ask(request)? {
             Value::Text(text) if text == "ok" => Ok(()),
@@ -202,7 +202,7 @@ impl Client {
                 other => other,
             };
             bytes.extend(&chunk[..length.map_err(gone)?]);
-            // Whatever follows the value in the same bytes belongs to no request and is dropped.
+            // Bytes after the value answer no request and are dropped.
             match pickle::read(&bytes) {
                 Ok(Some((value, _))) => return Ok(value),
                 Ok(None) => {}
@@ -212,7 +212,7 @@ impl Client {
     }
 }
 
-/// The cells of a board, `X`, `O` or `.`, by x and y from 0.
+/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
 fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     let elements = |value: &Value| match value {
         Value::List(elements) | Value::Tuple(elements) => <[Value; SIZE]>::try_from(elements.clone()).ok(),
@@ -232,7 +232,7 @@ fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     Some(cells)
 }
 
-/// A value for a message of one line.
+/// Formats a value for an error message, at most 60 characters.
 fn shortened(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => format!("'{}'", text.escape_debug()),
