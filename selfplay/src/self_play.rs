@@ -380,6 +380,9 @@ pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
 }
 
 #[cfg(test)]
+mod recording_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use turnstone_agents::shape;
