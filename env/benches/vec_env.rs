@@ -8,8 +8,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{ActionList, Game, Params, VecEnv, playout, with_game};
+use turnstone_env::{ActionList, Game, VecEnv, for_each_game, playout};
 
 const ENVS: usize = 256;
 const GAMES: u64 = 1000;
@@ -39,10 +38,7 @@ fn bench_game<G: Game>(criterion: &mut Criterion, game: &G) {
 }
 
 fn all_games(criterion: &mut Criterion) {
-    for name in NAMES {
-        let game = AnyGame::new(name, &Params::new()).expect("the defaults are valid");
-        with_game!(&game, |game| bench_game(criterion, game));
-    }
+    for_each_game!(G => bench_game(criterion, &G::default()));
 }
 
 criterion_group!(benches, all_games);

@@ -6,18 +6,23 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::{Game, Spec, try_play};
+use crate::game::{Game, Spec, try_play, without_limits};
+use crate::playout::choose;
 use crate::side::Side;
 
 /// Longest game that the suite plays before it calls a game endless.
 const MAX_PLIES: usize = 100_000;
+
+/// Longest game that is played without the game's ply limits, where it need not end.
+const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 
 /// Plays `games` random games and checks every state on the way.
 ///
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
-/// commute with play; a final outcome that is zero-sum.
+/// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
+/// then truncate no game.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -27,6 +32,31 @@ pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
     for number in 0..games as u64 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number));
         suite.play_game(&mut rng);
+    }
+    check_ply_limits(game, games, seed);
+}
+
+fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
+    for limit in G::PLY_LIMITS {
+        assert!(G::PARAMS.contains(limit), "the ply limit `{limit}` is no parameter");
+    }
+    let unlimited = without_limits(game).unwrap_or_else(|error| panic!("a ply limit may be 0: {error}"));
+    for (key, value) in unlimited.params().iter().filter(|(key, _)| G::PLY_LIMITS.contains(key)) {
+        assert_eq!(value, "0", "the ply limit `{key}` is switched off");
+    }
+    let mut legal = ActionList::new();
+    for number in 0..games as u64 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number));
+        let mut state = unlimited.start();
+        for _ in 0..MAX_PLIES_WITHOUT_LIMITS {
+            if let Some(outcome) = unlimited.outcome(&state) {
+                let text = unlimited.position_text(&state);
+                assert!(!outcome.truncated, "a ply limit that PLY_LIMITS does not name ended a game at `{text}`");
+                break;
+            }
+            unlimited.legal(&state, &mut legal);
+            unlimited.play(&mut state, choose(&legal, &mut rng));
+        }
     }
 }
 

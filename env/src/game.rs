@@ -1,79 +1,15 @@
-//! What a game is: its shape ([`Spec`]), its end ([`Outcome`]) and the [`Game`] trait.
+//! What a game is: its shape ([`Spec`]) and the [`Game`] trait.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
+use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::side::Side;
 use crate::svg;
 use crate::symmetry::Symmetry;
-
-/// How a game ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Outcome {
-    /// The winner, `None` for a draw.
-    pub winner: Option<Side>,
-    /// Score of `First` minus score of `Second` where the game keeps scores, else 0.
-    pub margin: i16,
-    /// True if a limit on the number of plies ended the game (Gymnasium: `truncated`), false if a rule did.
-    pub truncated: bool,
-}
-
-impl Outcome {
-    /// A win by the rules, in a game that keeps no score.
-    #[must_use]
-    pub const fn win(winner: Side) -> Self {
-        Self { winner: Some(winner), margin: 0, truncated: false }
-    }
-
-    /// The higher score wins, by the rules; `margin` is the score of `First` minus the score of `Second`.
-    #[must_use]
-    pub const fn by_margin(margin: i16) -> Self {
-        let winner = match margin {
-            0 => None,
-            1.. => Some(Side::First),
-            _ => Some(Side::Second),
-        };
-        Self { winner, margin, truncated: false }
-    }
-
-    /// A draw because a limit on the number of plies was reached.
-    #[must_use]
-    pub const fn truncation() -> Self {
-        Self { winner: None, margin: 0, truncated: true }
-    }
-
-    /// The result for `First`: 1 for a win, 0 for a draw, -1 for a loss.
-    #[must_use]
-    pub const fn value(&self) -> i8 {
-        match self.winner {
-            Some(Side::First) => 1,
-            None => 0,
-            Some(Side::Second) => -1,
-        }
-    }
-
-    /// The result as scripts read it: `player1`, `player2` or `draw`.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self.winner {
-            Some(Side::First) => "player1",
-            None => "draw",
-            Some(Side::Second) => "player2",
-        }
-    }
-
-    /// The result for `side`: 1 for a win, 0 for a draw, -1 for a loss.
-    #[must_use]
-    pub const fn value_for(&self, side: Side) -> i8 {
-        match side {
-            Side::First => self.value(),
-            Side::Second => -self.value(),
-        }
-    }
-}
 
 /// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
 ///
@@ -107,11 +43,11 @@ pub struct Spec {
     pub blocks: Vec<(&'static str, usize)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
-    /// Where the players act on different points (Mancala): what an action of the second player is called when the
-    /// board is turned so that he sits where the first player sits. `None` where both act on the same points.
+    /// Where the players act on different points (Mancala): for each action, the action that it becomes when the board
+    /// is turned so that the second player sits in the first player's place. `None` where both act on the same points.
     pub turned: Option<Vec<u16>>,
-    /// A clear margin of victory, the unit in which networks are told of margins ([`Outcome::margin`]). `None` where the
-    /// game keeps no scores.
+    /// A clear margin of victory: the unit of margins ([`Outcome::margin`]) in training targets. `None` where the game
+    /// keeps no scores.
     pub margin_scale: Option<f32>,
 }
 
@@ -175,8 +111,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
     const VERSION: u32;
 
-    /// Names of the parameters that [`Game::with_params`] knows.
+    /// Names of the parameters of [`Game::with_params`].
     const PARAMS: &'static [&'static str];
+
+    /// Those of [`Game::PARAMS`] that end a game after a number of plies; 0 switches each of them off. Exact values are
+    /// those of the game without such limits ([`without_limits`]).
+    const PLY_LIMITS: &'static [&'static str] = &[];
 
     /// All that decides the future and nothing else: equal states have equal futures. Small enough to copy instead of
     /// undoing plies.
@@ -255,6 +195,18 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = last;
         svg::text_board(Self::NAME, &self.draw(state))
     }
+}
+
+/// The same game without limits on its plies ([`Game::PLY_LIMITS`]).
+///
+/// # Errors
+/// A parameter of the list is unknown to the game or cannot be 0, which the conformance suite rules out.
+pub fn without_limits<G: Game>(game: &G) -> Result<G, Error> {
+    let mut params = game.params();
+    for limit in G::PLY_LIMITS {
+        params.set(*limit, 0);
+    }
+    G::with_params(&params)
 }
 
 /// Plays an action after checking that it is legal.

@@ -1,9 +1,9 @@
-//! Gym-style environments over any game: one game ([`Env`]), many at once ([`VecEnv`]), and both by name ([`make`]).
+//! Gym-style environments over any game: one game ([`Env`]) and many at once ([`VecEnv`]).
 
 mod any;
 mod env;
 mod vec_env;
 
-pub use any::{AnyEnv, AnyVecEnv, make, make_vec};
+pub use any::{AnyEnv, AnyVecEnv};
 pub use env::{Env, TimeStep};
 pub use vec_env::{Batch, VecEnv};

@@ -1,8 +1,9 @@
 //! Rules, text, observations and a gym-style interface for traditional two-player board games.
 //!
 //! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
-//! in its [`Spec`]; [`Env`] is the checked, gym-style door and [`VecEnv`] the same for many games at once;
-//! [`games::AnyGame`] turns a name into a game, [`make`] and [`make_vec`] turn it into an environment. Boards are drawn as
+//! in its [`Spec`]; [`Env`] is the checked, gym-style interface and [`VecEnv`] the same for many games at once;
+//! [`DynGame`] is a game of any type, [`Games`] a list of games by name, and [`make`] and [`make_vec`] turn a name
+//! into an environment. Boards are drawn as
 //! text and as [`svg`]; [`seeds`] holds the functions that the games' sources name.
 //!
 //! ```
@@ -23,30 +24,33 @@ mod action;
 mod error;
 mod params;
 mod symmetry;
+mod outcome;
+pub mod svg;
 mod game;
-mod lines;
+pub mod lines;
 mod mill_board;
 mod mill_material;
-pub mod svg;
+mod playout;
+pub mod perft;
+mod gym;
+mod dynamic;
 #[macro_use]
 pub mod games;
 pub mod seeds;
-mod playout;
-mod gym;
-pub mod perft;
+mod make;
+#[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "testing")]
 pub mod toy;
 
 pub use action::{Action, ActionList};
+pub use dynamic::{AnyState, DynGame, Erased, Games, Row};
 pub use error::{Error, nearest, shortened};
-pub use game::{Game, Outcome, Spec, play_text, try_play};
-pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv, make, make_vec};
-pub use params::Params;
+pub use game::{Game, Spec, play_text, try_play, without_limits};
+pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv};
+pub use make::{make, make_vec};
+pub use outcome::Outcome;
+pub use params::{ParamReader, Params};
 pub use playout::playout;
 pub use side::Side;
 pub use symmetry::{Symmetry, automorphisms};
-
-/// The README's example.
-#[doc = include_str!("../../README.md")]
-#[cfg(doctest)]
-pub struct Readme;

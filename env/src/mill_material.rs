@@ -1,4 +1,4 @@
-//! What a position of a mill game says of pieces and turn, and which of it no game leads to.
+//! The pieces and the turn of a position of a mill game, and checks that some game may lead to it.
 
 use crate::side::Side;
 
@@ -35,7 +35,7 @@ impl Material {
         self.hands != [0, 0]
     }
 
-    /// Refuses what no game leads to, as far as that is sure, with the reason.
+    /// Refuses positions that certainly no game leads to, with the reason.
     pub(crate) fn check(&self) -> Result<(), String> {
         let letter = |side: Side| self.letters[side.index()];
         for side in Side::BOTH {
@@ -45,7 +45,7 @@ impl Material {
         }
         self.check_turn()?;
         let (mover, other) = (self.mover, self.mover.other());
-        let least = if self.removing { 3 } else { 2 }; // who is down to two has just lost a piece and is to move
+        let least = if self.removing { 3 } else { 2 }; // a player with two has just lost a piece and is to move
         for (side, least) in [(mover, least), (other, 3)] {
             if self.total(side) < least {
                 return Err(format!("{} has {} pieces: the game ended before", letter(side), self.total(side)));
@@ -65,7 +65,7 @@ impl Material {
         Ok(())
     }
 
-    /// The sides place in turn, the first side first, and whoever has closed a mill stays on turn.
+    /// The sides place in turn, the first side first, and a side that has closed a mill moves again.
     fn check_turn(&self) -> Result<(), String> {
         let [first, second] = self.hands;
         let moved = !self.placing();

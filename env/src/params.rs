@@ -48,13 +48,18 @@ impl Display for Params {
 }
 
 /// Reads a game's parameters: unknown keys and values out of range are errors that name them.
-pub(crate) struct ParamReader<'a> {
+#[derive(Debug)]
+pub struct ParamReader<'a> {
     game: &'static str,
     params: &'a Params,
 }
 
 impl<'a> ParamReader<'a> {
-    pub(crate) fn new(game: &'static str, params: &'a Params, known: &[&str]) -> Result<Self, Error> {
+    /// A reader of the parameters of `game`, whose names are in `known`.
+    ///
+    /// # Errors
+    /// A parameter that is not known; the nearest that is known is named.
+    pub fn new(game: &'static str, params: &'a Params, known: &[&str]) -> Result<Self, Error> {
         for (key, _) in params.iter() {
             if !known.contains(&key) {
                 let nearest = nearest(key, known.iter().copied());
@@ -65,7 +70,7 @@ impl<'a> ParamReader<'a> {
     }
 
     /// An integer in `range`, or `default` if the key is absent.
-    pub(crate) fn integer(&self, key: &str, default: u16, range: RangeInclusive<u16>) -> Result<u16, Error> {
+    pub fn integer(&self, key: &str, default: u16, range: RangeInclusive<u16>) -> Result<u16, Error> {
         let Some(value) = self.params.0.get(key) else { return Ok(default) };
         match value.parse() {
             Ok(number) if range.contains(&number) => Ok(number),
@@ -74,13 +79,13 @@ impl<'a> ParamReader<'a> {
     }
 
     /// `true` or `false`, or `default` if the key is absent.
-    pub(crate) fn flag(&self, key: &str, default: bool) -> Result<bool, Error> {
+    pub fn flag(&self, key: &str, default: bool) -> Result<bool, Error> {
         let Some(value) = self.params.0.get(key) else { return Ok(default) };
         value.parse().map_err(|_| self.fault(key, "must be true or false"))
     }
 
     /// One of the named choices, or the first of them if the key is absent.
-    pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Error> {
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Error> {
         let Some(value) = self.params.0.get(key) else { return Ok(choices[0].1) };
         choices.iter().find(|(name, _)| name == value).map(|&(_, choice)| choice).ok_or_else(|| {
             let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
@@ -89,7 +94,7 @@ impl<'a> ParamReader<'a> {
     }
 
     /// An error about the value of `key`.
-    pub(crate) fn fault(&self, key: &str, fault: impl Into<String>) -> Error {
+    pub fn fault(&self, key: &str, fault: impl Into<String>) -> Error {
         let value = self.params.0.get(key).cloned().unwrap_or_default();
         Error::ParamValue { game: self.game, key: key.to_owned(), value, fault: fault.into() }
     }

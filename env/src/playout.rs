@@ -3,10 +3,11 @@
 use rand::Rng;
 
 use crate::action::{Action, ActionList};
-use crate::game::{Game, Outcome};
+use crate::game::Game;
+use crate::outcome::Outcome;
 
 /// Plays uniformly random legal actions until the game is over, and returns its outcome and the number of plies played.
-/// Every ply asks for the outcome and for the legal actions, which go into `legal`.
+/// The outcome and the legal actions are computed for every ply; `legal` is the buffer of the latter.
 ///
 /// ```
 /// use rand::SeedableRng;

@@ -1,7 +1,6 @@
 //! The functions that the games' sources name, under their names, for readers who come from there.
 //!
-//! They are written to the letter of the sources; the rooms in [`games`](crate::games) are the ones to play with. Tests
-//! hold the two against each other.
+//! They follow the sources to the letter; the games to play are in [`games`](crate::games). Tests compare the two.
 
 pub mod konane;
 pub mod mancala;

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::game::Outcome;
+use crate::outcome::Outcome;
 use crate::side::Side;
 
 /// Distance of neighbouring cells.

@@ -3,7 +3,7 @@
 //! ```
 //! use turnstone_env::{Game, Side, toy::Toy};
 //!
-//! // Player 1 chooses; his first choice leaves the move with him, the second hands it to player 2.
+//! // Player 1 chooses: after the first choice player 1 moves again, after the second player 2 does.
 //! let toy: Toy = "1(1(+3 -2) 2(-1 +4))".parse()?;
 //! let mut state = toy.start();
 //! toy.play(&mut state, turnstone_env::Action(0));
@@ -20,7 +20,8 @@ use rand::{Rng, RngExt};
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::Symmetry;

@@ -2,9 +2,8 @@
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::AnyGame;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Params, conformance, with_game};
+use turnstone_env::{Game, Params, conformance, for_each_game};
 
 fn check(name: &str, params: &[(&str, &str)]) {
     check_games(name, params, 2000);
@@ -13,8 +12,18 @@ fn check(name: &str, params: &[(&str, &str)]) {
 fn check_games(name: &str, params: &[(&str, &str)], games: usize) {
     let mut given = Params::new();
     params.iter().for_each(|(key, value)| given.set(*key, value));
-    let any = AnyGame::new(name, &given).expect("valid parameters");
-    with_game!(&any, |game| conformance::check(game, games, 1));
+    let mut checked = 0;
+    for_each_game!(G => if G::NAME == name {
+        conformance::check(&G::with_params(&given).expect("valid parameters"), games, 1);
+        checked += 1;
+    });
+    assert_eq!(checked, 1, "{name}");
+}
+
+/// A game that is new in the list is checked without being named here.
+#[test]
+fn every_game_with_its_defaults() {
+    for_each_game!(G => conformance::check(&G::default(), 2000, 2));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The boards' lines as directions, against the boards as they are drawn.
 
-use turnstone_env::games::AnyGame;
+use turnstone_env::games::built_in;
 use turnstone_env::{Params, Spec};
 
 fn spec(name: &str) -> Spec {
-    AnyGame::new(name, &Params::new()).expect("a game without parameters").spec()
+    built_in().make(name, &Params::new()).expect("the defaults are valid").spec().clone()
 }
 
 /// The points from `point` on in each direction, those first that start in a smaller neighbour.

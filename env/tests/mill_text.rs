@@ -5,21 +5,18 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, Morabaraba, Morris, morabaraba, morris};
-use turnstone_env::{ActionList, Game, Params, with_game};
+use turnstone_env::games::{Morabaraba, Morris, morabaraba, morris};
+use turnstone_env::{AnyState, DynGame, Erased};
 
-const GAMES: [&str; 2] = ["morris", "morabaraba"];
-
-fn games() -> impl Iterator<Item = AnyGame> {
-    GAMES.iter().map(|name| AnyGame::new(name, &Params::new()).expect("a game"))
+fn games() -> [Box<dyn DynGame>; 2] {
+    [Box::new(Erased::new(Morris::default())), Box::new(Erased::new(Morabaraba::default()))]
 }
 
 /// Plays at random from a state, at most so many plies, and returns the state reached.
-fn play_on<G: Game>(game: &G, mut state: G::State, plies: usize, seed: u64) -> G::State {
+fn play_on(game: &dyn DynGame, mut state: AnyState, plies: usize, seed: u64) -> AnyState {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut legal = ActionList::new();
     for _ in 0..plies {
-        game.legal(&state, &mut legal);
+        let legal = game.legal_actions(&state);
         assert_eq!(legal.is_empty(), game.outcome(&state).is_some(), "at `{}`", game.position_text(&state));
         if legal.is_empty() {
             break;
@@ -30,9 +27,9 @@ fn play_on<G: Game>(game: &G, mut state: G::State, plies: usize, seed: u64) -> G
 }
 
 /// If the text is accepted as a position, it must survive all that one does with positions.
-fn use_position<G: Game>(game: &G, text: &str, seed: u64) {
+fn use_position(game: &dyn DynGame, text: &str, seed: u64) {
     let Ok(state) = game.parse_position(text) else { return };
-    assert_eq!(game.parse_position(&game.position_text(&state)), Ok(state), "`{text}`");
+    assert_eq!(game.parse_position(&game.position_text(&state)).as_ref(), Ok(&state), "`{text}`");
     let mut features = vec![f32::NAN; game.spec().features()];
     game.observe(&state, &mut features);
     assert!(features.iter().all(|f| f.is_finite()), "`{text}`");
@@ -45,13 +42,11 @@ proptest! {
 
     #[test]
     fn no_parser_panics(text in r"\PC*|[WBx.0-9 ,a-g-]{0,60}|x?[a-h][0-9](-[a-h][0-9])?") {
-        for any in games() {
-            with_game!(&any, |game| {
-                use_position(game, &text, 0);
-                if let Ok(action) = game.parse_action(&text) {
-                    prop_assert_eq!(game.action_text(action), text.as_str());
-                }
-            });
+        for game in games() {
+            use_position(&*game, &text, 0);
+            if let Ok(action) = game.parse_action(&text) {
+                prop_assert_eq!(game.action_text(action), text.as_str());
+            }
         }
         let _ = text.parse::<morris::seed::Board>();
         let _ = text.parse::<morabaraba::seed::Board>();
@@ -65,17 +60,15 @@ proptest! {
         seed: u64,
         edits in prop::collection::vec((any::<Index>(), r"[WBx.0-9 ,a-g-]"), 0..4),
     ) {
-        for any in games() {
-            with_game!(&any, |game| {
-                let state = play_on(game, game.start(), plies, seed);
-                let mut text = game.position_text(&state);
-                prop_assert_eq!(game.parse_position(&text), Ok(state));
-                for (index, letter) in &edits {
-                    let at = index.index(text.len());
-                    text.replace_range(at..=at, letter);
-                }
-                use_position(game, &text, seed);
-            });
+        for game in games() {
+            let state = play_on(&*game, game.start(), plies, seed);
+            let mut text = game.position_text(&state);
+            prop_assert_eq!(game.parse_position(&text), Ok(state));
+            for (index, letter) in &edits {
+                let at = index.index(text.len());
+                text.replace_range(at..=at, letter);
+            }
+            use_position(&*game, &text, seed);
         }
     }
 
@@ -87,8 +80,9 @@ proptest! {
         settled in "[WBx]{18} [WB] 0 0 [-x] [0-9]",
         seed: u64,
     ) {
-        use_position(&Morris::default(), &morris, seed);
-        use_position(&Morris::default(), &settled, seed);
-        use_position(&Morabaraba::default(), &morabaraba, seed);
+        let [morris_game, morabaraba_game] = games();
+        use_position(&*morris_game, &morris, seed);
+        use_position(&*morris_game, &settled, seed);
+        use_position(&*morabaraba_game, &morabaraba, seed);
     }
 }

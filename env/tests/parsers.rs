@@ -4,23 +4,24 @@
 #[allow(unreachable_pub)] // it is a crate of its own
 mod fuzz;
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{ActionList, Game, Params, with_game};
+use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::{AnyState, DynGame, Params};
 
-fn any_game() -> impl Strategy<Value = AnyGame> {
-    let game = |name| AnyGame::new(name, &Params::new()).expect("the defaults are valid");
-    prop::sample::select(NAMES.to_vec()).prop_map(game)
+fn any_game() -> impl Strategy<Value = Arc<dyn DynGame>> {
+    prop::sample::select(built_in().defaults().collect::<Vec<_>>())
 }
 
 /// The state after `plies` random plies, or at the end of the game if that comes first.
-fn reached<G: Game>(game: &G, plies: usize, seed: u64) -> G::State {
-    let (mut state, mut legal) = (game.start(), ActionList::new());
+fn reached(game: &dyn DynGame, plies: usize, seed: u64) -> AnyState {
+    let mut state = game.start();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..plies {
-        game.legal(&state, &mut legal);
+        let legal = game.legal_actions(&state);
         if legal.is_empty() {
             break;
         }
@@ -39,20 +40,20 @@ proptest! {
 
     #[test]
     fn any_text(game in any_game(), text in "\\PC{0,80}") {
-        with_game!(&game, |game| fuzz::parse_position(game, &text));
-        with_game!(&game, |game| fuzz::parse_action(game, &text));
+        fuzz::parse_position(&*game, &text);
+        fuzz::parse_action(&*game, &text);
     }
 
     #[test]
     fn texts_of_the_right_letters(game in any_game(), text in "[ABXOWBxo0-9a-h(),/. -]{0,40}") {
-        with_game!(&game, |game| fuzz::parse_position(game, &text));
-        with_game!(&game, |game| fuzz::parse_action(game, &text));
+        fuzz::parse_position(&*game, &text);
+        fuzz::parse_action(&*game, &text);
     }
 
     #[test]
     fn command_strings(game in any_game(), name in "remove|jump", numbers in prop::collection::vec(-1i32..18, 0..9)) {
         let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
-        with_game!(&game, |game| fuzz::parse_action(game, &format!("{name}({})", numbers.join(","))));
+        fuzz::parse_action(&*game, &format!("{name}({})", numbers.join(",")));
     }
 
     #[test]
@@ -64,28 +65,25 @@ proptest! {
     fn reachable_positions_and_their_neighbours(
         game in any_game(), plies in 0usize..120, seed: u64, at: prop::sample::Index, letter in "[ -~]",
     ) {
-        let text = with_game!(&game, |game| {
-            let state = reached(game, plies, seed);
-            let text = game.position_text(&state);
-            prop_assert_eq!(game.parse_position(&text), Ok(state));
-            text
-        });
+        let state = reached(&*game, plies, seed);
+        let text = game.position_text(&state);
+        prop_assert_eq!(game.parse_position(&text), Ok(state));
         // One character replaced, one left out, and one put in.
         let at = at.index(text.len());
         for (end, insert) in [(at + 1, letter.as_str()), (at + 1, ""), (at, letter.as_str())] {
             let mutated = format!("{}{insert}{}", &text[..at], &text[end..]);
-            with_game!(&game, |game| fuzz::parse_position(game, &mutated));
+            fuzz::parse_position(&*game, &mutated);
         }
     }
 }
 
 /// What a parser says of a text that it refuses: a position has spaces, an action has none.
 fn fault(name: &str, params: &Params, text: &str) -> String {
-    let game = AnyGame::new(name, params).expect("valid parameters");
-    with_game!(&game, |game| match text.split_once(' ') {
-        Some(_) => game.parse_position(text).map(|_| ()).expect_err(text).to_string(),
-        None => game.parse_action(text).map(|_| ()).expect_err(text).to_string(),
-    })
+    let game = built_in().make(name, params).expect("valid parameters");
+    match text.split_once(' ') {
+        Some(_) => game.parse_position(text).expect_err(text).to_string(),
+        None => game.parse_action(text).expect_err(text).to_string(),
+    }
 }
 
 #[test]
@@ -124,11 +122,11 @@ fn konane_names_the_fault() {
         ("XOXO/O..X/XOXO/OXOX X", true),
         ("XOXO/O..X/XOXO/OXOX O", true),
     ] {
-        let game = AnyGame::new("konane", &small).expect("valid parameters");
-        assert_eq!(with_game!(&game, |game| game.parse_position(text).is_ok()), possible, "{text}");
+        let game = built_in().make("konane", &small).expect("valid parameters");
+        assert_eq!(game.parse_position(text).is_ok(), possible, "{text}");
     }
     for size in ["3", "5", "18", "0", "-4", "8.0"] {
-        assert!(AnyGame::new("konane", &Params::new().with("size", size)).is_err(), "{size}");
+        assert!(built_in().make("konane", &Params::new().with("size", size)).is_err(), "{size}");
     }
 }
 

@@ -6,13 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use turnstone_env::games::{self, AnyGame};
-use turnstone_env::perft::perft;
-use turnstone_env::{Game, Params, with_game};
+use turnstone_env::games::built_in;
+use turnstone_env::{DynGame, Params};
 
 #[test]
 fn counts_in_data_files() {
-    for name in games::NAMES {
+    for name in built_in().names() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/perft/{name}.txt"));
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -31,11 +30,11 @@ fn check_line(name: &str, line: &str) -> usize {
         let (key, value) = setting.split_once('=').unwrap_or_else(|| panic!("`{setting}` in `{line}`"));
         params.set(key, value);
     }
-    let any = AnyGame::new(name, &params).unwrap_or_else(|e| panic!("`{line}`: {e}"));
-    with_game!(&any, |game| check_counts(game, position.trim(), fields, line))
+    let game = built_in().make(name, &params).unwrap_or_else(|e| panic!("`{line}`: {e}"));
+    check_counts(&*game, position.trim(), fields, line)
 }
 
-fn check_counts<'a, G: Game>(game: &G, position: &str, counts: impl Iterator<Item = &'a str>, line: &str) -> usize {
+fn check_counts<'a>(game: &dyn DynGame, position: &str, counts: impl Iterator<Item = &'a str>, line: &str) -> usize {
     let state = match position {
         "start" => game.start(),
         text => game.parse_position(text).unwrap_or_else(|e| panic!("`{line}`: {e}")),
@@ -45,7 +44,7 @@ fn check_counts<'a, G: Game>(game: &G, position: &str, counts: impl Iterator<Ite
         let (depth, expected) = count.split_once(' ').unwrap_or_else(|| panic!("`{count}` in `{line}`"));
         let depth = depth.strip_prefix('D').and_then(|d| d.parse().ok()).unwrap_or_else(|| panic!("`{line}`"));
         let expected: u64 = expected.trim().parse().unwrap_or_else(|_| panic!("`{line}`"));
-        assert_eq!(perft(game, &state, depth), expected, "{} at depth {depth} of `{line}`", G::NAME);
+        assert_eq!(game.perft(&state, depth), expected, "{} at depth {depth} of `{line}`", game.name());
         checked += 1;
     }
     checked

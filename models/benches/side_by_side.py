@@ -187,7 +187,8 @@ def compare(rounds):
     import torch
 
     warnings.simplefilter("ignore")  # PyTorch deprecates what its users still run
-    build = ["cargo", "build", "--quiet", "--release", "--offline", "-p", "turnstone-models", "--example", "rates"]
+    package = ["-p", "turnstone-models", "--features", "train", "--example", "rates"]
+    build = ["cargo", "build", "--quiet", "--release", "--offline", *package]
     subprocess.run(build, cwd=ROOT, check=True)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     ours = target / "release" / "examples" / "rates"
@@ -221,7 +222,7 @@ def report(best):
         if name.startswith("peak/"):
             print(f"| {name[5:]} | {per_second / 1e9:.0f} |")
     for net, operations in OPERATIONS.items():
-        print(f"\n| {net}, evaluations/s (turnstone is so many times as fast) |", *[f"batch {b} |" for b in BATCHES])
+        print(f"\n| {net}, evaluations/s (in brackets: turnstone relative to it) |", *[f"batch {b} |" for b in BATCHES])
         print("|---|" + "---|" * len(BATCHES))
         for name in dict.fromkeys(name for name, _ in best if name.startswith(f"{net}/")):
             mine = [best[f"{net}/turnstone", batch] for batch in BATCHES]

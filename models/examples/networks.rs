@@ -1,7 +1,7 @@
 //! Compares the kinds of network on the games' boards, in one thread: parameters, learner steps per second at batch 256,
 //! evaluations per second at batch 32; for Konane also burn's own convolutions at the size of a residual_graph.
 //!
-//! `cargo run --release -p turnstone-models --example networks [game]...`
+//! `cargo run --release -p turnstone-models --features train --example networks [game]...`
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,8 +10,8 @@ use burn::tensor::activation::relu;
 use burn::tensor::module::conv2d;
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Tensor, TensorData};
-use turnstone_env::games::AnyGame;
-use turnstone_env::{ActionList, Game, Params, Spec, with_game};
+use turnstone_env::games::built_in;
+use turnstone_env::{DynGame, Params, Spec};
 use turnstone_models::{Batch, Board, Example, Inference, Learner, NetworkConfig, OptimiserConfig, Shape};
 
 const BATCH: usize = 256;
@@ -31,9 +31,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let games = if named.is_empty() { ["konane", "morabaraba", "morris"].map(String::from).into() } else { named };
     for name in games {
-        let any = AnyGame::new(&name, &Params::new())?;
-        let shape = shape(&any.spec());
-        let batch = with_game!(&any, |game| batch(game, &shape))?;
+        let game = built_in().make(&name, &Params::new())?;
+        let shape = shape(game.spec());
+        let batch = batch(&*game, &shape)?;
         println!("\n{name}\n| network | parameters | steps/s | evaluations/s |\n|---|---|---|---|");
         for text in NETWORKS {
             let network: NetworkConfig = serde_json::from_str(text)?;
@@ -85,13 +85,13 @@ fn convolutions(channels: usize) -> f64 {
     })
 }
 
-/// Positions of games in which the first legal actions are played in turn, with even targets.
-fn batch<G: Game>(game: &G, shape: &Shape) -> Result<Batch, turnstone_models::BatchError> {
-    let (mut batch, mut state, mut actions) = (Batch::new(shape.clone()), game.start(), ActionList::new());
+/// Positions of games in which the legal actions are played in turn, with uniform targets.
+fn batch(game: &dyn DynGame, shape: &Shape) -> Result<Batch, turnstone_models::BatchError> {
+    let (mut batch, mut state) = (Batch::new(shape.clone()), game.start());
     let mut inputs = vec![0.0; shape.inputs];
     for number in 0..BATCH {
         game.observe(&state, &mut inputs);
-        game.legal(&state, &mut actions);
+        let actions = game.legal_actions(&state);
         let mut legal = vec![false; shape.actions];
         let mut policy = vec![0.0; shape.actions];
         for &action in &actions {

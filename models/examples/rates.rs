@@ -1,7 +1,7 @@
 //! Measures one thread and prints a JSON line per measurement: evaluations per second of two networks by batch size,
 //! here and through burn, learner steps per second at batch 256, and the processor's ceiling in operations per second.
 //!
-//! `cargo run --release -p turnstone-models --example rates -- --batch 8 mlp/turnstone` measures one batch size and
+//! `cargo run --release -p turnstone-models --features train --example rates -- --batch 8 mlp/turnstone` measures one batch size and
 //! what starts with one of the other arguments; without arguments it measures all. `benches/side_by_side.py` puts it
 //! beside other programs.
 
@@ -35,8 +35,10 @@ fn main() -> Result<(), Failure> {
             println!(r#"{{"name": "{name}", "batch": {batch}, "per_second": {:.1}}}"#, batch as f64 * rate(f));
         }
     };
+    let start = Instant::now();
     for instructions in Instructions::available() {
-        println!(r#"{{"name": "peak/{instructions:?}", "batch": 1, "per_second": {:.0}}}"#, instructions.peak());
+        let peak = instructions.peak(|| start.elapsed());
+        println!(r#"{{"name": "peak/{instructions:?}", "batch": 1, "per_second": {peak:.0}}}"#);
     }
     let mut learner = Learner::new(SHAPE, &MLP, &OptimiserConfig::default(), 1)?;
     let numbers = random(256 * 512, 1.0);

@@ -1,11 +1,11 @@
-//! Checkpoints: one `.safetensors` file that holds a network's weights and says which game they play.
+//! Checkpoints: `.safetensors` files with the weights of a network, and the network and game in the metadata.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::network::NetworkConfig;
+use crate::config::NetworkConfig;
 use crate::shape::{Board, Shape};
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, json, take, take_json};
 use crate::weights::Weights;
 
 const KIND: &str = "checkpoint";
@@ -19,65 +19,65 @@ const BOARD: &str = "turnstone.board";
 const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
 
-/// Parameters of a game by name, a JSON object; two are equal whatever the order of their names.
+/// Parameters of a game by name, a JSON object. Equality does not depend on the order.
 pub type Params = serde_json::Map<String, serde_json::Value>;
 
-/// What a checkpoint says about itself, in the metadata of the file.
+/// The metadata of a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckpointInfo {
-    /// The game's name.
+    /// Name of the game.
     pub game: String,
-    /// The version of the game's rules, actions and planes.
+    /// Version of the game's rules, actions and planes.
     pub game_version: u32,
-    /// The game's parameters.
+    /// Parameters of the game.
     pub params: Params,
-    /// The network.
+    /// Kind and size of the network.
     pub network: NetworkConfig,
-    /// Inputs, actions and board of the game.
+    /// Shape of the game.
     pub shape: Shape,
-    /// Training steps behind the weights.
+    /// Number of training steps.
     pub step: u64,
-    /// The program that wrote the file, with its version.
+    /// Name and version of the program that wrote the file.
     pub created_by: String,
-    /// Anything else, under keys that do not begin with `turnstone.`.
+    /// Other entries, whose keys must not begin with `turnstone.`.
     pub extra: BTreeMap<String, String>,
 }
 
-/// Why a sound checkpoint is of no use here.
+/// Why a valid checkpoint does not fit a game.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MismatchError {
-    /// It plays another game.
+    /// The checkpoint is for another game.
     #[error("the checkpoint is for the game `{found}`, not `{expected}`")]
     Game {
         /// The checkpoint's game.
         found: String,
-        /// The game at hand.
+        /// The expected game.
         expected: String,
     },
-    /// The game has changed since.
+    /// The checkpoint is for another version of the game.
     #[error("the checkpoint is for version {found} of `{game}`, not version {expected}")]
     Version {
         /// The game.
         game: String,
         /// The checkpoint's version.
         found: u32,
-        /// The version at hand.
+        /// The expected version.
         expected: u32,
     },
-    /// The game is played with other parameters.
+    /// The checkpoint is for other parameters of the game.
     #[error("the checkpoint is for `{game}` with parameters {found}, not {expected}")]
     Params {
         /// The game.
         game: String,
         /// The checkpoint's parameters, as JSON.
         found: String,
-        /// The parameters at hand, as JSON.
+        /// The expected parameters, as JSON.
         expected: String,
     },
-    /// The network looks at the board, and it is another one.
+    /// The network uses the board, and the boards differ.
     #[error("the checkpoint's network was made for another board than that of the game `{0}`")]
     Board(String),
-    /// Observations or actions have other sizes.
+    /// The numbers of inputs or actions differ.
     #[error("the checkpoint has {} inputs and {} actions, the game `{game}` {} and {}",
         found[0], found[1], expected[0], expected[1])]
     Shape {
@@ -85,13 +85,13 @@ pub enum MismatchError {
         game: String,
         /// The checkpoint's inputs and actions.
         found: [usize; 2],
-        /// The inputs and actions at hand.
+        /// The expected inputs and actions.
         expected: [usize; 2],
     },
 }
 
 impl CheckpointInfo {
-    /// Describes weights after `step` training steps, written by this version of the crate, with nothing extra.
+    /// Creates the metadata of weights after `step` training steps, without `extra` entries.
     pub fn new(game: &str, game_version: u32, params: Params, network: NetworkConfig, shape: Shape, step: u64) -> Self {
         CheckpointInfo {
             game: game.into(),
@@ -105,10 +105,10 @@ impl CheckpointInfo {
         }
     }
 
-    /// Confirms that the checkpoint is for this game.
+    /// Checks that the checkpoint fits a game.
     ///
     /// # Errors
-    /// The first of name, version, parameters and shape that differs.
+    /// The first of name, version, parameters, sizes and board that differs.
     pub fn expect(&self, game: &str, version: u32, params: &Params, shape: &Shape) -> Result<(), MismatchError> {
         if self.game != game {
             return Err(MismatchError::Game { found: self.game.clone(), expected: game.into() });
@@ -130,7 +130,7 @@ impl CheckpointInfo {
         Ok(())
     }
 
-    /// What the file says, by key.
+    /// The entries of the file by key.
     pub(crate) fn to_metadata(&self) -> Result<BTreeMap<String, String>, Fault> {
         if let Some(key) = self.extra.keys().find(|key| key.starts_with(PREFIX)) {
             return Err(Fault::ReservedKey(key.clone()));
@@ -151,7 +151,7 @@ impl CheckpointInfo {
         Ok(metadata)
     }
 
-    /// Keys of ours that this version does not know are dropped; those of others become `extra`.
+    /// Unknown keys that begin with `turnstone.` are dropped; other keys become `extra`.
     fn from_metadata(mut metadata: BTreeMap<String, String>) -> Result<CheckpointInfo, Fault> {
         let info = CheckpointInfo {
             game: take(&mut metadata, GAME)?,
@@ -172,19 +172,15 @@ impl CheckpointInfo {
     }
 }
 
-/// The board; files that were written before networks knew it have none, and their networks need none.
+/// The board. Files from before there were networks over points have no board, and their networks do not need it.
 fn take_board(metadata: &mut BTreeMap<String, String>) -> Result<Board, Fault> {
     if metadata.contains_key(BOARD) { take_json(metadata, BOARD) } else { Ok(Board::default()) }
 }
 
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).expect("plain data with string keys is JSON")
-}
-
-/// Writes a checkpoint atomically: see [`atomic_write`](crate::atomic_write). Equal contents make equal files.
+/// Writes a checkpoint with [`atomic_write`](crate::atomic_write). Equal contents give equal files.
 ///
 /// # Errors
-/// Weights that are not those of `info`'s network, a reserved key in `extra`, or a file that cannot be written.
+/// The weights are not those of the network of `info`, `extra` has a reserved key, or the file cannot be written.
 pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(), CheckpointError> {
     let metadata = || -> Result<_, Fault> {
         weights.check(&info.network.layout(&info.shape)?)?;
@@ -194,15 +190,15 @@ pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(),
     tensor_file::write(path, KIND, metadata, weights.tensors())
 }
 
-/// Reads a checkpoint: finite weights of exactly the network that its metadata describes.
+/// Reads a checkpoint. Its weights are finite and exactly those of the network in its metadata.
 ///
 /// # Errors
-/// One line that names the file and its first fault, whatever the file holds.
+/// The file cannot be read or is not a valid checkpoint. The message is one line with the file and its first fault.
 pub fn load(path: &Path) -> Result<(CheckpointInfo, Weights), CheckpointError> {
     tensor_file::read(path, KIND, parse)
 }
 
-/// As [`load`], from a file's bytes in memory; errors name them by `name`.
+/// Reads a checkpoint from the bytes of a file in memory. Errors show `name` in place of the file.
 ///
 /// # Errors
 /// As [`load`].

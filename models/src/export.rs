@@ -1,4 +1,4 @@
-//! A network for other programs: its forward pass as a list of ONNX operators, and that list with the weights as a file.
+//! Export to ONNX: the forward pass as a list of operators, and a file of operators and weights.
 
 mod operators;
 mod forward;

@@ -1,20 +1,20 @@
-//! Files that are either whole or not there.
+//! Atomic writing and bounded reading of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No file of this crate comes near this many bytes; a longer one is refused before it is read.
+/// Maximum length of a file to read, far above that of any file of this crate.
 pub(crate) const LONGEST_FILE: u64 = 1 << 31;
 
-/// Writes `bytes` to `path` so that after a crash at any moment the old file or the new one is there, whole.
+/// Writes `bytes` to `path` atomically: after a crash at any moment either the old or the new file exists, complete.
 ///
 /// The bytes go to a temporary file in the same folder, which is synced and renamed over `path`; then the folder is
 /// synced. On failure the temporary file is removed and an existing `path` is untouched.
 ///
 /// # Errors
-/// Whatever the file system reports, and [`io::ErrorKind::InvalidInput`] for a path without a file name.
+/// Any error of the file system, and [`io::ErrorKind::InvalidInput`] for a path without a file name.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"))?;
@@ -22,8 +22,8 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // Process and counter keep two writers apart, and `create_new` whatever else may be lying there.
-    let unique = format!(".{}.{}.tmp", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));
+    // Process and counter distinguish writers; `create_new` protects other files of that name.
+    let unique = format!(".{}.{}.tmp", process_id(), COUNTER.fetch_add(1, Ordering::Relaxed));
     let mut temporary_name = std::ffi::OsString::from(".");
     temporary_name.push(name);
     temporary_name.push(unique);
@@ -38,12 +38,17 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
+/// The process id, or 0 on bare WebAssembly, where [`std::process::id`] panics.
+pub(crate) fn process_id() -> u32 {
+    if cfg!(all(target_family = "wasm", target_os = "unknown")) { 0 } else { std::process::id() }
+}
+
 fn write_synced(mut file: File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// Makes a rename in this folder last. Windows cannot open a folder as a file and needs no such call.
+/// Makes a rename in this folder durable. Windows cannot open a folder as a file, and does not need it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
@@ -51,7 +56,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 /// Reads a regular file of at most [`LONGEST_FILE`] bytes.
 pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let invalid = |fault: &str| io::Error::new(io::ErrorKind::InvalidData, fault);
-    // Asked before it is opened: opening a named pipe would wait for its writer.
+    // Checked before opening: opening a named pipe waits for its writer.
     if !fs::metadata(path)?.is_file() {
         return Err(invalid("is not a regular file"));
     }

@@ -1,82 +1,82 @@
-//! What a network has to know of a game: the sizes of its observations and actions, and its board.
+//! The shape of a game as networks see it: sizes of observations and actions, geometry of the board.
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::{NetworkError, within};
+use crate::error::{NetworkError, within};
 
-/// All that a network needs to know of a game.
+/// The shape of a game: everything that a network depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Numbers in an observation, 1 to 65536.
+    /// Length of an observation, 1 to 65536.
     pub inputs: usize,
-    /// Actions of the game, legal or not, 1 to 65536.
+    /// Number of actions, legal or not, 1 to 65536.
     pub actions: usize,
-    /// The board, for the networks that look at it.
+    /// Geometry of the board, for the networks that use it.
     #[serde(default)]
     pub board: Board,
 }
 
-/// The geometry of a board. An observation is `[point_planes, points]`, followed by numbers that hold for the whole
-/// board. The default has no points.
+/// The geometry of a board. An observation is a matrix `[point_planes, points]` followed by scalars that hold for the
+/// whole board. The default has no points.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Board {
-    /// Numbers per point in an observation.
+    /// Number of planes with one value per point.
     pub point_planes: usize,
-    /// Points, cells or pits.
+    /// Number of points, cells or pits.
     pub points: usize,
-    /// For each direction along the board's lines, the next point from every point, `None` where the line ends.
+    /// For each direction along the board's lines, the next point of every point, or `None` where the line ends.
     pub directions: Vec<Vec<Option<u16>>>,
-    /// Height and width of the lattice that the board is laid on.
+    /// Height and width of the lattice on which the board is drawn.
     pub lattice: [usize; 2],
     /// Lattice cell (`row * width + column`) of each point.
     pub cells: Vec<u16>,
 }
 
-/// Which points count as near each other.
+/// The directions in which a point has neighbours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Neighbourhood {
-    /// Those along the board's lines.
+    /// Along the board's lines.
     #[default]
     Lines,
-    /// Those along rows, columns and diagonals of the lattice: at reach 1, the 3x3 cells of a convolution.
+    /// Along rows, columns and diagonals of the lattice: at reach 1 the 3x3 cells of a convolution.
     Square,
 }
 
-/// For each point the points whose features a layer takes together, itself first: `[points, taps]`.
+/// The points that a layer reads for each point, the point itself first: a table `[points, taps]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Taps {
-    /// Point after point; `None` beyond the end of a line.
+    /// Row-major; `None` beyond the end of a line.
     pub(crate) table: Vec<Option<u16>>,
-    /// Points taken together.
+    /// Number of taps per point.
     pub(crate) count: usize,
 }
 
 impl Shape {
-    /// A game of which only the sizes are known.
+    /// A shape without a board.
     pub const fn flat(inputs: usize, actions: usize) -> Shape {
         let board = Board { point_planes: 0, points: 0, directions: Vec::new(), lattice: [0, 0], cells: Vec::new() };
         Shape { inputs, actions, board }
     }
 
-    /// Inputs and actions.
+    /// Number of inputs and of actions.
     pub fn sizes(&self) -> [usize; 2] {
         [self.inputs, self.actions]
     }
 
-    /// What every point is told: its own numbers and those of the whole board.
+    /// Number of features per point: its planes, and the scalars of the whole board.
     pub(crate) fn features_per_point(&self) -> usize {
         self.board.point_planes + self.scalars()
     }
 
-    /// Numbers that hold for the whole board.
+    /// Number of scalars that hold for the whole board.
     pub(crate) fn scalars(&self) -> usize {
         self.inputs - self.board.point_planes * self.board.points
     }
 
-    /// Checks that the observation is made of numbers per point.
+    /// Checks that observations have values per point.
     pub(crate) fn check_points(&self) -> Result<(), NetworkError> {
         let Board { point_planes, points, .. } = self.board;
         if point_planes == 0 || points == 0 {
@@ -88,7 +88,7 @@ impl Shape {
 }
 
 impl Board {
-    /// How many points a layer takes together that reaches so far.
+    /// Number of points that a layer with this reach reads for each point.
     pub(crate) fn taps_count(&self, neighbourhood: Neighbourhood, reach: usize) -> usize {
         1 + reach
             * match neighbourhood {
@@ -97,7 +97,7 @@ impl Board {
             }
     }
 
-    /// Checks what [`taps`](Self::taps) relies on.
+    /// Checks the preconditions of [`taps`](Self::taps).
     pub(crate) fn check_neighbourhood(&self, neighbourhood: Neighbourhood) -> Result<(), NetworkError> {
         let valid = match neighbourhood {
             Neighbourhood::Lines => {
@@ -122,7 +122,7 @@ impl Board {
         if valid { Ok(()) } else { Err(NetworkError::BadBoard) }
     }
 
-    /// Checks that every point has its cell on the lattice.
+    /// Checks that every point has a cell on the lattice.
     pub(crate) fn check_cells(&self) -> Result<(), NetworkError> {
         let area = self.lattice[0].saturating_mul(self.lattice[1]);
         within("the area of the lattice", area, 1..=65536)?;
@@ -130,7 +130,7 @@ impl Board {
         if valid { Ok(()) } else { Err(NetworkError::BadBoard) }
     }
 
-    /// Each point itself, and the points 1 to `reach` steps away in each direction, nearest first.
+    /// Lists each point itself, then the points 1 to `reach` steps away in each direction, nearest first.
     pub(crate) fn taps(&self, neighbourhood: Neighbourhood, reach: usize) -> Taps {
         let square;
         let directions = match neighbourhood {
@@ -155,7 +155,7 @@ impl Board {
         Taps { table, count }
     }
 
-    /// The point a step of rows and columns away from each point, if there is one.
+    /// The point that lies the given number of rows and columns away from each point, if there is one.
     fn lattice_direction(&self, [down, right]: [isize; 2]) -> Vec<Option<u16>> {
         let [height, width] = self.lattice;
         let next = |&cell: &u16| {
@@ -168,14 +168,14 @@ impl Board {
     }
 }
 
-/// The eight cells around a cell, as steps down and to the right.
+/// Offsets `[rows, columns]` of the eight cells around a cell.
 const SQUARE: [[isize; 2]; 8] = [[-1, -1], [-1, 0], [-1, 1], [0, -1], [0, 1], [1, -1], [1, 0], [1, 1]];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Three cells in a row over three others; the lines are the rows.
+    /// Two rows of three cells; the lines are the rows.
     fn board() -> Board {
         let right = vec![Some(1), Some(2), None, Some(4), Some(5), None];
         let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_that_make_no_sense_are_refused() {
+    fn contradictory_boards_are_refused() {
         let error = |change: &dyn Fn(&mut Board), neighbourhood| {
             let mut board = board();
             change(&mut board);

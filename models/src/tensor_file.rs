@@ -1,4 +1,4 @@
-//! Safetensors files of ours: metadata and `f32` tensors to bytes and back, with every fault named.
+//! Reading and writing safetensors files with metadata and `f32` tensors.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -6,71 +6,71 @@ use std::path::{Path, PathBuf};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
+use crate::error::NetworkError;
 use crate::files::{atomic_write, read_whole};
-use crate::network::NetworkError;
 use crate::weights::{NamedTensor, WeightsError};
 
-/// The version of the files that this crate writes, and the only one that it reads.
+/// The format version of files that this crate writes, and the only one that it reads.
 pub(crate) const FORMAT: &str = "1";
-/// Every key of ours begins like this; all other keys of the metadata belong to the caller.
+/// Prefix of reserved keys; all other keys of the metadata belong to the caller.
 pub(crate) const PREFIX: &str = "turnstone.";
 pub(crate) const FORMAT_KEY: &str = "turnstone.format";
 pub(crate) const KIND_KEY: &str = "turnstone.kind";
 
-/// What went wrong with which file; one line of text.
+/// A file and its fault, displayed as one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {fault}", path.display())]
 pub struct CheckpointError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What can be wrong with a checkpoint or a learner's state.
+/// The fault of a checkpoint or of the file of a learner's state.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The file cannot be read or written.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The bytes are not a whole safetensors file.
+    /// The file is not a complete safetensors file.
     #[error("not a complete safetensors file ({0})")]
     NotSafetensors(#[from] SafeTensorError),
-    /// The metadata lacks a key, so that the file is not one of ours.
+    /// A key of the metadata is missing.
     #[error("not a turnstone file: its metadata has no `{0}`")]
     MissingKey(&'static str),
-    /// The file was written by another version of the program.
+    /// The format version is not supported.
     #[error("format version `{0}` is not supported, only `{FORMAT}` is")]
     Format(String),
-    /// A learner's state where a checkpoint was expected, or the other way round.
+    /// The file is a learner's state instead of a checkpoint, or the other way round.
     #[error("this is a `{found}` file, not a `{expected}` file")]
     Kind {
-        /// What the file says it is.
+        /// The kind of the file.
         found: String,
-        /// What it was read as.
+        /// The expected kind.
         expected: &'static str,
     },
-    /// A key of the metadata has a value that cannot be understood.
+    /// The value of a key of the metadata is not valid.
     #[error("metadata `{key}` is not valid: {reason}")]
     BadValue {
         /// The key.
         key: &'static str,
-        /// What is wrong with its value.
+        /// The fault of its value.
         reason: String,
     },
-    /// A key among the caller's own that would be taken for one of ours.
+    /// A key of the caller has the reserved prefix.
     #[error("the metadata key `{0}` is reserved")]
     ReservedKey(String),
-    /// A tensor holds other numbers than `f32`.
+    /// The elements of a tensor are not `f32`.
     #[error("tensor `{name}` holds {found}, not F32")]
     Dtype {
         /// The tensor's name.
         name: String,
-        /// The type of its numbers.
+        /// The type of its elements.
         found: String,
     },
-    /// The network in the metadata cannot be built, or the tensors are not its own.
+    /// The network in the metadata cannot be built, or the tensors are not its parameters.
     #[error(transparent)]
     Network(#[from] NetworkError),
 }
@@ -81,7 +81,7 @@ impl From<WeightsError> for Fault {
     }
 }
 
-/// Metadata and tensors of one file.
+/// Metadata and tensors of a file.
 pub(crate) type Contents = (BTreeMap<String, String>, Vec<NamedTensor>);
 
 /// Writes a file of this kind atomically.
@@ -97,7 +97,7 @@ pub(crate) fn write(
     written.map_err(|fault| CheckpointError { path: path.into(), fault })
 }
 
-/// Reads a file and hands its contents to `parse`; the error of either names the file.
+/// Reads a file and passes its contents to `parse`. Errors name the file.
 pub(crate) fn read<T>(
     path: &Path,
     kind: &'static str,
@@ -107,7 +107,7 @@ pub(crate) fn read<T>(
     read_bytes(&bytes, path, kind, parse)
 }
 
-/// As [`read`], from bytes in memory; errors name them by `name`.
+/// Does the same as [`read`] for bytes in memory. Errors show `name` in place of the file.
 pub(crate) fn read_bytes<T>(
     bytes: &[u8],
     name: &Path,
@@ -117,18 +117,23 @@ pub(crate) fn read_bytes<T>(
     decode(bytes, kind).and_then(parse).map_err(|fault| CheckpointError { path: name.into(), fault })
 }
 
-/// Takes a key of ours out of the metadata.
+/// Removes a key from the metadata and returns its value.
 pub(crate) fn take(metadata: &mut BTreeMap<String, String>, key: &'static str) -> Result<String, Fault> {
     metadata.remove(key).ok_or(Fault::MissingKey(key))
 }
 
-/// Takes a key of ours out of the metadata and reads its value as JSON; numbers are JSON too.
+/// Removes a key from the metadata and parses its value as JSON. Numbers are JSON too.
 pub(crate) fn take_json<T: serde::de::DeserializeOwned>(
     metadata: &mut BTreeMap<String, String>,
     key: &'static str,
 ) -> Result<T, Fault> {
     let text = take(metadata, key)?;
     serde_json::from_str(&text).map_err(|error| Fault::BadValue { key, reason: error.to_string() })
+}
+
+/// Writes a value as JSON.
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("plain data with string keys is JSON")
 }
 
 fn encode(metadata: BTreeMap<String, String>, tensors: &[NamedTensor]) -> Result<Vec<u8>, Fault> {
@@ -143,8 +148,8 @@ fn encode(metadata: BTreeMap<String, String>, tensors: &[NamedTensor]) -> Result
     Ok(with_sorted_metadata(file))
 }
 
-/// Puts the keys of the metadata in alphabetical order. The crate writes them in the random order of a hash map,
-/// and equal contents should make equal files. Nothing changes its length.
+/// Sorts the keys of the metadata, which `safetensors` writes in the random order of a hash map, so that equal contents
+/// give equal files. The length of the header stays the same.
 fn with_sorted_metadata(mut file: Vec<u8>) -> Vec<u8> {
     let (length, rest) = file.split_first_chunk_mut::<8>().expect("a file begins with the length of its header");
     let header = &mut rest[..u64::from_le_bytes(*length) as usize];
@@ -174,7 +179,7 @@ fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
     }
     let file = SafeTensors::deserialize(bytes)?;
     let mut tensors = Vec::new();
-    // In the order of the file, so that of several faults it is always the same one that is reported.
+    // In the order of the file, so that the first of several faults is reported.
     for name in header.offset_keys() {
         let view = file.tensor(&name)?;
         if view.dtype() != Dtype::F32 {

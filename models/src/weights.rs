@@ -1,76 +1,76 @@
-//! Parameters on the host: named `f32` tensors in a fixed order, the one form that all parts exchange.
+//! Parameters on the host: named `f32` tensors in a fixed order, the form in which all parts of the crate exchange them.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Name, shape and initial spread of one tensor of a network.
+/// Name, shape and initial distribution of one tensor of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TensorSpec {
     /// Dotted name, as in `blocks.0.first.weight`.
     pub name: String,
     /// Length of each axis: `[in, out]` for a matrix, `[out]` for a bias.
     pub shape: Vec<usize>,
-    /// Standard deviation of the initial values, drawn from a normal distribution of mean zero; 0 leaves zeros.
+    /// Standard deviation of the initial values, which are drawn from a normal distribution with mean 0; all zeros if 0.
     pub deviation: f64,
 }
 
 impl TensorSpec {
-    /// How many numbers the tensor holds.
+    /// Number of elements.
     pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 }
 
-/// One tensor with its name; `data` is row-major and as long as the product of `shape`.
+/// A tensor with its name. The length of `data` is the product of `shape`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedTensor {
     /// Dotted name, as in `policy.bias`.
     pub name: String,
     /// Length of each axis.
     pub shape: Vec<usize>,
-    /// The numbers, last axis fastest.
+    /// The elements, row-major.
     pub data: Vec<f32>,
 }
 
 /// The parameters of one network, in the order of its layout.
 ///
 /// A linear layer is a matrix `<name>.weight` of shape `[in, out]`, row-major, and a vector `<name>.bias` of
-/// shape `[out]`, with `y = x W + b` for a row `x`. This is burn's own layout; PyTorch's `nn.Linear` stores the
-/// transpose `[out, in]`.
+/// shape `[out]`, with `y = x W + b` for a row `x`. This is burn's layout; PyTorch's `nn.Linear` stores the transpose
+/// `[out, in]`.
 ///
-/// Two `Weights` are equal when names, shapes and numbers are; as always with floats, `0.0 == -0.0`.
+/// Two `Weights` are equal if names, shapes and elements are; as always with floats, `0.0 == -0.0`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
     tensors: Vec<NamedTensor>,
 }
 
-/// Why a set of tensors is not the parameters of a given network.
+/// Why tensors are not the parameters of a given network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WeightsError {
-    /// A tensor of the layout is not there.
+    /// A tensor of the layout is missing.
     #[error("tensor `{0}` is missing")]
     Missing(String),
-    /// A tensor is there that the layout does not have, or has once and found twice.
+    /// A tensor is not part of the layout, or occurs twice.
     #[error("tensor `{0}` does not belong to this network")]
     Unexpected(String),
-    /// A tensor has another shape than the layout says, or not as many numbers as its shape says.
+    /// The shape of a tensor differs from that of the layout, or its number of elements from its shape.
     #[error("tensor `{name}` has shape {found:?}, not {expected:?}")]
     Shape {
         /// The tensor's name.
         name: String,
         /// The shape found.
         found: Vec<usize>,
-        /// The shape that the layout asks for.
+        /// The shape in the layout.
         expected: Vec<usize>,
     },
-    /// A tensor holds an infinity or a NaN.
+    /// A tensor contains an infinity or a NaN.
     #[error("tensor `{0}` holds a number that is not finite")]
     NotFinite(String),
 }
 
 impl Weights {
-    /// Draws initial parameters: the seed alone decides them, tensor by tensor in the order of `layout`.
+    /// Draws initial parameters, tensor by tensor in the order of `layout`. Equal seeds give equal parameters.
     pub fn random(layout: &[TensorSpec], seed: u64) -> Weights {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut draw = |spec: &TensorSpec| -> Vec<f32> {
@@ -85,10 +85,10 @@ impl Weights {
         Weights { tensors: layout.iter().map(tensor).collect() }
     }
 
-    /// Takes `tensors`, in any order, as the parameters of the network with this `layout`.
+    /// Sorts `tensors`, given in any order, into the order of `layout` and checks them.
     ///
     /// # Errors
-    /// A tensor that is missing, unexpected, of another shape, or holds a NaN or an infinity.
+    /// A tensor is missing, unexpected, of another shape, or contains a NaN or an infinity.
     pub fn new(layout: &[TensorSpec], mut tensors: Vec<NamedTensor>) -> Result<Weights, WeightsError> {
         let mut ordered = Vec::with_capacity(layout.len());
         for spec in layout {
@@ -104,7 +104,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Confirms that these are finite parameters of the network with this `layout`.
+    /// Checks that these are finite parameters of the network with this `layout`.
     ///
     /// # Errors
     /// As for [`Weights::new`].
@@ -128,18 +128,11 @@ impl Weights {
         }
     }
 
-    /// Tensors of the same names and shapes, filled with zeros.
+    /// Tensors of the same names and shapes, all zeros.
     pub fn zeros_like(&self) -> Weights {
         let mut zeros = self.clone();
         zeros.tensors.iter_mut().for_each(|tensor| tensor.data.fill(0.0));
         zeros
-    }
-
-    /// Adds a multiple of other tensors of the same names and shapes.
-    pub(crate) fn add(&mut self, other: &Weights, factor: f32) {
-        for (tensor, other) in self.tensors.iter_mut().zip(&other.tensors) {
-            tensor.data.iter_mut().zip(&other.data).for_each(|(x, y)| *x += factor * y);
-        }
     }
 
     /// The tensors in the order of the network's layout.
@@ -152,17 +145,27 @@ impl Weights {
         self.tensors.iter().find(|tensor| tensor.name == name)
     }
 
-    /// How many numbers the tensors hold together.
+    /// Number of elements of all tensors.
     pub fn count(&self) -> usize {
         self.tensors.iter().map(|tensor| tensor.data.len()).sum()
     }
+}
 
-    /// The tensors, to be changed in place; names and shapes must stay.
+#[cfg(feature = "train")]
+impl Weights {
+    /// Adds a multiple of tensors with the same names and shapes.
+    pub(crate) fn add(&mut self, other: &Weights, factor: f32) {
+        for (tensor, other) in self.tensors.iter_mut().zip(&other.tensors) {
+            tensor.data.iter_mut().zip(&other.data).for_each(|(x, y)| *x += factor * y);
+        }
+    }
+
+    /// The tensors for changes in place. Names and shapes must not change.
     pub(crate) fn tensors_mut(&mut self) -> &mut [NamedTensor] {
         &mut self.tensors
     }
 
-    /// Takes tensors that are known to follow a layout.
+    /// Wraps tensors that are known to follow a layout.
     pub(crate) fn from_ordered(tensors: Vec<NamedTensor>) -> Weights {
         Weights { tensors }
     }

@@ -1,4 +1,4 @@
-//! Checkpoints and learner states: what was written comes back bit for bit, and no file makes the reader panic.
+//! Checkpoints are read back bit for bit, and no file makes the reader panic.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,10 +7,7 @@ use proptest::prelude::*;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
-use turnstone_models::{
-    Board, CheckpointError, CheckpointInfo, Learner, NetworkConfig, OptimiserConfig, Params, Shape, Weights, load,
-    load_state, save, save_state,
-};
+use turnstone_models::{Board, CheckpointError, CheckpointInfo, NetworkConfig, Params, Shape, Weights, load, save};
 
 const SHAPE: Shape = Shape::flat(3, 2);
 const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
@@ -141,16 +138,6 @@ fn networks_that_know_the_board_come_back_with_it() {
         turned.board.directions[0].reverse();
         let error = info.expect("ring", 1, &Params::new(), &turned).unwrap_err().to_string();
         assert_eq!(error, "the checkpoint's network was made for another board than that of the game `ring`");
-
-        for margin_weight in [0.0, 0.5] {
-            let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
-            let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
-            save_state(&path, learner.state(), "").unwrap();
-            assert_eq!(load_state(&path).unwrap().0, *learner.state());
-            // A checkpoint has only what plays.
-            save(&path, &info, learner.averaged()).unwrap();
-            assert_eq!(save(&path, &info, learner.weights()).is_ok(), margin_weight == 0.0);
-        }
     }
 }
 
@@ -226,19 +213,6 @@ fn what_cannot_be_read_back_is_not_written() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     assert!(load(&path).unwrap_err().to_string().contains("a.safetensors: "));
     assert!(load(folder.path()).unwrap_err().to_string().ends_with("is not a regular file"));
-}
-
-#[test]
-fn a_learner_state_is_no_checkpoint() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.safetensors");
-    let learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1).unwrap();
-    save_state(&path, learner.state(), "").unwrap();
-    assert_eq!(load_state(&path).unwrap(), (learner.state().clone(), String::new()));
-    assert!(load(&path).unwrap_err().to_string().ends_with("this is a `learner` file, not a `checkpoint` file"));
-    let (_folder, checkpoint) = saved();
-    let line = load_state(&checkpoint).unwrap_err().to_string();
-    assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");
 }
 
 /// A header that promises far more than the file holds is refused before anything is allocated for it.

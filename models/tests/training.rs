@@ -1,4 +1,4 @@
-//! Learning as its users see it: a batch is learned, a resumed run is the uninterrupted one, faults change nothing.
+//! Training: one batch is overfitted, a resumed run equals the uninterrupted one, errors leave the learner unchanged.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -70,15 +70,15 @@ fn learner(seed: u64) -> Learner {
 }
 
 #[test]
-fn one_batch_is_learned_by_heart() {
+fn one_batch_is_overfitted() {
     let batch = random_batch(16, &mut Xoshiro256PlusPlus::seed_from_u64(1));
     for network in networks() {
-        learns_by_heart(&network, &batch);
-        learns_auxiliary_targets_by_heart(&network, &batch);
+        overfits(&network, &batch);
+        overfits_auxiliary_targets(&network, &batch);
     }
 }
 
-fn learns_by_heart(network: &NetworkConfig, batch: &Batch) {
+fn overfits(network: &NetworkConfig, batch: &Batch) {
     let optimiser = OptimiserConfig { weight_decay: 0.0, ..OptimiserConfig::default() };
     let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
     let first = learner.step(batch, 3e-3).unwrap();
@@ -90,7 +90,7 @@ fn learns_by_heart(network: &NetworkConfig, batch: &Batch) {
     assert!((last.value_loss - batch.value_entropy()).abs() < 2e-3, "{last:?}");
     assert!((last.policy_entropy - batch.policy_entropy()).abs() < 1e-2, "{last:?}");
 
-    // The inference engine, given the learner's weights, says what was learned.
+    // Inference with the weights of the learner predicts the targets.
     let mut inference = Inference::new(learner.weights(), network, &ring(), 16).unwrap();
     let predictions = inference.evaluate(16, batch.inputs());
     let mut outcome = predictions.value[..3].to_vec();
@@ -100,7 +100,7 @@ fn learns_by_heart(network: &NetworkConfig, batch: &Batch) {
     }
 }
 
-fn learns_auxiliary_targets_by_heart(network: &NetworkConfig, batch: &Batch) {
+fn overfits_auxiliary_targets(network: &NetworkConfig, batch: &Batch) {
     let optimiser = OptimiserConfig {
         weight_decay: 0.0,
         ema_decay: 0.0,

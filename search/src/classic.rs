@@ -14,9 +14,12 @@ mod best_first;
 
 pub use alphabeta::{AlphaBeta, MAX_DEPTH};
 pub use best_first::BestFirst;
-pub use breadth_first::{BreadthFirst, MOST_POSITIONS};
+pub use breadth_first::BreadthFirst;
 pub use found::{Found, Work};
 pub use heuristic::mancala::StoreDifference;
-pub use heuristic::{Classical, Heuristic, ToyMargin, WIN_BAND, WON, WinLoss};
-pub use limits::{Limits, Stop};
+#[cfg(feature = "testing")]
+pub use heuristic::toy::ToyMargin;
+pub use heuristic::{Classical, Heuristic, WIN_BAND, WON, WinLoss};
+pub use kept_tree::MOST_POSITIONS;
+pub use limits::{Control, Limits, Stop};
 pub use minimax::Minimax;

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Action, ActionList, Game, Side};
 
-/// What a position is worth.
+/// Evaluation of a position.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// Expected result for the first side, -1..=1.
@@ -28,7 +28,7 @@ impl Estimate {
     }
 }
 
-/// Positions to be evaluated together, with room for the answers. Reused, it stops allocating.
+/// A batch of positions with buffers for their evaluations. A batch that is reused stops allocating.
 #[derive(Clone, Debug)]
 pub struct Batch<S> {
     states: Vec<S>,
@@ -89,24 +89,24 @@ impl<S> Batch<S> {
         (&self.states[i], &self.legal[self.range(i)])
     }
 
-    /// Where the evaluator writes the priors of position `i`, one per legal action, not negative and of sum 1.
+    /// Buffer for the priors of position `i`, one per legal action, not negative and of sum 1.
     pub fn priors_mut(&mut self, i: usize) -> &mut [f32] {
         let range = self.range(i);
         &mut self.priors[range]
     }
 
-    /// The legal actions of position `i`, and where the evaluator writes their priors.
+    /// The legal actions of position `i`, and the buffer for their priors.
     pub fn legal_and_priors(&mut self, i: usize) -> (&[Action], &mut [f32]) {
         let range = self.range(i);
         (&self.legal[range.clone()], &mut self.priors[range])
     }
 
-    /// Sets what position `i` is worth.
+    /// Sets the evaluation of position `i`.
     pub fn set_estimate(&mut self, i: usize, estimate: Estimate) {
         self.estimates[i] = estimate;
     }
 
-    /// The evaluator's answer for position `i`: priors of the legal actions, and what the position is worth.
+    /// The priors of the legal actions and the evaluation of position `i`.
     #[must_use]
     pub fn answer(&self, i: usize) -> (&[f32], Estimate) {
         (&self.priors[self.range(i)], self.estimates[i])
@@ -120,8 +120,8 @@ impl<S> Batch<S> {
 
 /// Gives a prior for every legal action of a position and a value of the position.
 pub trait Evaluator<G: Game> {
-    /// Answers every position of the batch: priors of the legal actions, and the estimate **for the first side**. No
-    /// position in it is over.
+    /// Writes the priors of the legal actions and the evaluation **for the first side** of every position of the batch.
+    /// None of the positions is over.
     fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>);
 }
 

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 /// The hash of a state, the same in every process.
 #[inline]
-pub(crate) fn hash<S: Hash>(state: &S) -> u64 {
+pub fn hash<S: Hash>(state: &S) -> u64 {
     let mut hasher = Folding::default();
     state.hash(&mut hasher);
     hasher.finish()

@@ -1,18 +1,19 @@
-//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax,
-//! alpha-beta, and exact solutions of small games.
+//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax and alpha-beta with
+//! static evaluations.
 //!
 //! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
 //! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
-//! children. No code assumes that the mover alternates. No tensor lives in this crate, and
-//! threads only in exact solvers.
+//! children. No code assumes that the mover alternates. The crate knows no tensors, starts no threads, and reads no
+//! clock but the [`Clock`] that it is given.
 
-mod hash;
+pub mod hash;
+pub mod clock;
 pub mod evaluator;
 pub mod requests;
 pub mod mcts;
 pub mod classic;
-pub mod exact;
 
+pub use clock::Clock;
 pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
 pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, Step, TreeSize};
 pub use requests::{Request, Requests, Traffic};

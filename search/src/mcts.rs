@@ -1,5 +1,5 @@
-//! Monte Carlo tree search with an [`Evaluator`], in steps that a caller can interleave over many
-//! games: [`Mcts::gather`] descends to a position that needs evaluating, [`Mcts::apply`] takes the answer.
+//! Monte Carlo tree search with an [`Evaluator`], in steps that a caller can interleave over many games: [`Mcts::gather`]
+//! descends to a position to be evaluated, [`Mcts::apply`] takes the evaluation.
 //!
 //! ```
 //! use rand::SeedableRng;
@@ -15,101 +15,32 @@
 //! search.advance(&game, action); // keeps what was searched below it
 //! ```
 
+mod method;
 mod tree;
 mod puct;
 mod gumbel;
 mod backup;
+#[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
+mod tests;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 use turnstone_env::{Action, ActionList, Game, Side};
 
+pub use self::method::{Gumbel, Method, Puct, RootNoise};
 use crate::evaluator::{Batch, Estimate, Evaluator};
 use tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 
-/// Dirichlet noise on the root's priors.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RootNoise {
-    /// Total concentration, spread evenly over the legal actions. About 10 in KataGo.
-    pub concentration: f32,
-    /// Share of the noise in the mixed prior, 0..=1.
-    pub fraction: f32,
-}
-
-/// How actions are chosen during a search, and what comes of it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Method {
-    /// The formula of AlphaZero; the policy is the share of visits.
-    Puct(Puct),
-    /// Sequential halving at the root; the policy is improved by the values found. Good from two simulations up.
-    Gumbel(Gumbel),
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Self::Gumbel(Gumbel::default())
-    }
-}
-
-/// Constants of PUCT.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Puct {
-    /// Weight of the exploration term.
-    pub c_puct: f32,
-    /// How much less than its parent an unvisited child is worth, times the root of the visited children's prior mass.
-    pub fpu_reduction: f32,
-    /// Noise on the root's priors, for self-play.
-    pub noise: Option<RootNoise>,
-    /// Forced playouts, for self-play with noise: an action of the root that has been visited gets at least
-    /// `sqrt(forced_playouts * prior * visits)` visits, and those that it got only so do not count in the policy
-    /// (policy-target pruning). 2 in KataGo; 0 forces none.
-    pub forced_playouts: f32,
-}
-
-impl Default for Puct {
-    fn default() -> Self {
-        Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 }
-    }
-}
-
-/// Constants of Gumbel search.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Gumbel {
-    /// Actions considered at the root.
-    pub considered: u32,
-    /// Added to the greatest visit count in the weight of values against logits.
-    pub c_visit: f32,
-    /// Weight of values, from 0 to 1, against logits. 1 in the paper for board games; 0.7 measured best here.
-    pub c_scale: f32,
-    /// Scale of the Gumbel noise that samples the considered actions: 1 in self-play, 0 for the strongest play.
-    pub noise_scale: f32,
-}
-
-impl Gumbel {
-    /// Constants for the strongest play with a budget: no noise, and no more actions considered than can have about
-    /// five simulations each. (With a trained network on Mancala, 16 simulations, against PUCT: 3 actions 53.0 % of
-    /// 4,000 games, all 6 actions 50.5 %.)
-    #[must_use]
-    pub fn strongest(simulations: u32) -> Self {
-        Self { considered: (simulations / 5).clamp(2, 16), ..Self::default() }
-    }
-}
-
-impl Default for Gumbel {
-    fn default() -> Self {
-        Self { considered: 16, c_visit: 50.0, c_scale: 0.7, noise_scale: 0.0 }
-    }
-}
-
-/// What became of a simulation.
+/// State of a simulation after [`Mcts::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Its last position waits for the evaluator's answer.
+    /// Its last position is to be evaluated.
     Leaf,
     /// It ended in a proven position.
     Finished,
-    /// There was none to begin: the simulations are done, or the root is proven.
+    /// No simulation was begun: all are done, or the root is proven.
     Done,
 }
 
@@ -118,7 +49,7 @@ pub enum Step {
 pub struct RootAction {
     /// The action.
     pub action: Action,
-    /// Its prior, without noise only if the search had none.
+    /// Its prior, with the root noise of the search.
     pub prior: f32,
     /// Simulations that went through it.
     pub visits: u32,
@@ -128,7 +59,7 @@ pub struct RootAction {
     pub proven: Option<i8>,
 }
 
-/// How large a tree is.
+/// Size of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeSize {
     /// Positions in it.
@@ -148,13 +79,13 @@ pub struct Mcts<G: Game> {
     path: Vec<(NodeId, EdgeId)>,
     pending: NodeId,
     legal: ActionList,
-    /// Room for a selection.
+    /// Buffer of a selection.
     weights: Vec<f32>,
     /// Simulations still to run.
     left: u32,
-    /// What Gumbel search knows of its root.
+    /// State of the sequential halving.
     gumbel: gumbel::Root,
-    /// Seed of the root's noise, while the root has still to be expanded.
+    /// Seed of the root's noise, until the root is expanded.
     unprepared: Option<u64>,
 }
 
@@ -177,7 +108,7 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Forgets the tree and roots the search at `state`; the memory is kept.
+    /// Clears the tree and roots the search at `state`. The memory is kept.
     pub fn reset(&mut self, game: &G, state: G::State) {
         self.tree.clear();
         self.tree.add(game, state);
@@ -185,8 +116,8 @@ impl<G: Game> Mcts<G> {
         self.pending = NO_NODE;
     }
 
-    /// Sets what a draw is worth to `side`, from -1 (a loss) to 1 (a win); 0 unless it is set. Choices go by it; values that
-    /// are asked for are still expected results. A tree that was built with another one is forgotten.
+    /// Sets the value of a draw for `side`, from -1 (a loss) to 1 (a win); the default is 0. Selection and choice use it,
+    /// while reported values remain expected results. A tree that was built with another value is cleared.
     pub fn value_draws(&mut self, game: &G, side: Side, value: f32) {
         let value = side.sign() * value;
         if self.tree.draw_value != value {
@@ -195,15 +126,16 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Makes room for a tree of so many bytes ahead, if there is any. A tree that outgrows its room is copied, which takes
-    /// longer than a caller that looks up between simulations may want to wait; room that is not used costs no memory.
+    /// Reserves memory for a tree of `bytes` bytes, if it is available. A tree that outgrows its memory is copied, which
+    /// takes long for a large one, and the search cannot be stopped meanwhile. Reserved pages that are never written cost
+    /// nothing.
     pub fn reserve(&mut self, bytes: u64) {
         self.tree.reserve(bytes as usize);
         self.spare.reserve(bytes as usize);
     }
 
-    /// Sets out to run `simulations` more simulations (at least one) from the root. Expanding a root that is new comes
-    /// on top.
+    /// Starts a search of `simulations` simulations (at least one) from the root. The expansion of a new root is not
+    /// counted.
     pub fn begin(&mut self, method: &Method, simulations: u32, rng: &mut impl Rng) {
         self.method = *method;
         self.left = simulations.max(1);
@@ -213,8 +145,8 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Descends to the next position that needs evaluating and returns it with its legal actions, or `None` when the
-    /// simulations are done or the root is proven. Simulations that end in proven positions are finished on the way.
+    /// Descends to the next position to be evaluated and returns it with its legal actions. `None` if the simulations are
+    /// done or the root is proven. Simulations that end in proven positions are completed without evaluation.
     pub fn gather(&mut self, game: &G) -> Option<(&G::State, &[Action])> {
         loop {
             match self.step(game) {
@@ -225,10 +157,10 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Begins one simulation, for callers that look up between any two: [`Mcts::gather`] takes steps until a position
-    /// needs evaluating, and there may be many.
+    /// Begins one simulation, for callers that check limits after each: [`Mcts::gather`] may run many of them before it
+    /// returns.
     pub fn step(&mut self, game: &G) -> Step {
-        assert_eq!(self.pending, NO_NODE, "the last answer has to be applied first");
+        assert_eq!(self.pending, NO_NODE, "the last evaluation has to be applied first");
         if self.left == 0 || self.tree.nodes[0].proven.is_some() {
             return Step::Done;
         }
@@ -243,19 +175,18 @@ impl<G: Game> Mcts<G> {
         Step::Leaf
     }
 
-    /// The position that waits for an answer after [`Step::Leaf`], with its legal actions.
+    /// The position to be evaluated after [`Step::Leaf`], with its legal actions.
     ///
     /// # Panics
-    /// If none waits.
+    /// If there is none.
     pub fn leaf(&self) -> (&G::State, &[Action]) {
         (&self.tree.nodes[self.pending as usize].state, &self.legal)
     }
 
-    /// Takes the evaluator's answer for the position that [`Mcts::gather`] returned: priors of its legal actions and
-    /// what it is worth.
+    /// Takes the evaluation of the position that [`Mcts::gather`] returned: priors of its legal actions, and its value.
     pub fn apply(&mut self, priors: &[f32], estimate: Estimate) {
         let leaf = std::mem::replace(&mut self.pending, NO_NODE);
-        assert_ne!(leaf, NO_NODE, "no position is waiting for an answer");
+        assert_ne!(leaf, NO_NODE, "no position is to be evaluated");
         self.tree.expand(leaf, &self.legal, priors, estimate);
         backup::backup(&mut self.tree, &self.path, leaf, estimate);
         if leaf == 0 {
@@ -275,13 +206,13 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Moves the root along an action and keeps what was searched below it.
+    /// Moves the root along an action and keeps the subtree below it.
     pub fn advance(&mut self, game: &G, action: Action) {
         self.advance_along(game, &[action], &mut || true);
     }
 
-    /// Moves the root along actions and keeps what was searched below the last of them. That is copied, and a large tree
-    /// takes long: `go_on` is asked now and then, and if it says no the tree is given up instead.
+    /// Moves the root along actions and keeps the subtree below the last of them. The subtree is copied, which takes long
+    /// for a large one: `go_on` is called regularly, and if it returns false the subtree is discarded.
     pub fn advance_along(&mut self, game: &G, actions: &[Action], go_on: &mut dyn FnMut() -> bool) {
         let step = |node: NodeId, action: &Action| {
             let edge = self.tree.edges_of(node).iter().find(|edge| edge.action == *action)?;
@@ -298,12 +229,12 @@ impl<G: Game> Mcts<G> {
         }
     }
 
-    /// Simulations that were asked for and are still to be run; some stay when the root is proven.
+    /// Number of simulations that remain to be run; not 0 if the root was proven before the end.
     pub fn simulations_left(&self) -> u32 {
         self.left
     }
 
-    /// How large the tree is.
+    /// Size of the tree.
     pub fn size(&self) -> TreeSize {
         let [nodes, edges] = [self.tree.nodes.len(), self.tree.edges.len()];
         let bytes = nodes * size_of::<tree::Node<G::State>>() + edges * size_of::<Edge>();
@@ -315,7 +246,7 @@ impl<G: Game> Mcts<G> {
         &self.tree.nodes[0].state
     }
 
-    /// Who is to move at the root.
+    /// The side to move at the root.
     pub fn mover(&self) -> Side {
         self.tree.nodes[0].mover
     }
@@ -325,7 +256,7 @@ impl<G: Game> Mcts<G> {
         self.tree.nodes[0].proven
     }
 
-    /// What the root is worth: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
+    /// The value of the root: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
     /// visited actions, weighted by the improved policy.
     pub fn estimate(&self) -> Estimate {
         let root = &self.tree.nodes[0];
@@ -336,8 +267,8 @@ impl<G: Game> Mcts<G> {
         .unwrap_or_else(|| root.estimate())
     }
 
-    /// What the search found for each legal action of the root, in increasing order. Empty before the first
-    /// simulation and in a finished game.
+    /// The results for the legal actions of the root, in increasing order. Empty before the first simulation and in a
+    /// finished game.
     pub fn actions(&self) -> impl Iterator<Item = RootAction> + '_ {
         self.tree.edges_of(0).iter().map(|edge| {
             let child = self.tree.nodes.get(edge.child as usize).map(Node::estimate);
@@ -351,8 +282,8 @@ impl<G: Game> Mcts<G> {
         })
     }
 
-    /// Writes the policy that the search arrived at over the root's legal actions, of sum 1: shares of visits, or the
-    /// improved policy of Gumbel search. Actions proven worse than what the mover is sure to get have no share.
+    /// Writes the policy over the root's legal actions that results from the search, of sum 1: the distribution of visits,
+    /// or the improved policy of Gumbel search. Actions proven worse than the best proven action have probability 0.
     pub fn policy(&self, out: &mut Vec<f32>) {
         let mover = self.tree.nodes[0].mover;
         let edges = self.tree.edges_of(0);
@@ -372,7 +303,7 @@ impl<G: Game> Mcts<G> {
             *share = if keep(edge) { *share } else { 0.0 };
         }
         if out.iter().all(|&share| share == 0.0) {
-            // No action that may be played has a share, as before the first simulation: the priors decide.
+            // Every action left has probability 0, as before the first simulation: the priors decide.
             let prior = |edge: &Edge| if keep(edge) { edge.prior.max(f32::MIN_POSITIVE) } else { 0.0 };
             out.iter_mut().zip(edges).for_each(|(share, edge)| *share = prior(edge));
         }
@@ -436,7 +367,7 @@ impl<G: Game> Mcts<G> {
         })
     }
 
-    /// Follows the selection from the root to a node without edges, which is added if need be, and records the path.
+    /// Follows the selection from the root to a node without edges, adds it if it is new, and records the path.
     fn descend(&mut self, game: &G) -> NodeId {
         self.path.clear();
         let mut node: NodeId = 0;

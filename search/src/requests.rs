@@ -1,4 +1,4 @@
-//! Leaves of many searches on their way to one evaluation: equal positions go once, known ones not at all.
+//! Batches of leaves from many searches: equal positions are evaluated once, cached ones not at all.
 
 use std::hash::Hash;
 
@@ -7,21 +7,21 @@ use turnstone_env::{Action, Game};
 use crate::evaluator::{Batch, Estimate, Evaluator};
 use crate::hash::hash;
 
-/// What became of a request.
+/// Reply to a request.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Request<'a> {
-    /// The answer was known: priors of the legal actions, and what the position is worth.
+    /// The position is cached: priors of its legal actions, and its evaluation.
     Known(&'a [f32], Estimate),
     /// The position waits in this row of the batch.
     Waiting(usize),
 }
 
-/// How much was asked, and where the answers came from.
+/// Statistics of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traffic {
-    /// Positions asked for.
+    /// Positions requested.
     pub requests: u64,
-    /// Of these, answered from the cache.
+    /// Of these, found in the cache.
     pub hits: u64,
     /// Of these, equal to a position that already waited in the batch.
     pub merged: u64,
@@ -30,13 +30,13 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Positions that the evaluator was given.
+    /// Positions passed to the evaluator.
     #[must_use]
     pub fn evaluations(&self) -> u64 {
         self.requests - self.hits - self.merged
     }
 
-    /// Positions per batch, a mean.
+    /// Mean number of positions per batch.
     #[must_use]
     pub fn mean_batch(&self) -> f64 {
         self.evaluations() as f64 / self.batches.max(1) as f64
@@ -51,9 +51,9 @@ impl Traffic {
     }
 }
 
-/// A batch that is being collected, and a bounded cache of earlier answers. Equality of states decides, so no collision
-/// of hashes can bring a wrong answer. With an evaluator whose answers do not depend on the rest of the batch, no search
-/// can tell whether its answers came from here.
+/// A batch under collection, and a cache of earlier evaluations of a fixed size. States are compared, so a collision of
+/// hashes cannot return a wrong evaluation. With an evaluator whose results do not depend on the rest of the batch, the
+/// cache does not change the result of any search.
 ///
 /// The table is direct-mapped: a new position takes the place of an older one with the same index. Priors lie in a
 /// ring, where the oldest are overwritten; an entry whose priors are gone counts as unknown.
@@ -86,7 +86,7 @@ enum Answer {
 }
 
 impl<S: Copy + Eq + Hash> Requests<S> {
-    /// Legal actions per cached position that the ring has room for, on average.
+    /// Mean number of legal actions per cached position that the ring is sized for.
     const PRIORS: usize = 16;
     /// Size of the table that finds equal positions in a batch when nothing is kept.
     const UNKEPT: usize = 1024;
@@ -149,7 +149,7 @@ impl<S: Copy + Eq + Hash> Requests<S> {
         }
     }
 
-    /// The answer for a row of the evaluated batch: priors of the legal actions, and what the position is worth.
+    /// A row of the evaluated batch: priors of the legal actions, and the evaluation of the position.
     #[must_use]
     pub fn answer(&self, row: usize) -> (&[f32], Estimate) {
         self.batch.answer(row)

@@ -1,17 +1,19 @@
 //! Minimax against plain recursion; every other search against minimax, with double moves; limits, and wins soonest.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{AnyGame, Konane, Mancala, Morris, MuTorere, NAMES, morris};
+use turnstone_env::games::{Konane, Mancala, Morris, MuTorere, morris};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text, with_game};
+use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, for_each_game, play_text};
+use turnstone_exact::Solution;
+use turnstone_search::Clock;
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Found, Heuristic, Limits, Minimax, Stop, StoreDifference, ToyMargin,
-    WIN_BAND, WON, WinLoss,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Found, Heuristic, Limits, Minimax, Stop, StoreDifference,
+    ToyMargin, WIN_BAND, WON, WinLoss,
 };
-use turnstone_search::exact::Solution;
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
 const TABLES: [usize; 3] = [0, 1 << 12, 1 << 20];
@@ -151,10 +153,7 @@ fn agree<G: Classical>(game: &G, games: usize) {
 
 #[test]
 fn all_games() {
-    for name in NAMES {
-        let any = AnyGame::new(name, &Params::new()).expect("defaults are valid");
-        with_game!(&any, |game| agree(game, 12));
-    }
+    for_each_game!(G => agree(&G::default(), 12));
 }
 
 /// Deeper searches of one game, where the table and its replacement have work to do.
@@ -262,9 +261,10 @@ fn a_flag_ends_every_search() {
     let game = Mancala::default();
     let start = game.start();
     let (stop, none) = (Stop::default(), Limits::default());
+    let control = Control::from(stop.clone());
     let mut alpha_beta = AlphaBeta::new(&game, StoreDifference);
     let mut reported = 0;
-    let found = alpha_beta.deepen_until(&start, &none, &stop, &mut |found| {
+    let found = alpha_beta.deepen_until(&start, &none, &control, &mut |found| {
         reported += 1;
         assert_eq!(found.depth, reported);
         if found.depth == 6 {
@@ -272,14 +272,50 @@ fn a_flag_ends_every_search() {
         }
     });
     assert!(stop.is_raised() && reported == 6 && found.depth == 6 && found.action.is_some());
-    assert_eq!(alpha_beta.search_within(&start, 99, &none, &stop).action, None);
-    assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &stop).action, None);
-    assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &stop).action, None);
-    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &stop);
+    assert_eq!(alpha_beta.search_within(&start, 99, &none, &control).action, None);
+    assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
+    assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
+    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &control);
     assert!(found.action.is_some() && !found.complete && found.work.nodes < 10_000);
     let limits = Limits::nodes(1000);
-    let found = Minimax::new(&game, StoreDifference).search_within(&start, 99, &limits, &Stop::default());
+    let found = Minimax::new(&game, StoreDifference).search_within(&start, 99, &limits, &Control::default());
     assert_eq!((found.action, found.work.nodes), (None, 1000));
+}
+
+thread_local! {
+    /// How often a test's clock was read.
+    static READS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A clock that goes on by a millisecond whenever it is read.
+fn ticking() -> Clock {
+    Clock::new(|| {
+        READS.set(READS.get() + 1);
+        Duration::from_millis(READS.get().into())
+    })
+}
+
+/// Time limits are measured with the clock that is handed in, from the begin of the search.
+#[test]
+fn time_is_read_from_the_clock_given() {
+    let game = Mancala::default();
+    let start = game.start();
+    let searched = |limits: &Limits, clock| {
+        let control = Control { clock, ..Control::default() };
+        AlphaBeta::new(&game, StoreDifference).deepen_until(&start, limits, &control, &mut |_| {})
+    };
+    READS.set(1_000_000); // what a clock says at the begin does not matter
+    let (short, long) = (Limits::time(Duration::from_millis(20)), Limits::time(Duration::from_millis(200)));
+    let [few, many] = [short, long].map(|limits| searched(&limits, ticking()).work.nodes);
+    assert_eq!((few, many), (20 * 512, 200 * 512), "read at the begin and every 512 nodes");
+    assert_eq!(searched(&short, ticking()).work.nodes, few, "the same reads, the same search");
+    // No depth is begun after the share of time for it.
+    let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::default() };
+    assert_eq!(searched(&begin, ticking()).depth, 2);
+    // On a clock that stands still only the other limits count.
+    let limits = Limits { nodes: Some(100_000), ..short };
+    assert_eq!(searched(&limits, Clock::standing()).work.nodes, 100_000);
+    assert!(Clock::system().now() <= Clock::system().now());
 }
 
 /// The time for a whole game is never used up, and most of it is used.

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, play_text};
-use turnstone_search::exact::Solution;
+use turnstone_exact::Solution;
 use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {

@@ -3,25 +3,22 @@
 mod arena;
 mod learn;
 mod overrides;
-mod search;
-mod self_play;
 
 pub use arena::ArenaConfig;
 pub use learn::LearnConfig;
 pub use overrides::Override;
-pub use search::{SearchConfig, SearchKind};
-pub use self_play::SelfPlayConfig;
+pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use turnstone_env::games::{AnyGame, NAMES};
-use turnstone_env::{Params, nearest};
+use turnstone_agents::shape;
+use turnstone_env::{DynGame, Games, Params, nearest};
 use turnstone_models::NetworkConfig;
-
-use crate::network::shape;
+use turnstone_selfplay::config::within;
 
 /// What is wrong with a configuration, in one line that names the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -84,44 +81,48 @@ impl Config {
     ///
     /// # Errors
     /// One line: the file cannot be read, is not TOML, has an unknown key or a value out of range.
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+    pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
-        Self::parse(&text).map_err(|fault| ConfigError { file, fault })
+        Self::parse(&text, games).map_err(|fault| ConfigError { file, fault })
     }
 
     /// Reads and checks a file, and again with some values replaced.
     ///
     /// # Errors
     /// As [`Config::read`], for the file by itself and for the result.
-    pub fn read_with(path: &Path, overrides: &[Override]) -> Result<Self, ConfigError> {
-        let config = Self::read(path)?;
+    pub fn read_with<T: DynGame + ?Sized>(
+        path: &Path,
+        overrides: &[Override],
+        games: &Games<T>,
+    ) -> Result<Self, ConfigError> {
+        let config = Self::read(path, games)?;
         if overrides.is_empty() {
             return Ok(config);
         }
         let file = format!("{} with --set", path.display());
-        config.with(overrides).map_err(|fault| ConfigError { file, fault })
+        config.with(overrides, games).map_err(|fault| ConfigError { file, fault })
     }
 
     /// The configuration with some values replaced.
     ///
     /// # Errors
     /// One line that names the fault, as [`Config::parse`].
-    pub fn with(&self, overrides: &[Override]) -> Result<Self, String> {
+    pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
         let mut table = toml::Table::try_from(self).expect("a configuration is a table");
         if overrides.iter().any(Override::is_network_kind) {
             // The keys of one kind are not those of another.
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?)
+        Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?, games)
     }
 
     /// Checks the text of a configuration.
     ///
     /// # Errors
     /// One line that names the fault.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
         let at_line = |error: &toml::de::Error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             line.map(|line| format!("line {line}: ")).unwrap_or_default()
@@ -133,7 +134,7 @@ impl Config {
         let table: toml::Table = text.parse().map_err(one_line)?;
         check_keys(&table)?;
         let config: Self = toml::from_str(text).map_err(one_line)?;
-        config.validate()?;
+        config.validate(games)?;
         Ok(config)
     }
 
@@ -141,20 +142,21 @@ impl Config {
     ///
     /// # Errors
     /// One line that names the key.
-    pub fn any_game(&self) -> Result<AnyGame, String> {
-        game_of_table(&self.game)
+    pub fn game<T: ?Sized>(&self, games: &Games<T>) -> Result<Arc<T>, String> {
+        game_of_table(&self.game, games)
     }
 
     /// Checks every value.
     ///
     /// # Errors
     /// One line that names the first key whose value is out of range.
-    pub fn validate(&self) -> Result<(), String> {
-        let spec = self.any_game()?.spec();
-        self.net.layout(&shape(&spec)).map_err(|e| format!("net: {e}"))?;
+    pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
+        let game = self.game(games)?;
+        let spec = game.spec();
+        self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
         self.search.validate()?;
         self.self_play.validate()?;
-        self.learn.validate(&spec)?;
+        self.learn.validate(spec)?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
@@ -166,7 +168,7 @@ impl Config {
 ///
 /// # Errors
 /// One line that names the key.
-pub fn game_of_table(section: &toml::Table) -> Result<AnyGame, String> {
+pub fn game_of_table<T: ?Sized>(section: &toml::Table, games: &Games<T>) -> Result<Arc<T>, String> {
     let mut params = Params::new();
     for (key, value) in section.iter().filter(|(key, _)| *key != "name") {
         match value {
@@ -176,26 +178,10 @@ pub fn game_of_table(section: &toml::Table) -> Result<AnyGame, String> {
             other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
         }
     }
-    let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", NAMES.join(", ")))?;
+    let names = || games.names().collect::<Vec<_>>().join(", ");
+    let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", names()))?;
     let name = name.as_str().ok_or("game.name must be a string")?;
-    AnyGame::new(name, &params).map_err(|e| format!("game: {e}"))
-}
-
-fn or_all_cores(threads: usize) -> usize {
-    if threads == 0 { cores() } else { threads }
-}
-
-/// Cores that this program may use.
-#[must_use]
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn within<T: PartialOrd + std::fmt::Display + Copy>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
-    if least <= value && value <= most {
-        return Ok(());
-    }
-    Err(format!("{key} is {value}, but must be from {least} to {most}"))
+    games.make(name, &params).map_err(|e| format!("game: {e}"))
 }
 
 /// Names the first key that no configuration has, and the nearest one that it may have. Keys of `[game]` are checked
@@ -247,24 +233,27 @@ fn unknown(prefix: &str, key: &str, known: &toml::Table) -> String {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(text, &turnstone_env::games::built_in())
+    }
+
     fn fault(text: &str) -> String {
-        Config::parse(text).expect_err("a fault")
+        parse(text).expect_err("a fault")
     }
 
     #[test]
     fn the_smallest_config_takes_all_defaults() {
-        let config = Config::parse("[game]\nname = \"mancala\"\nstones = 3").expect("valid");
+        let config = parse("[game]\nname = \"mancala\"\nstones = 3").expect("valid");
         assert_eq!(config.learn, LearnConfig::default());
-        let again = Config::parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+        let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
         assert_eq!(again, config);
     }
 
     #[test]
     fn every_kind_of_network_has_defaults() {
         for kind in ["residual_mlp", "residual_graph", "mixer"] {
-            let config = Config::parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
-            let again =
-                Config::parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+            let config = parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
+            let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
             assert_eq!(again, config);
         }
         let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";

@@ -15,9 +15,10 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::agents::{Agent, Playable};
-use crate::arena::Ladder;
 use crate::config::Config;
+use turnstone_agents::Agent;
+use turnstone_arena::Ladder;
+use turnstone_selfplay::TrainableGame;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -101,7 +102,12 @@ impl Diagnosis {
 ///
 /// # Errors
 /// The network cannot be built or trained.
-pub fn examine<G: Playable>(game: &G, config: &Config, time: Duration, stop: &AtomicBool) -> Result<Option<Diagnosis>> {
+pub fn examine(
+    game: &dyn TrainableGame,
+    config: &Config,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     let opponents = opponents(game, config, &mut checks);
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
@@ -121,7 +127,7 @@ pub fn examine<G: Playable>(game: &G, config: &Config, time: Duration, stop: &At
 
 /// The opponents of the run's matches with the games that it will play against each. The best checkpoint is as slow as
 /// the network itself, and does not count among them.
-fn opponents<G: Playable>(game: &G, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
+fn opponents(game: &dyn TrainableGame, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
     let arena = &config.arena;
     let mut opponents = Vec::new();
     for spec in &arena.opponents {

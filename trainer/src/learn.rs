@@ -5,9 +5,9 @@ use turnstone_env::{Outcome, Spec};
 use turnstone_models::{AUXILIARY, Batch, Example};
 
 use crate::config::LearnConfig;
-use crate::network::shape;
-use crate::replay::{Position, Window};
-use crate::streams::Stream;
+use turnstone_agents::shape;
+use turnstone_agents::streams::Stream;
+use turnstone_selfplay::replay::{Position, Window};
 
 /// Plies left are told in units of this; more than that are told as one.
 const MANY_PLIES: f32 = 100.0;

@@ -6,10 +6,10 @@ use serde::Serialize;
 use turnstone_models::StepReport;
 use turnstone_search::Traffic;
 
-use crate::arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
-use crate::grading::Grade;
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
+use turnstone_arena::grading::Grade;
+use turnstone_arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
 
 /// The figures of one iteration. All but `timing` are the same whenever the same run is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use turnstone_search::exact::Progress;
+use turnstone_exact::Progress;
 
 /// Where a long command reports. Finished stages are lines in either form; a bar shows the stage in progress on a
 /// terminal only.

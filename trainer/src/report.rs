@@ -16,13 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use turnstone_models::{NetworkConfig, TensorSpec};
 
-use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
 use crate::config::{Config, cores};
-use crate::grading::{grade, known};
-use crate::network::shape;
-use crate::page::{Boards, Page, Part, grouped, title};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
+use turnstone_agents::shape;
+use turnstone_agents::{Agent, LoadedNetwork, load_network};
+use turnstone_arena::grading::{grade, known};
+use turnstone_arena::page::{Boards, Page, Part, grouped, title};
+use turnstone_selfplay::TrainableGame;
 
 /// What the report plays and grades itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +38,8 @@ pub struct Settings {
 ///
 /// # Errors
 /// A file of the run is damaged.
-pub fn report<G: Playable>(
-    game: &G,
+pub fn report(
+    game: &dyn TrainableGame,
     config: &Config,
     folder: &RunFolder,
     settings: Settings,
@@ -60,10 +61,11 @@ pub fn report<G: Playable>(
         parts.push(curves::throughput(&history));
     }
     parts.push(curves::config(&text, config));
-    let name = title(G::NAME);
+    let name = title(game.name());
     let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let header = overview::header(&name, &params.join(", "), &network_in_words(game, &config.net)?, config, &history);
-    let footer = format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), G::NAME, G::VERSION);
+    let footer =
+        format!("turnstone {} · rules of {} version {}", env!("CARGO_PKG_VERSION"), game.name(), game.version());
     let page = Page {
         title: &format!("{name}: a Turnstone run"),
         header: &header,
@@ -74,8 +76,8 @@ pub fn report<G: Playable>(
     Ok(Some(page.html()))
 }
 
-fn sample_games<G: Playable>(
-    game: &G,
+fn sample_games(
+    game: &dyn TrainableGame,
     config: &Config,
     network: &LoadedNetwork,
     settings: Settings,
@@ -98,8 +100,8 @@ fn sample_games<G: Playable>(
 }
 
 /// The grade that the metrics hold or that is found now; nothing if no exact truth is at hand. `None` if interrupted.
-fn truth<G: Playable>(
-    game: &G,
+fn truth(
+    game: &dyn TrainableGame,
     config: &Config,
     network: LoadedNetwork,
     history: &[Iteration],
@@ -126,8 +128,8 @@ fn truth<G: Playable>(
     Ok(grade.map(|grade| Some(strength::truth(&grade, how, history))))
 }
 
-fn network_in_words<G: Playable>(game: &G, network: &NetworkConfig) -> Result<String> {
-    let parameters: usize = network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum();
+fn network_in_words(game: &dyn TrainableGame, network: &NetworkConfig) -> Result<String> {
+    let parameters: usize = network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum();
     let kind = network.to_string().replacen("residual", "Residual", 1).replacen("mixer", "Mixer", 1);
     Ok(format!("{kind}, {} parameters", grouped(parameters as u64)))
 }

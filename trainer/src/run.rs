@@ -8,23 +8,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
-use turnstone_env::{Game, Spec};
+use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::evaluation::{confirm_ladder, truth};
-use crate::agents::{Playable, load_network};
-use crate::arena::TournamentRecord;
 use crate::config::Config;
-use crate::grading::TruthSet;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
-use crate::network::{checkpoint_info, shape};
 use crate::progress::Reporter;
-use crate::replay::{Archived, GameId, Window, window_size};
 use crate::run_folder::{RunFolder, Standing};
-use crate::self_play::{self, Games, Progress, Task, outcome_shares};
-use crate::streams::{Purpose, stream};
 use crate::tensorboard::EventLog;
+use turnstone_agents::load_network;
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{checkpoint_info, shape};
+use turnstone_arena::TournamentRecord;
+use turnstone_arena::grading::TruthSet;
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::replay::{Archived, GameId, Window, window_size};
+use turnstone_selfplay::{Progress, SelfPlayGames, Task, outcome_shares};
 
 /// Iterations between histograms of the weights in TensorBoard.
 const HISTOGRAMS_EVERY: u64 = 10;
@@ -43,9 +44,9 @@ pub enum Ending {
 
 /// What a run is given to work with.
 #[derive(Clone, Copy)]
-pub struct Setup<'a, G: Game> {
+pub struct Setup<'a> {
     /// The game.
-    pub game: &'a G,
+    pub game: &'a dyn TrainableGame,
     /// The run's config.
     pub config: &'a Config,
     /// Its files.
@@ -66,8 +67,8 @@ pub enum DamagedShards {
 }
 
 /// A run between two iterations.
-pub struct Run<'a, G: Game> {
-    setup: Setup<'a, G>,
+pub struct Run<'a> {
+    setup: Setup<'a>,
     spec: Spec,
     learner: Learner,
     window: Window,
@@ -77,30 +78,30 @@ pub struct Run<'a, G: Game> {
     truth: Option<TruthSet>,
 }
 
-impl<'a, G: Playable> Run<'a, G> {
+impl<'a> Run<'a> {
     /// A new run in an empty folder; its first state is on disk when this returns.
     ///
     /// # Errors
     /// The network cannot be built or the folder not be written.
-    pub fn start(setup: Setup<'a, G>) -> Result<Self> {
+    pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         confirm_ladder(game, config)?;
         folder.furnish()?;
-        let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+        let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let truth = truth(game, config)?;
-        Ok(Self { setup, spec, learner, window: Window::default(), standing, events, truth })
+        Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
     }
 
     /// A run as it stood at the end of its last finished iteration.
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
-    pub fn resume(setup: Setup<'a, G>, damaged: DamagedShards) -> Result<Self> {
+    pub fn resume(setup: Setup<'a>, damaged: DamagedShards) -> Result<Self> {
         let Setup { game, config, folder, reporter, .. } = setup;
         if folder.is_unstarted() {
             return Self::start(setup);
@@ -113,7 +114,7 @@ impl<'a, G: Playable> Run<'a, G> {
             )
         })?;
         anyhow::ensure!(
-            state.network == config.net && config.net.fits(&state.shape, &shape(&spec)),
+            state.network == config.net && config.net.fits(&state.shape, &shape(spec)),
             "{}: it is of another network or game than the run's config",
             folder.state().display()
         );
@@ -135,7 +136,7 @@ impl<'a, G: Playable> Run<'a, G> {
         }
         let events = EventLog::open(&folder.tensorboard());
         let truth = truth(game, config)?;
-        let mut run = Self { setup, spec, learner, window, standing, events, truth };
+        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -153,7 +154,7 @@ impl<'a, G: Playable> Run<'a, G> {
             reporter.warning(&format!("{fault}; written anew from the run's state"));
         }
         if !latest.is_ok_and(|network| network.info.step == step) {
-            let info = checkpoint_info(game, &config.net, step);
+            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
         self.restore_best()
@@ -178,7 +179,7 @@ impl<'a, G: Playable> Run<'a, G> {
             {
                 reporter.warning(&format!("{fault}; written anew from the run's state"));
             }
-            let info = checkpoint_info(game, &config.net, step);
+            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
             return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
         }
         let fault = match best {
@@ -266,15 +267,14 @@ impl<'a, G: Playable> Run<'a, G> {
     }
 
     /// The positions of the window that games may start from.
-    fn archive(&self) -> Result<Vec<(G::State, u16)>> {
+    fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
         let state = |archived: &Archived| Ok((self.setup.game.parse_position(&archived.position)?, archived.ply));
         self.window.archived().map(state).collect()
     }
 
-    fn self_play(&self, iteration: u64) -> Result<Option<Games>> {
+    fn self_play(&self, iteration: u64) -> Result<Option<SelfPlayGames>> {
         let archive = self.archive()?;
         let task = Task {
-            game: self.setup.game,
             network: &self.setup.config.net,
             weights: self.learner.averaged(),
             search: &self.setup.config.search,
@@ -287,7 +287,7 @@ impl<'a, G: Playable> Run<'a, G> {
         let progress = Progress::default();
         let bar = self.setup.reporter.bar("self-play", self.setup.config.self_play.games_per_iteration as u64);
         let games = thread::scope(|scope| {
-            let playing = scope.spawn(|| self_play::play(&task, &progress, self.setup.stop));
+            let playing = scope.spawn(|| self.setup.game.self_play(&task, &progress, self.setup.stop));
             while !playing.is_finished() {
                 bar.set_position(progress.games.load(Ordering::Relaxed));
                 thread::sleep(Duration::from_millis(20));
@@ -299,7 +299,7 @@ impl<'a, G: Playable> Run<'a, G> {
     }
 
     /// Puts an iteration's positions on disk and into the window.
-    fn collect(&mut self, games: Games) -> Result<()> {
+    fn collect(&mut self, games: SelfPlayGames) -> Result<()> {
         self.setup.folder.confirm()?;
         self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
         self.standing.games += games.ends.len() as u64;
@@ -362,7 +362,7 @@ impl<'a, G: Playable> Run<'a, G> {
         let Setup { game, config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
         folder.confirm()?;
-        let info = checkpoint_info(game, &config.net, step);
+        let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
         let weights = self.learner.averaged();
         turnstone_models::save(&folder.latest(), &info, weights)?;
         let every = config.run.checkpoint_steps;
@@ -388,8 +388,8 @@ impl<'a, G: Playable> Run<'a, G> {
     }
 }
 
-fn game_id<G: Game>(game: &G) -> GameId {
-    GameId { name: G::NAME.to_owned(), version: G::VERSION, params: game.params() }
+fn game_id(game: &dyn TrainableGame) -> GameId {
+    GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
 }
 
 /// The means of the steps' figures, if there were any steps.

@@ -13,15 +13,15 @@ use serde::{Deserialize, Serialize};
 use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
 
 use crate::config::RunConfig;
-use crate::lock::{self, Lock};
-use crate::replay::{GameId, Shard, ShardError, Window};
+use turnstone_models::{FolderLock, LOCK_FILE};
+use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
 /// The files of a run.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     /// Held by the process that trains in it.
-    lock: Option<Lock>,
+    lock: Option<FolderLock>,
 }
 
 /// Where a run stands at the end of an iteration, besides the learner's own state.
@@ -64,7 +64,7 @@ impl RunFolder {
             }
         }
         fs::create_dir_all(path).with_context(named)?;
-        folder.lock = Some(Lock::take(path)?);
+        folder.lock = Some(FolderLock::take(path)?);
         folder.clear().with_context(|| format!("removing the old run {}", path.display()))?;
         folder.write(&folder.config(), config.as_bytes())?;
         Ok(folder)
@@ -88,7 +88,7 @@ impl RunFolder {
     /// It holds none, or another process is training in it.
     pub fn open_to_train(path: &Path) -> Result<Self> {
         let mut folder = Self::open(path)?;
-        folder.lock = Some(Lock::take(path)?);
+        folder.lock = Some(FolderLock::take(path)?);
         for part in [folder.path.clone(), folder.replay(), folder.checkpoints()] {
             for entry in entries(&part).with_context(|| part.display().to_string())? {
                 if is_unfinished(&entry) {
@@ -122,12 +122,12 @@ impl RunFolder {
 
     /// Whether there is more in the folder than a start that was interrupted at once leaves.
     fn is_occupied(&self) -> std::io::Result<bool> {
-        Ok(entries(&self.path)?.iter().any(|entry| !entry.ends_with(lock::NAME) && !is_unfinished(entry)))
+        Ok(entries(&self.path)?.iter().any(|entry| !entry.ends_with(LOCK_FILE) && !is_unfinished(entry)))
     }
 
     /// Removes everything but the lock; the config last, so that until then it is seen to be a run.
     fn clear(&self) -> std::io::Result<()> {
-        let (lock, config) = (self.path.join(lock::NAME), self.config());
+        let (lock, config) = (self.path.join(LOCK_FILE), self.config());
         for entry in entries(&self.path)?.iter().filter(|entry| ![&lock, &config].contains(entry)) {
             if entry.is_dir() && !entry.is_symlink() { fs::remove_dir_all(entry) } else { fs::remove_file(entry) }?;
         }

@@ -1,4 +1,4 @@
-//! Konane, Hawaiian checkers: two stones leave a full board, then each player jumps over the other's; who cannot, loses.
+//! Konane, Hawaiian checkers: two stones leave a full board, then players jump over each other's stones; who cannot loses.
 //!
 //! ```text
 //!        1 2 3 4 5 6 7 8
@@ -13,41 +13,32 @@
 //!   1    O X O X O X O X
 //! ```
 //!
-//! Source: Pyro's game playing module (`konane_pyro.txt`). X (dark) is player 1, O (light) player 2; `first_player` says
-//! who removes the first stone, from a corner or from the middle. The other removes a stone next to the gap. From then
+//! Source: Pyro's game playing module (`konane_pyro.txt`). X (dark) is player 1, O (light) player 2; `first_player`
+//! removes the first stone, from a corner or from the middle. The other removes a stone next to the gap. From then
 //! on a player jumps with one stone in one straight line over any number of single stones, each into an empty cell.
 //! Stones never leave their colour's cells, so the occupied cells and the mover are the whole state.
 
 mod board;
 mod shape;
+mod state;
 mod svg;
 mod text;
 
 use std::sync::Arc;
 
 pub use self::board::Mobility;
-use self::board::{Board, Cells, MAX_SIZE, Ply, Words, colour, contains, toggle};
+use self::board::{Board, MAX_SIZE, contains, toggle};
+pub use self::state::{Konane, State};
+use self::state::{PIECES, Phase};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::Symmetry;
 
-const PIECES: [char; 2] = ['X', 'O'];
-const PLANES: [&str; 3] = ["own stones", "opponent's stones", "empty cells"];
-const SCALARS: [&str; 2] = ["first removal", "second removal"];
 const FIRST_PLAYERS: [(&str, Side); 2] = [("X", Side::First), ("O", Side::Second)];
-
-/// The game with its parameters. Actions are numbered in the blocks REMOVE, one for each point, and JUMP, by direction
-/// (up, right, down, left), number of jumps, and the point that the jump starts from, as far as it stays on the board.
-#[derive(Clone, Debug)]
-pub struct Konane {
-    size: usize,
-    first_player: Side,
-    board: Arc<Board>,
-    spec: Arc<Spec>,
-}
 
 impl Default for Konane {
     fn default() -> Self {
@@ -55,162 +46,11 @@ impl Default for Konane {
     }
 }
 
-/// A position: the cells with a stone on them, whose colour decides whose it is, and the mover.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    stones: Words,
-    mover: Side,
-}
-
-/// What the mover has to do; the number of gaps tells.
-enum Phase {
-    FirstRemoval,
-    SecondRemoval,
-    Jumps,
-}
-
 impl Konane {
     /// A board of `size` rows and columns, an even number from 4 to 16, where `first_player` removes first.
     fn new(size: usize, first_player: Side) -> Self {
         let board = Arc::new(Board::new(size));
-        Self { size, first_player, spec: Arc::new(board.spec()), board }
-    }
-
-    /// Number of rows, and of columns.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Whose stone stands on a cell, by its row and column from 1; `None` if it is empty.
-    ///
-    /// # Panics
-    /// If the cell is not on the board.
-    #[must_use]
-    pub fn stone(&self, state: &State, row: usize, column: usize) -> Option<Side> {
-        let on_board = (1..=self.size).contains(&row) && (1..=self.size).contains(&column);
-        assert!(on_board, "cell ({row},{column}) lies outside the board of size {}", self.size);
-        self.stone_at(state, self.size - row, column - 1)
-    }
-
-    /// The cells that an action names, as (row, column) from 1: the one removed, or where the jump starts and lands.
-    #[must_use]
-    pub fn cells(&self, action: Action) -> Vec<(usize, usize)> {
-        let named = |(row, column)| (self.size - row, column + 1);
-        match self.board.plies[action.index()] {
-            Ply::Remove { row, column } => vec![named((row, column))],
-            Ply::Jump(jump) => (0..=jump.jumps).map(|jumps| named(jump.cell(2 * jumps))).collect(),
-        }
-    }
-
-    /// The jumps of a side, whether or not it is its turn.
-    #[inline]
-    #[must_use]
-    pub fn mobility(&self, state: &State, side: Side) -> Mobility {
-        fn count<const W: usize>(board: &Board, stones: &Words, side: Side) -> Mobility {
-            let stones = Cells::<W>::of(stones);
-            board.mobility(stones, stones.and(Cells::of(&board.coloured[side.index()])))
-        }
-        if self.board.is_small() {
-            count::<1>(&self.board, &state.stones, side)
-        } else {
-            count::<4>(&self.board, &state.stones, side)
-        }
-    }
-
-    fn stone_at(&self, state: &State, row: usize, column: usize) -> Option<Side> {
-        contains(&state.stones, self.board.bit(row, column)).then(|| colour(row, column))
-    }
-
-    /// Row from the top and column, both from 0, of every point.
-    fn points(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        self.board.points()
-    }
-
-    #[inline]
-    fn phase<const W: usize>(&self, state: &State) -> Phase {
-        let gaps = Cells::<W>::of(&self.board.full).without(Cells::of(&state.stones));
-        if gaps.is_empty() {
-            Phase::FirstRemoval
-        } else if gaps.is_single() {
-            Phase::SecondRemoval
-        } else {
-            Phase::Jumps
-        }
-    }
-
-    #[inline]
-    fn legal_on<const W: usize>(&self, state: &State, out: &mut ActionList) {
-        match self.phase::<W>(state) {
-            Phase::FirstRemoval => {
-                self.board.openings[state.mover.index()].iter().for_each(|&action| out.push(action));
-            }
-            Phase::SecondRemoval => self.neighbours(self.gap(state)).for_each(|point| out.push(Action(point as u16))),
-            Phase::Jumps => {
-                let (stones, own) = self.stones_and_own::<W>(state);
-                self.board.jumps(stones, own, |action| out.push(action));
-            }
-        }
-    }
-
-    #[inline]
-    fn is_over_on<const W: usize>(&self, state: &State) -> bool {
-        let (stones, own) = self.stones_and_own::<W>(state);
-        !self.board.can_jump(stones, own) && matches!(self.phase::<W>(state), Phase::Jumps)
-    }
-
-    #[inline]
-    fn stones_and_own<const W: usize>(&self, state: &State) -> (Cells<W>, Cells<W>) {
-        let stones = Cells::of(&state.stones);
-        (stones, stones.and(Cells::of(&self.board.coloured[state.mover.index()])))
-    }
-
-    /// The first empty point.
-    fn gap(&self, state: &State) -> usize {
-        let empty = |(row, column)| !contains(&state.stones, self.board.bit(row, column));
-        self.points().position(empty).expect("only a board with gaps is asked for one")
-    }
-
-    /// The points beside a point in increasing order.
-    fn neighbours(&self, point: usize) -> impl Iterator<Item = usize> + use<> {
-        let (size, column) = (self.size, point % self.size);
-        let beside = [
-            (point >= size).then(|| point - size),
-            (column > 0).then(|| point - 1),
-            (column + 1 < size).then(|| point + 1),
-            (point + size < size * size).then(|| point + size),
-        ];
-        beside.into_iter().flatten()
-    }
-
-    /// The first reason why play cannot lead to a state, if it is one of those looked for.
-    fn impossible(&self, state: &State) -> Option<String> {
-        let gaps: Vec<usize> = (0..self.size * self.size)
-            .filter(|point| self.stone_at(state, point / self.size, point % self.size).is_none())
-            .collect();
-        let side = |point: usize| colour(point / self.size, point % self.size);
-        let is_opening = |point: usize| self.board.openings[side(point).index()].contains(&Action(point as u16));
-        let opener = |point: &usize| side(*point) == state.mover && is_opening(*point);
-        match gaps[..] {
-            [] => None,
-            [gap] if !is_opening(gap) => Some("the first gap must be at a corner or in the middle".into()),
-            [gap] if side(gap) == state.mover => {
-                Some(format!("{} has removed, the other is to move", PIECES[state.mover.index()]))
-            }
-            [first, second] if !self.neighbours(first).any(|point| point == second) => {
-                Some("the first two gaps must be side by side".into())
-            }
-            [_, _] if !gaps.iter().any(opener) => {
-                let mover = PIECES[state.mover.index()];
-                Some(format!("with two gaps, {mover} to move must have removed at a corner or in the middle"))
-            }
-            _ if gaps.len() == self.size * self.size => Some("the board cannot be empty".into()),
-            [_, _, ..] => Side::BOTH
-                .into_iter()
-                .find(|side| gaps.iter().all(|&gap| colour(gap / self.size, gap % self.size) != *side))
-                .map(|side| format!("{} has lost no stone, but each player removes one", PIECES[side.index()])),
-            [_] => None,
-        }
+        Self { size, first_player, spec: Arc::new(board.spec(Self::NAME, Self::VERSION)), board }
     }
 }
 

@@ -9,105 +9,29 @@
 //!
 //! Source: CSE 140, assignment 3 (`mancala_cse140.txt`). The opponent's store is skipped, a last stone in one's own
 //! store gives another turn, a last stone in an empty own pit takes it and the opposite pit, and when the player to move
-//! has no stones the other takes what is left on his side.
+//! has no stones the other takes those left on the own side.
 
+mod state;
 mod sowing;
 mod svg;
 
+use self::state::{END_RULES, HOLES, MAX_PITS};
+pub use self::state::{EndRule, Mancala, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
+use crate::game::{Game, Spec};
 use crate::lines::both_ways;
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::Symmetry;
 
-/// The most pits a row can have: two rows and two stores then fill a state's 16 holes.
-const MAX_PITS: u16 = 7;
-/// Holes that a state has room for.
-const HOLES: usize = 2 * (MAX_PITS as usize + 1);
 /// Seven low bits of every byte.
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 /// The per-pit planes "at least k stones", up to a lap of six pits (13 stones).
 const LEAST_COUNTS: [f32; 13] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
 
-/// When the game ends.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum EndRule {
-    /// When the player to move has no stones in his pits.
-    MoverCannotMove,
-    /// As soon as one row is empty after any action.
-    EitherSideEmpty,
-}
-
-const END_RULES: [(&str, EndRule); 2] =
-    [("mover_cannot_move", EndRule::MoverCannotMove), ("either_side_empty", EndRule::EitherSideEmpty)];
-
-/// The game with its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mancala {
-    pits: u8,
-    stones: u8,
-    /// Whether a last stone in an empty own pit is taken although the opposite pit is empty too.
-    empty_capture: bool,
-    end_rule: EndRule,
-    first_player: Side,
-}
-
-impl Default for Mancala {
-    fn default() -> Self {
-        Self { pits: 6, stones: 4, empty_capture: true, end_rule: EndRule::MoverCannotMove, first_player: Side::First }
-    }
-}
-
-/// A position: all holes in sowing order, and the mover. In a finished game all stones are in the stores.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// `pits` pits and the store of player 1 (B2.., 8), then `pits` pits and the store of player 2 (A7.., 1).
-    holes: [u8; HOLES],
-    mover: Side,
-}
-
 impl Mancala {
-    /// Pits in a row.
-    #[must_use]
-    pub fn pits(&self) -> usize {
-        usize::from(self.pits)
-    }
-
-    /// Stones in play and in the stores together.
-    #[must_use]
-    pub fn total(&self) -> u16 {
-        2 * u16::from(self.pits) * u16::from(self.stones)
-    }
-
-    /// Whether a last stone in an empty own pit is taken although the opposite pit is empty too.
-    #[must_use]
-    pub fn empty_capture(&self) -> bool {
-        self.empty_capture
-    }
-
-    /// When the game ends.
-    #[must_use]
-    pub fn end_rule(&self) -> EndRule {
-        self.end_rule
-    }
-
-    /// Stones in the store of `side`.
-    #[inline]
-    #[must_use]
-    pub fn store(&self, state: &State, side: Side) -> u8 {
-        state.holes[self.store_hole(side)]
-    }
-
-    /// Stones in the pits of `side` in its sowing order, the pit farthest from its store first.
-    #[inline]
-    #[must_use]
-    pub fn row<'a>(&self, state: &'a State, side: Side) -> &'a [u8] {
-        let first = self.first_hole(side);
-        &state.holes[first..first + self.pits()]
-    }
-
     /// A position from the pits in label order (B2.. and A2..), the stores and the mover, by player. Stones left when
     /// the game is over already go to their owner's store.
     ///
@@ -133,48 +57,6 @@ impl Mancala {
         }
         self.finish(&mut state);
         Ok(state)
-    }
-
-    #[inline]
-    fn first_hole(&self, side: Side) -> usize {
-        side.index() * (self.pits() + 1)
-    }
-
-    #[inline]
-    fn store_hole(&self, side: Side) -> usize {
-        self.first_hole(side) + self.pits()
-    }
-
-    /// The hole that an action sows from. Actions number the pits by label: B2.., then A2..
-    #[inline]
-    fn hole(&self, action: Action) -> usize {
-        let (pits, action) = (self.pits(), action.index());
-        if action < pits { action } else { 3 * pits - action }
-    }
-
-    /// The pits of `side` in its sowing order as the bytes of a word, the lowest first.
-    #[inline]
-    fn row_bytes(&self, state: &State, side: Side) -> u64 {
-        let first = self.first_hole(side);
-        let bytes = state.holes[first..first + 8].try_into().expect("eight bytes");
-        u64::from_le_bytes(bytes) & (u64::MAX >> (8 * (8 - self.pits())))
-    }
-
-    /// The bytes of a row from its other end.
-    #[inline]
-    fn reversed(&self, row: u64) -> u64 {
-        row.swap_bytes() >> (8 * (8 - self.pits()))
-    }
-
-    #[inline]
-    fn row_is_empty(&self, state: &State, side: Side) -> bool {
-        self.row_bytes(state, side) == 0
-    }
-
-    #[inline]
-    fn is_over(&self, state: &State) -> bool {
-        self.row_is_empty(state, state.mover)
-            || (self.end_rule == EndRule::EitherSideEmpty && self.row_is_empty(state, state.mover.other()))
     }
 }
 

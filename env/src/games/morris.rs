@@ -18,50 +18,28 @@
 //!
 //! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in [`seed`].
 //! White places and moves first. A mill just closed removes one opponent's piece that stands in no mill, if there is
-//! one; the removal is an action of its own. Who has two pieces or no legal action loses; `no_progress_limit` draws.
+//! one; the removal is an action of its own. A player with two pieces or no legal action loses; `no_progress_limit` plies
+//! in a row without a placement or a removal are a draw.
 
+mod board;
+mod state;
 pub mod seed;
 
 use std::sync::LazyLock;
 
+use self::board::{BOARD, Board, DRAWING, LETTERS, POINTS};
+pub use self::state::{Morris, State};
+
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
-use crate::mill_board::{MillBoard, Ply, image, points, write_plane};
+use crate::game::{Game, Spec};
+use crate::mill_board::{Ply, image, points, write_plane};
 use crate::mill_material::Material;
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::svg;
 use crate::symmetry::Symmetry;
-
-const POINTS: usize = 18;
-/// White, Black and an empty point, in positions and drawings.
-const LETTERS: [char; 3] = ['W', 'B', 'x'];
-
-type Board = MillBoard<POINTS, 12>;
-static BOARD: Board = MillBoard::new(
-    ["a0", "g0", "b1", "f1", "c2", "e2", "e3", "f3", "g3", "c4", "d4", "e4", "b5", "d5", "f5", "a6", "d6", "g6"],
-    [
-        // diagonals
-        [0, 2, 4],
-        [1, 3, 5],
-        [15, 12, 9],
-        [17, 14, 11],
-        // right sides
-        [5, 6, 11],
-        [3, 7, 14],
-        [1, 8, 17],
-        // tops
-        [9, 10, 11],
-        [12, 13, 14],
-        [15, 16, 17],
-        // spokes
-        [6, 7, 8],
-        [10, 13, 16],
-    ],
-    // left sides and bottoms
-    &[[0, 1], [2, 3], [4, 5], [0, 15], [2, 12], [4, 9]],
-);
 
 const POINT_PLANES: [&str; 2] = ["own pieces", "opponent's pieces"];
 const SCALARS: [&str; 6] = [
@@ -72,22 +50,6 @@ const SCALARS: [&str; 6] = [
     "own pieces hop",
     "opponent's pieces hop",
 ];
-
-const DRAWING: &str = "\
-a6----------d6----------g6
-| \\         |         / |
-|   b5------d5------f5  |
-|   | \\     |     / |   |
-|   |   c4--d4--e4  |   |
-|   |   |       |   |   |
-|   |   |       e3--f3--g3
-|   |   |       |   |   |
-|   |   c2------e2  |   |
-|   | /           \\ |   |
-|   b1--------------f1  |
-| /                   \\ |
-a0----------------------g0
-";
 
 /// The mills as sets of points, point `p` at bit `p`.
 #[must_use]
@@ -101,98 +63,11 @@ pub fn neighbours() -> &'static [u32] {
     &BOARD.near
 }
 
-/// The game with its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Morris {
-    /// Pieces of each side.
-    pieces: u8,
-    /// Plies in a row without a placement or a removal that make a draw; 0 means no limit.
-    no_progress_limit: u16,
-}
-
-impl Default for Morris {
-    fn default() -> Self {
-        Self { pieces: 8, no_progress_limit: 100 }
-    }
-}
-
-/// A position. Equality covers the count of plies without progress, which is 0 throughout where no limit needs it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// Pieces of each side as bit sets of points.
-    pieces: [u32; 2],
-    /// Pieces that each side has yet to place.
-    hands: [u8; 2],
-    /// Plies since the last placement or removal.
-    no_progress: u16,
-    mover: Side,
-    /// The mover has closed a mill and has yet to remove a piece.
-    removing: bool,
-}
-
-impl State {
-    /// The pieces of a side on the board, point `p` at bit `p`.
-    #[must_use]
-    pub const fn pieces(&self, side: Side) -> u32 {
-        self.pieces[side.index()]
-    }
-
-    /// Pieces that a side has yet to place.
-    #[must_use]
-    pub const fn in_hand(&self, side: Side) -> u8 {
-        self.hands[side.index()]
-    }
-
-    /// Whether the mover has closed a mill and has yet to remove a piece.
-    #[must_use]
-    pub const fn removal_pending(&self) -> bool {
-        self.removing
-    }
-
-    #[inline]
-    fn empty(&self) -> u32 {
-        Board::ALL & !(self.pieces[0] | self.pieces[1])
-    }
-
-    /// Pieces of a side on the board and in hand.
-    #[inline]
-    fn total(&self, side: Side) -> u32 {
-        self.pieces(side).count_ones() + u32::from(self.in_hand(side))
-    }
-
-    /// Whether a side's pieces may hop to any empty point.
-    #[inline]
-    fn hops(&self, side: Side) -> bool {
-        self.in_hand(side) == 0 && self.pieces(side).count_ones() == 3
-    }
-
-    /// The pieces of `side` that its opponent may remove.
-    #[inline]
-    fn removable(&self, side: Side) -> u32 {
-        self.pieces(side) & !BOARD.in_mills(self.pieces(side))
-    }
-}
-
-impl Morris {
-    #[inline]
-    fn limit_reached(&self, state: &State) -> bool {
-        self.no_progress_limit > 0 && state.no_progress >= self.no_progress_limit
-    }
-
-    /// Whether the mover, who has no removal to make, has lost.
-    #[inline]
-    fn mover_lost(&self, state: &State) -> bool {
-        let (own, mover) = (state.pieces(state.mover), state.mover);
-        let total = state.total(mover);
-        // Three pieces hop, and there is always a point to hop to.
-        total <= 2 || (total > 3 && state.in_hand(mover) == 0 && BOARD.near_set(own) & state.empty() == 0)
-    }
-}
-
 impl Game for Morris {
     const NAME: &'static str = "morris";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["pieces", "no_progress_limit"];
+    const PLY_LIMITS: &'static [&'static str] = &["no_progress_limit"];
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {
@@ -398,7 +273,7 @@ impl Morris {
         Ok(state)
     }
 
-    /// Refuses what no game leads to, as far as that is sure.
+    /// Refuses positions that certainly no game leads to.
     fn check_position(&self, state: &State) -> Result<(), String> {
         let State { pieces: board, hands, mover, removing, no_progress } = *state;
         let material = Material { all: self.pieces, board, hands, mover, removing, letters: LETTERS };

@@ -12,152 +12,27 @@
 //! authority. A piece moves into the one empty square if adjacent; from the ring only if an opponent's piece stands on
 //! a square adjacent to the destination. The player who cannot move loses; `max_plies` ends the game as a draw.
 
+mod board;
+mod state;
 mod svg;
 
+pub use self::board::ADJACENT;
+use self::board::{MOVES, SQUARES, directions, move_index};
+use self::state::owner;
+pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec};
-use crate::lines::{both_ways, direction};
+use crate::game::{Game, Spec};
+use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
 use crate::symmetry::{Symmetry, automorphisms};
-
-const HUB: u8 = 4;
-const SQUARES: u8 = 9;
-/// The ring's squares clockwise from the top left.
-const RING: [u8; 8] = [0, 1, 2, 5, 8, 7, 6, 3];
-
-/// Adjacent squares of each square in increasing order (`adjacent_squares` of the notebook).
-pub const ADJACENT: [&[u8]; 9] = [
-    &[1, 3, 4],
-    &[0, 2, 4],
-    &[1, 4, 5],
-    &[0, 4, 6],
-    &[0, 1, 2, 3, 5, 6, 7, 8],
-    &[2, 4, 8],
-    &[3, 4, 7],
-    &[4, 6, 8],
-    &[4, 5, 7],
-];
-
-/// Action block MOVE: every pair of adjacent squares (start, end), in the order of the notebook's `valid_moves`.
-const MOVES: [(u8, u8); 32] = {
-    let mut moves = [(0, 0); 32];
-    let mut n = 0;
-    let mut start = 0;
-    while start < 9 {
-        let mut i = 0;
-        while i < ADJACENT[start].len() {
-            moves[n] = (start as u8, ADJACENT[start][i]);
-            n += 1;
-            i += 1;
-        }
-        start += 1;
-    }
-    moves
-};
-
-/// Squares adjacent to each square, as a bit set.
-const NEAR: [u16; 9] = {
-    let mut near = [0; 9];
-    let mut square = 0;
-    while square < 9 {
-        let mut i = 0;
-        while i < ADJACENT[square].len() {
-            near[square] |= 1 << ADJACENT[square][i];
-            i += 1;
-        }
-        square += 1;
-    }
-    near
-};
-
-/// For each empty square, the moves into it: action index and start, in the order of the actions.
-const INTO: [[(u8, u8); 8]; 9] = {
-    let mut into = [[(u8::MAX, 0); 8]; 9];
-    let mut count = [0; 9];
-    let mut action = 0;
-    while action < MOVES.len() {
-        let (start, end) = MOVES[action];
-        into[end as usize][count[end as usize]] = (action as u8, start);
-        count[end as usize] += 1;
-        action += 1;
-    }
-    into
-};
-
-/// Round the ring both ways, and from each ring square through the hub to the square opposite.
-fn directions() -> Vec<Vec<Option<u16>>> {
-    let (points, hub, ring) = (usize::from(SQUARES), usize::from(HUB), RING.map(usize::from));
-    let across = (0..ring.len()).map(|k| direction(points, [(ring[k], hub), (hub, ring[(k + 4) % ring.len()])]));
-    both_ways(points, &ring).into_iter().chain(across).collect()
-}
-
-/// The game with its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MuTorere {
-    /// Plies after which the game is a draw; 0 means no limit.
-    pub max_plies: u16,
-    /// The traditional rule: a ring piece may enter the hub only if an opponent's piece is next to it on the ring, and
-    /// a move along the ring is always allowed.
-    pub hub_needs_neighbour: bool,
-}
-
-impl Default for MuTorere {
-    fn default() -> Self {
-        Self { max_plies: 100, hub_needs_neighbour: false }
-    }
-}
-
-/// A position. Equality covers the ply count, which is 0 throughout where no limit needs it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// Pieces of each side as bit sets of squares.
-    pieces: [u16; 2],
-    plies: u16,
-    mover: Side,
-}
-
-impl State {
-    fn empty_square(&self) -> u8 {
-        (!(self.pieces[0] | self.pieces[1])).trailing_zeros() as u8
-    }
-}
-
-impl MuTorere {
-    fn limit_reached(&self, state: &State) -> bool {
-        self.max_plies > 0 && state.plies >= self.max_plies
-    }
-
-    /// Whether the mover may move from `start` into the empty square `end` next to it.
-    #[inline]
-    fn allowed(&self, state: &State, start: u8, end: u8) -> bool {
-        let opponents = state.pieces[state.mover.other().index()];
-        if state.pieces[state.mover.index()] >> start & 1 == 0 {
-            return false;
-        }
-        if self.hub_needs_neighbour {
-            return end != HUB || opponents & NEAR[start as usize] & !(1 << HUB) != 0;
-        }
-        start == HUB || opponents & NEAR[end as usize] != 0
-    }
-
-    /// The mover's moves by the rules of movement alone, limits aside.
-    #[inline]
-    fn moves(&self, state: &State) -> impl Iterator<Item = Action> {
-        let end = state.empty_square();
-        let reach = if end == HUB { 8 } else { 3 };
-        INTO[end as usize][..reach]
-            .iter()
-            .filter(move |&&(_, start)| self.allowed(state, start, end))
-            .map(|&(action, _)| Action(u16::from(action)))
-    }
-}
 
 impl Game for MuTorere {
     const NAME: &'static str = "mu_torere";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["max_plies", "hub_needs_neighbour"];
+    const PLY_LIMITS: &'static [&'static str] = &["max_plies"];
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {
@@ -315,13 +190,4 @@ impl Game for MuTorere {
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
     }
-}
-
-/// 0 for an empty square, else the number of the player whose piece stands there.
-fn owner(state: &State, square: u8) -> u8 {
-    Side::BOTH.iter().find(|side| state.pieces[side.index()] >> square & 1 == 1).map_or(0, |side| side.number())
-}
-
-fn move_index(start: u8, end: u8) -> Option<Action> {
-    MOVES.iter().position(|&m| m == (start, end)).map(|i| Action(i as u16))
 }

@@ -7,7 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Outcome, Spec, try_play};
+use crate::game::{Game, Spec, try_play};
+use crate::outcome::Outcome;
 use crate::playout::choose;
 use crate::side::Side;
 

@@ -81,7 +81,7 @@ impl Board {
         pits.filter(|pit| self.stones(pit).is_some_and(|stones| stones > 0)).collect()
     }
 
-    /// `no_moves_remaining`: whether the player cannot move, which ends the game if it is his turn.
+    /// `no_moves_remaining`: whether the player cannot move, which ends the game on that player's turn.
     #[must_use]
     pub fn no_moves_remaining(&self, player: Player) -> bool {
         self.find_moves(player).is_empty()
@@ -115,7 +115,7 @@ impl Board {
         Ok(last == own)
     }
 
-    /// The end of the game: each player takes the stones left on his side.
+    /// The end of the game: each player takes the stones left on the own side.
     pub fn collect_remaining(&mut self) {
         for store in STORES {
             let row: u8 = self.blocks[store - 6..store].iter().sum();

@@ -1,15 +1,16 @@
 //! The forward pass of each kind of network as a list of operators: the same walk through the layers as in training.
 
 use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, VALUE_LOGITS};
-use crate::network::points::HEAD_CHANNELS;
-use crate::network::{NetworkConfig, NetworkError};
+use crate::config::NetworkConfig;
+use crate::error::NetworkError;
+use crate::layout::HEAD_CHANNELS;
 use crate::shape::{Board, Shape, Taps};
 
 /// The forward pass of a network as a list of operators over observations `[batch, planes, height, width]`: the planes of
 /// points as they lie on the board's lattice, then the planes that are constant, which are read at their first cell.
 ///
 /// # Errors
-/// A size out of range, or a board without points or lattice.
+/// A size is out of range, or the board has no points or no lattice.
 pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass, NetworkError> {
     config.layout(shape)?;
     shape.check_points()?;
@@ -56,7 +57,7 @@ impl Observed {
         walk.concat(&[&own, &common], 1, "inputs")
     }
 
-    /// As what every point is told, `[batch, points, features]`.
+    /// As features per point, `[batch, points, features]`.
     fn features(&self, walk: &mut ForwardPass, shape: &Shape) -> String {
         let own = walk.transpose(&self.own);
         let Some(common) = &self.common else { return own };
@@ -98,7 +99,7 @@ fn graph(walk: &mut ForwardPass, [blocks, channels]: [usize; 2], taps: &Taps, sh
     let points = shape.board.points;
     let features = observed.features(walk, shape);
     let mut x = rectified(walk, &features, "stem");
-    // Beyond the end of a line it is the row of zeros after the last point.
+    // Taps beyond the end of a line read the row of zeros after the last point.
     let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
     for block in 0..blocks {
         let name = |part: &str| format!("blocks.{block}.{part}");
@@ -128,7 +129,7 @@ fn mixer(walk: &mut ForwardPass, blocks: usize, shape: &Shape, observed: &Observ
     heads(walk, shape.board.points, &x);
 }
 
-/// Reads policy and value off the features of all points, `[batch, points, channels]`.
+/// Computes policy and value from the channels of all points, `[batch, points, channels]`.
 fn heads(walk: &mut ForwardPass, points: usize, x: &str) {
     let together = |walk: &mut ForwardPass, layer: &str| {
         let features = rectified(walk, x, layer);

@@ -9,20 +9,19 @@ use super::messages::{
 };
 use super::operators::{Attribute, OBSERVATION, OPSET, POLICY_LOGITS, Step, VALUE_LOGITS};
 use crate::checkpoint::CheckpointInfo;
-use crate::network::OUTCOMES;
+use crate::config::OUTCOMES;
 use crate::tensor_file::Fault;
 use crate::weights::Weights;
 
-/// The version of the file format, the oldest that goes with [`OPSET`], so that old runtimes read the file too.
+/// Version of the file format: the oldest that allows [`OPSET`], for the sake of old runtimes.
 pub const IR_VERSION: i64 = 8;
 
 /// The bytes of an ONNX model: input [`OBSERVATION`], outputs [`POLICY_LOGITS`] and [`VALUE_LOGITS`], of any batch size.
-/// The parameters are initialisers under their own names, and what a checkpoint says of itself is in the metadata.
-/// Equal contents make equal bytes.
+/// Parameters are initialisers with the names of the checkpoint, and the metadata is that of the checkpoint. Equal contents
+/// give equal bytes.
 ///
 /// # Errors
-/// Weights that are not those of `info`'s network, a board that the network cannot be laid out on, a reserved key in
-/// `extra`.
+/// The weights are not those of the network of `info`, the board has no lattice, or `extra` has a reserved key.
 pub fn onnx(info: &CheckpointInfo, weights: &Weights) -> Result<Vec<u8>, Fault> {
     weights.check(&info.network.layout(&info.shape)?)?;
     let pass = forward_pass(&info.network, &info.shape)?;

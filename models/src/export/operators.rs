@@ -1,17 +1,17 @@
-//! The list of operators that a forward pass is, and how it is written down.
+//! A forward pass as a list of operators, and its builder.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The version of the standard operators (opset) that all steps are written in.
+/// Version of the standard operators (opset) of all steps.
 pub const OPSET: i64 = 17;
 
-/// The name of the input, `[batch, planes, height, width]`.
+/// Name of the input, `[batch, planes, height, width]`.
 pub const OBSERVATION: &str = "observation";
-/// The name of the output with the logits of all actions, legal or not, `[batch, actions]`.
+/// Name of the output with the logits of all actions, legal or not, `[batch, actions]`.
 pub const POLICY_LOGITS: &str = "policy_logits";
-/// The name of the output with the logits of win, draw and loss for the mover, `[batch, 3]`.
+/// Name of the output with the logits of win, draw and loss for the mover, `[batch, 3]`.
 pub const VALUE_LOGITS: &str = "value_logits";
 
 /// One operator of the ONNX standard, applied to named tensors.
@@ -19,9 +19,9 @@ pub const VALUE_LOGITS: &str = "value_logits";
 pub struct Step {
     /// The operator's name in the standard.
     pub operator: &'static str,
-    /// The observation, parameters, constants, and outputs of earlier steps.
+    /// Names of its inputs: the observation, parameters, constants, and outputs of earlier steps.
     pub inputs: Vec<String>,
-    /// The one tensor that it makes.
+    /// Name of its output.
     pub output: String,
     /// The operator's attributes by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -38,13 +38,13 @@ pub enum Attribute {
     Ints(Vec<i64>),
 }
 
-/// All that happens between an observation and the two outputs, in order. The parameters keep the names and shapes that
-/// they have in a checkpoint.
+/// The operators from an observation to the two outputs, in order. Parameters have the names and shapes of the
+/// checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ForwardPass {
     /// Planes, height and width of an observation.
     pub observation: [usize; 3],
-    /// Vectors of integers that steps take: shapes, axes, indices.
+    /// Integer vectors by name: shapes, axes, indices.
     pub constants: BTreeMap<String, Vec<i64>>,
     /// The operators.
     pub steps: Vec<Step>,
@@ -55,7 +55,7 @@ impl ForwardPass {
         ForwardPass { observation, constants: BTreeMap::new(), steps: Vec::new() }
     }
 
-    /// Adds a step and returns the name of what it makes.
+    /// Adds a step and returns the name of its output.
     fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
         let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
         self.steps.push(Step { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });

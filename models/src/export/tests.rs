@@ -7,7 +7,7 @@ use prost::Message;
 use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx};
 use crate::checkpoint::CheckpointInfo;
-use crate::network::NetworkConfig;
+use crate::config::NetworkConfig;
 use crate::shape::{Board, Neighbourhood, Shape};
 use crate::weights::Weights;
 
@@ -74,8 +74,9 @@ fn the_file_holds_names_shapes_weights_and_metadata() {
 
         let model = ModelProto::decode(&bytes[..]).unwrap();
         assert_eq!(model.opset_import[0].version, Some(OPSET));
-        let told = |key: &str| model.metadata_props.iter().find(|entry| entry.key == key).map(|entry| &entry.value[..]);
-        assert_eq!((told("turnstone.game"), told("note")), (Some("cross"), Some("from a test")));
+        let entry =
+            |key: &str| model.metadata_props.iter().find(|entry| entry.key == key).map(|entry| &entry.value[..]);
+        assert_eq!((entry("turnstone.game"), entry("note")), (Some("cross"), Some("from a test")));
         let graph = model.graph.unwrap();
         let dims = |value: &super::messages::ValueInfoProto| -> Vec<Option<i64>> {
             let tensor = value.kind.clone().unwrap().tensor_type.unwrap();

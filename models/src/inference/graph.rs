@@ -1,10 +1,13 @@
-//! The residual network over the board's neighbour graph at play, a few positions at a time so that they stay in the cache.
+//! Inference of the residual graph network, a few positions at a time so that their buffers stay in the cache.
 
+use super::kernel::Finish;
+use super::layer::Layer;
+use super::layers::Layers;
+use super::neighbours::Neighbours;
 use super::points::{Heads, Reader};
-use super::{Finish, Layer, Layers, Neighbours};
 use crate::shape::{Shape, Taps};
 
-/// Rows of points that pass through the tower together.
+/// Number of points that pass through the tower together.
 const ROWS: usize = 192;
 
 /// The network with its buffers.
@@ -13,17 +16,17 @@ pub(super) struct Graph {
     reader: Reader,
     neighbours: Neighbours,
     points: usize,
-    /// Positions that pass through the tower together.
+    /// Number of positions that pass through the tower together.
     group: usize,
     stem: Layer,
-    /// In each block first the layer over the neighbours, then one over each point by itself.
+    /// Two layers per block, the first over the neighbours of each point, the second over the point alone.
     blocks: Vec<[Layer; 2]>,
     heads: Heads,
-    /// What each point is told, `[group * points, features]`.
+    /// Features per point, `[group * points, features]`.
     features: Vec<f32>,
     /// The residual stream, `[group * points, channels]`.
     stream: Vec<f32>,
-    /// Between the two layers of a block, `[group * points, channels]`.
+    /// Hidden units of a block, `[group * points, channels]`.
     inner: Vec<f32>,
 }
 

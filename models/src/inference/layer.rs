@@ -1,11 +1,11 @@
-//! A linear layer, packed for the kernel: over rows, or over the neighbourhoods of a board's points.
+//! A linear layer, packed for the kernels: over rows, or over the neighbours of each point of a board.
 
 use std::sync::LazyLock;
 
 use super::kernel::{Finish, Instructions, LANES, Lanes, Product, multiply};
 use super::neighbours::Neighbours;
 
-/// Sums of weighted inputs: a dense layer with one tap, a convolution or its like on any board with several.
+/// A linear layer: dense with one tap, a convolution over the neighbours of each point with several.
 #[derive(Debug, Clone)]
 pub struct Layer {
     taps: usize,
@@ -18,14 +18,14 @@ pub struct Layer {
     instructions: Instructions,
 }
 
-/// How a dense layer sees its rows.
+/// The table of a dense layer.
 static ROWS: LazyLock<Neighbours> = LazyLock::new(Neighbours::none);
 
 impl Layer {
     /// Packs a `weight [taps, in, out]`, row-major, and its `bias [out]`.
     ///
     /// # Panics
-    /// If there are no taps, inputs or outputs, or the weights are not a whole number of inputs for each.
+    /// If there are no taps, inputs or outputs, or the length of `weight` is not a multiple of taps times outputs.
     pub fn new(weight: &[f32], bias: &[f32], taps: usize) -> Layer {
         let outputs = bias.len();
         assert!(taps > 0 && outputs > 0 && !weight.is_empty(), "a layer has taps, inputs and outputs");
@@ -48,28 +48,28 @@ impl Layer {
         }
     }
 
-    /// Goes on with other instructions than the best that the processor has.
+    /// Sets the instruction set; the default is the best one of the processor.
     ///
     /// # Panics
-    /// If the processor does not have them.
+    /// If the processor does not have the instructions.
     pub fn set_instructions(&mut self, instructions: Instructions) {
         assert!(instructions.is_available(), "this processor has no {instructions:?}");
         self.instructions = instructions;
     }
 
-    /// Turns the rows of `x [rows, in]` into those of `y [rows, out]`.
+    /// Computes `y [rows, out]` from `x [rows, in]`.
     ///
     /// # Panics
-    /// If the layer has several taps, or `x` or `y` has another length.
+    /// If the layer has several taps, or the length of `x` or `y` is wrong.
     pub fn apply(&self, rows: usize, x: &[f32], y: &mut [f32], finish: Finish) {
         self.apply_around(rows, &ROWS, x, y, finish);
     }
 
-    /// Turns `x [boards, points, in]` into `y [boards, points, out]`: each point's outputs are the sum over the taps
-    /// of its neighbours' inputs times the tap's weights. A neighbour that is not there adds nothing.
+    /// Computes `y [boards, points, out]` from `x [boards, points, in]`: the outputs of a point are the sum over the taps of
+    /// its neighbours' inputs times the weights of the tap. Missing neighbours add nothing.
     ///
     /// # Panics
-    /// If `neighbours` has another number of taps, or `x` or `y` has another length.
+    /// If `neighbours` has another number of taps, or the length of `x` or `y` is wrong.
     pub fn apply_around(&self, boards: usize, neighbours: &Neighbours, x: &[f32], y: &mut [f32], finish: Finish) {
         assert_eq!(neighbours.taps(), self.taps, "taps of the table and of the layer");
         let product = Product {
@@ -84,12 +84,12 @@ impl Layer {
         multiply(self.instructions, &product, boards, y);
     }
 
-    /// Numbers that it reads of a row.
+    /// Number of inputs per row.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Numbers that it writes of a row.
+    /// Number of outputs per row.
     pub fn outputs(&self) -> usize {
         self.outputs
     }

@@ -1,7 +1,9 @@
-//! The MLP-mixer over points at play, one position after the other so that it stays in the cache.
+//! Inference of the MLP-Mixer over points, one position at a time so that its buffers stay in the cache.
 
+use super::kernel::Finish;
+use super::layer::Layer;
+use super::layers::Layers;
 use super::points::{Heads, Reader};
-use super::{Finish, Layer, Layers};
 use crate::shape::Shape;
 
 /// The network with its buffers.
@@ -12,21 +14,21 @@ pub(super) struct Mixer {
     stem: Layer,
     blocks: Vec<Block>,
     heads: Heads,
-    /// What each point is told, `[points, features]`.
+    /// Features per point, `[points, features]`.
     features: Vec<f32>,
     /// The residual stream, `[points, channels]`.
     stream: Vec<f32>,
-    /// The same by channels, `[channels, points]`.
-    turned: Vec<f32>,
-    /// Between the two layers of a step, `[channels, hidden]` or `[points, hidden]`.
+    /// The residual stream transposed, `[channels, points]`.
+    transposed: Vec<f32>,
+    /// Hidden units of a step, `[channels, hidden]` or `[points, hidden]`.
     inner: Vec<f32>,
 }
 
 #[derive(Debug, Clone)]
 struct Block {
-    /// Over the points of each channel.
+    /// Across the points of each channel.
     points: [Layer; 2],
-    /// Over the channels of each point.
+    /// Across the channels of each point.
     channels: [Layer; 2],
 }
 
@@ -43,7 +45,7 @@ impl Mixer {
         Mixer {
             features: vec![0.0; points * reader.features()],
             stream: vec![0.0; points * channels],
-            turned: vec![0.0; points * channels],
+            transposed: vec![0.0; points * channels],
             inner: vec![0.0; hidden * points.max(channels)],
             reader,
             points,
@@ -56,13 +58,13 @@ impl Mixer {
     pub(super) fn evaluate(&mut self, batch: usize, inputs: &[f32], policy: &mut [f32], value: &mut [f32]) {
         let (points, channels) = (self.points, self.stem.outputs());
         for (position, inputs) in inputs.chunks_exact(self.reader.inputs()).enumerate() {
-            let Self { stream, turned, .. } = self;
+            let Self { stream, transposed, .. } = self;
             self.reader.read(inputs, &mut self.features);
             self.stem.apply(points, &self.features, stream, Finish::Relu);
             for block in &self.blocks {
-                transpose(stream, channels, turned);
-                mix(&block.points, channels, turned, &mut self.inner);
-                transpose(turned, points, stream);
+                transpose(stream, channels, transposed);
+                mix(&block.points, channels, transposed, &mut self.inner);
+                transpose(transposed, points, stream);
                 mix(&block.channels, points, stream, &mut self.inner);
             }
             stream.iter_mut().for_each(|x| *x = x.max(0.0));
@@ -79,7 +81,7 @@ fn mix([first, second]: &[Layer; 2], rows: usize, x: &mut [f32], inner: &mut [f3
     second.apply(rows, inner, x, Finish::Add);
 }
 
-/// Writes the columns of `x [rows, columns]` as the rows of `y [columns, rows]`.
+/// Transposes `x [rows, columns]` into `y [columns, rows]`.
 fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
     let rows = x.len() / columns;
     for (column, y) in y.chunks_exact_mut(rows).enumerate() {

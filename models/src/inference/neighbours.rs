@@ -1,9 +1,9 @@
-//! Which points of a board a layer reads for each point.
+//! Tables of neighbours: the points that a layer reads for each point.
 
-/// A table `taps x points -> point or none`.
+/// A table of neighbours, `[taps, points]`, each a point or missing.
 ///
-/// Points whose neighbours are missing at the same taps form a class. A product goes class by class, so nothing is
-/// ever multiplied with a neighbour that is not there: on an 8x8 board with 3x3 taps that saves 16 % of the work.
+/// Points whose neighbours are missing at the same taps form a class. Products are computed class by class without
+/// multiplications for missing neighbours: on an 8x8 board with 3x3 taps this saves 16 % of the work.
 #[derive(Debug, Clone)]
 pub struct Neighbours {
     taps: usize,
@@ -16,12 +16,12 @@ pub struct Neighbours {
 pub(super) struct Class {
     members: Vec<u32>,
     taps: Vec<u32>,
-    /// The point that each member reads at each tap, `[taps, members]`.
+    /// Point that each member reads at each tap, `[taps, members]`.
     sources: Vec<u32>,
 }
 
 impl Neighbours {
-    /// The table of a function from tap and point to point.
+    /// Creates the table from a function of tap and point.
     ///
     /// # Panics
     /// If there are no taps or no points, or a neighbour is not a point.
@@ -48,12 +48,13 @@ impl Neighbours {
         Neighbours { taps, points, classes }
     }
 
-    /// One point and one tap: what a dense layer sees.
+    /// The table of a dense layer: one point and one tap, which is the point itself.
     pub fn none() -> Neighbours {
         Neighbours::new(1, 1, |_, point| Some(point))
     }
 
-    /// Squares of a grid, row by row, and the `size x size` squares around each, row by row; `size` is odd.
+    /// The table of a convolution: the points are the squares of a grid, row by row, and the taps the `size x size` squares
+    /// around each, row by row. `size` is odd.
     ///
     /// # Panics
     /// If there are no squares, or `size` is even.
@@ -66,12 +67,12 @@ impl Neighbours {
         })
     }
 
-    /// Rows of the table.
+    /// Number of taps.
     pub fn taps(&self) -> usize {
         self.taps
     }
 
-    /// Columns of the table.
+    /// Number of points.
     pub fn points(&self) -> usize {
         self.points
     }
@@ -90,7 +91,7 @@ impl Class {
         self.members[index] as usize
     }
 
-    /// The taps, each with the point that each member reads there.
+    /// The taps, each with the points that the members read.
     pub(super) fn taps(&self) -> impl Iterator<Item = (usize, &[u32])> {
         self.taps.iter().map(|&tap| tap as usize).zip(self.sources.chunks_exact(self.members.len()))
     }

@@ -1,15 +1,17 @@
-//! What the networks over points share at play: observations read point by point, and the heads.
+//! Common parts of the inference of networks over points: features per point, and the heads.
 
-use super::{Finish, Layer, Layers};
-use crate::network::points::{HEAD_CHANNELS, VALUE_HIDDEN};
+use super::kernel::Finish;
+use super::layer::Layer;
+use super::layers::Layers;
+use crate::layout::{HEAD_CHANNELS, VALUE_HIDDEN};
 use crate::shape::Shape;
 
-/// Sizes of an observation by points.
+/// Turns observations into features per point.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     point_planes: usize,
     points: usize,
-    /// Numbers in an observation, those of the whole board included.
+    /// Length of an observation.
     inputs: usize,
 }
 
@@ -18,18 +20,18 @@ impl Reader {
         Reader { point_planes: shape.board.point_planes, points: shape.board.points, inputs: shape.inputs }
     }
 
-    /// Numbers in an observation.
+    /// Length of an observation.
     pub(super) fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Numbers that each point is told.
+    /// Number of features per point: its planes, and the scalars of the whole board.
     pub(super) fn features(&self) -> usize {
         self.point_planes + self.inputs - self.point_planes * self.points
     }
 
-    /// Writes what each point of each position is told, `[batch, points, features]`: its own numbers, then those of the
-    /// whole board.
+    /// Writes the features of each point of each position, `[batch, points, features]`: the planes of the point, then the
+    /// scalars of the whole board.
     pub(super) fn read(&self, inputs: &[f32], features: &mut [f32]) {
         let width = self.features();
         let positions = features.chunks_exact_mut(self.points * width);
@@ -55,9 +57,9 @@ pub(super) struct Heads {
     value_points: Layer,
     value_hidden: Layer,
     value: Layer,
-    /// What the policy reads of all points, `[max_batch, points, HEAD_CHANNELS]`.
+    /// Inputs of the policy head, `[max_batch, points, HEAD_CHANNELS]`.
     policy_features: Vec<f32>,
-    /// The same for the value.
+    /// Inputs of the value head, `[max_batch, points, HEAD_CHANNELS]`.
     value_features: Vec<f32>,
     /// `[max_batch, VALUE_HIDDEN]`.
     hidden: Vec<f32>,
@@ -82,7 +84,8 @@ impl Heads {
         }
     }
 
-    /// Reads positions from `first` on: what the tower made of their points, `[positions, points, channels]`.
+    /// Computes the inputs of the heads for `positions` positions from `first` on, from the output of the tower
+    /// `[positions, points, channels]`.
     pub(super) fn read(&mut self, first: usize, positions: usize, tower: &[f32]) {
         let rows = positions * self.points;
         let range = first * self.points * HEAD_CHANNELS..(first + positions) * self.points * HEAD_CHANNELS;
@@ -90,7 +93,7 @@ impl Heads {
         self.value_points.apply(rows, tower, &mut self.value_features[range], Finish::Relu);
     }
 
-    /// Evaluates the positions that have been read, from the first on.
+    /// Computes policy and value of the first `batch` positions, all of which have been read.
     pub(super) fn evaluate(&mut self, batch: usize, policy: &mut [f32], value: &mut [f32]) {
         let features = batch * self.points * HEAD_CHANNELS;
         let hidden = &mut self.hidden[..batch * VALUE_HIDDEN];

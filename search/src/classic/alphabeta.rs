@@ -14,7 +14,7 @@ use self::ordering::{Ordering, Queue};
 use self::table::{Bound, Known, Table};
 use super::found::{Found, Lines, Work, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
-use super::limits::{Limits, Stop, Watch};
+use super::limits::{Control, Limits, Watch};
 
 /// The deepest search, in plies.
 pub const MAX_DEPTH: u32 = 128;
@@ -49,7 +49,8 @@ pub struct AlphaBeta<G: Game, H> {
     estimates: u64,
 }
 
-/// Scores still of interest, for the first side: it is sure of `alpha`, the second side of `beta`.
+/// Search window of scores for the first side: `alpha` is a lower bound that it has secured, `beta` an upper bound that
+/// the second side has secured.
 #[derive(Clone, Copy)]
 struct Window {
     alpha: i32,
@@ -59,7 +60,7 @@ struct Window {
 impl Window {
     const ALL: Self = Self { alpha: i32::MIN, beta: i32::MAX };
 
-    /// Narrows to what interests after the mover is sure of `score`.
+    /// Narrows the window after the mover has secured `score`.
     #[inline]
     fn assure(&mut self, mover: Side, score: i32) {
         match mover {
@@ -68,7 +69,7 @@ impl Window {
         }
     }
 
-    /// Asks only whether `mover` can do better than what he is sure of.
+    /// The null window above the score that `mover` has secured.
     #[inline]
     fn narrowest(self, mover: Side) -> Self {
         match mover {
@@ -87,7 +88,7 @@ impl Window {
         self.alpha < score && score < self.beta
     }
 
-    /// What a score found in this window says about the true one.
+    /// The kind of bound on the true score that a score found in this window is.
     #[inline]
     fn bound(self, score: i32) -> Bound {
         if score >= self.beta {
@@ -119,13 +120,13 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             queues: Vec::new(),
             lines: Lines::default(),
             band: i32::MAX,
-            watch: Watch::start(&Limits::default(), &Stop::default()),
+            watch: Watch::start(&Limits::default(), &Control::default()),
             work: Work::default(),
             estimates: 0,
         }
     }
 
-    /// The same with a table of so many bytes at most (two positions at least).
+    /// Adds a transposition table of at most `bytes` bytes, but at least two entries.
     #[must_use]
     pub fn with_table(mut self, bytes: usize) -> Self {
         self.table = Some(Table::new(bytes, self.game.start()));
@@ -137,7 +138,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         &self.heuristic
     }
 
-    /// Forgets all positions, as for a new game.
+    /// Clears the table and the move ordering, as for a new game.
     pub fn forget(&mut self) {
         self.ordering.clear();
         if let Some(table) = &mut self.table {
@@ -145,15 +146,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Looks `depth` plies ahead, with scores as the heuristic gives them: the seeds' search, with the action and score
-    /// of [`Minimax`](super::Minimax). A win later is as good as a win now.
+    /// Searches to a fixed depth with the heuristic's scores unchanged: returns the action and score of
+    /// [`Minimax`](super::Minimax), as the searches of the games' sources do. The distance to a win does not count.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.search_within(state, depth, &Limits::default(), &Stop::default())
+        self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it first: then there is no action.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
-        self.begin(i32::MAX, limits, stop);
+    /// Like [`AlphaBeta::search`], within limits. The result has no action if a limit or the flag ends the search first.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        self.begin(i32::MAX, limits, control);
         let Some(mut actions) = self.root_actions(state, depth) else { return self.without_action(state, depth) };
         // With a table, shallow searches cost little and teach it the actions to try first.
         let shallow = if self.table.is_some() { depth - 1 } else { 0 };
@@ -167,21 +168,22 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
     }
 
-    /// Looks ever deeper until a limit is reached, or deeper cannot help: the score is a sure win or loss, or has no
-    /// estimate in it. A win sooner is better, and so is a loss later: the score of a win is one less for each ply.
+    /// Searches by iterative deepening until a limit is reached or a deeper search cannot change the result: the score
+    /// is a proven win or loss, or contains no estimate. The score of a win is one less for each ply to it, so that the
+    /// soonest win and the latest loss are chosen.
     pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> Found {
-        self.deepen_until(state, limits, &Stop::default(), &mut |_| {})
+        self.deepen_until(state, limits, &Control::default(), &mut |_| {})
     }
 
-    /// The same until the flag is raised, at the latest. `report` hears what was found at every depth searched in full.
+    /// Like [`AlphaBeta::deepen`], with a flag and a clock. `report` is called with the result of every completed depth.
     pub fn deepen_until(
         &mut self,
         state: &G::State,
         limits: &Limits,
-        stop: &Stop,
+        control: &Control,
         report: &mut dyn FnMut(&Found),
     ) -> Found {
-        self.begin(self.heuristic.won() - WIN_BAND, limits, stop);
+        self.begin(self.heuristic.won() - WIN_BAND, limits, control);
         let Some(mut actions) = self.root_actions(state, 1) else { return self.without_action(state, 0) };
         let score = self.heuristic.estimate(&self.game, state);
         let mut found = Found { action: Some(actions[0]), score, line: vec![actions[0]], ..Found::default() };
@@ -207,12 +209,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         found
     }
 
-    fn begin(&mut self, band: i32, limits: &Limits, stop: &Stop) {
+    fn begin(&mut self, band: i32, limits: &Limits, control: &Control) {
         if band != self.band {
             self.forget(); // stored wins were counted otherwise
         }
         self.band = band;
-        self.watch = Watch::start(limits, stop);
+        self.watch = Watch::start(limits, control);
         (self.work, self.estimates) = (Work::default(), 0);
         self.ordering.begin();
         if let Some(table) = &mut self.table {
@@ -352,7 +354,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         self.queues[ply] = queue;
         if self.watch.stopped() {
-            return 0; // nobody looks at it
+            return 0; // the caller discards it
         }
         let best = best.expect("a running game has legal actions");
         let complete = self.estimates == estimates_before;
@@ -360,15 +362,15 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         best.score
     }
 
-    /// The same as [`AlphaBeta::value`] where a better action is not expected (principal variation search): asks first
-    /// only whether `mover` can do better than what he is sure of, which costs less.
+    /// [`AlphaBeta::value`] for an action that is not expected to be better (principal variation search): searches the
+    /// null window first, which costs less.
     fn scout(&mut self, state: &G::State, depth: u32, ply: usize, window: Window, mover: Side) -> i32 {
         let score = self.value(state, depth, ply, window.narrowest(mover));
         let better = window.contains(score) && !self.watch.stopped();
         if better { self.value(state, depth, ply, window) } else { score }
     }
 
-    /// What the table knows of a position, wins counted from the root.
+    /// The table's entry of a position, with wins counted from the root.
     #[inline]
     fn known(&self, state: &G::State, ply: usize) -> Option<Known> {
         let known = self.table.as_ref()?.probe(state)?;

@@ -1,21 +1,20 @@
-//! Best-first search: always the position at the end of the best line is looked at more closely.
+//! Best-first search: the position at the end of the best line is expanded next.
 
 use turnstone_env::Game;
 
-use super::Heuristic;
-use super::breadth_first::MOST_POSITIONS;
 use super::found::Found;
-use super::kept_tree::KeptTree;
-use super::limits::{Limits, Stop, Watch};
+use super::heuristic::Heuristic;
+use super::kept_tree::{KeptTree, MOST_POSITIONS};
+use super::limits::{Control, Limits, Watch};
 
-/// Best-first minimax search (Korf and Chickering, 1996): what becomes of A* when an opponent chooses too.
+/// Best-first minimax search (Korf and Chickering, 1996): A* adapted to two players.
 ///
 /// A* expands the open position of the most promising path. Here too the whole tree is kept, and the position expanded
 /// next is the one at the end of the best line: every position has the minimax score of those below it, and from the
-/// root the line follows the best action of whoever is to move. The new positions are evaluated statically, the scores
-/// above them change, and so may the best line. The estimate stands for all that is to come, as in A*; the path has no
-/// cost of its own to add, for a line is not worse for being long. The search ends after so many positions, or when the
-/// best line ends in a finished game.
+/// root the line follows the best action of the player to move. The new positions are evaluated statically, the scores
+/// above them change, and so may the best line. The estimate plays the part of A*'s heuristic; there is no path cost,
+/// since a long line is not worse than a short one. The search ends after a number of positions, or when the best line
+/// ends in a finished game.
 #[derive(Debug)]
 pub struct BestFirst<G: Game, H> {
     tree: KeptTree<G, H>,
@@ -32,16 +31,16 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
         &self.tree.heuristic
     }
 
-    /// The best action after `positions` positions have been evaluated, two million at most. All children of a position
-    /// are evaluated with it, so that it may be a few more, and the root's always are. The depth found is the length of
-    /// the best line.
+    /// The best action after `positions` positions have been evaluated, at most [`MOST_POSITIONS`]. All children of a
+    /// position are evaluated together, so it may be a few more; the root's always are. The depth in the result is the
+    /// length of the best line.
     pub fn search(&mut self, state: &G::State, positions: u64) -> Found {
-        self.search_within(state, positions, &Limits::default(), &Stop::default())
+        self.search_within(state, positions, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it sooner, with the best action so far.
-    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, stop: &Stop) -> Found {
-        let mut watch = Watch::start(limits, stop);
+    /// Like [`BestFirst::search`], within limits. If a limit or the flag ends the search, the result is the best so far.
+    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, control: &Control) -> Found {
+        let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         let most = positions.min(MOST_POSITIONS as u64);
         tree.plant(state);

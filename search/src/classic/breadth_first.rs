@@ -4,24 +4,20 @@ use std::ops::Range;
 
 use turnstone_env::Game;
 
-use super::Heuristic;
 use super::found::Found;
-use super::kept_tree::KeptTree;
-use super::limits::{Limits, NODES_PER_LOOK, Stop, Watch};
+use super::heuristic::Heuristic;
+use super::kept_tree::{KeptTree, MOST_POSITIONS};
+use super::limits::{Control, Limits, NODES_PER_LOOK, Watch};
 
-/// Breadth-first search to a fixed depth, two plies in Konane's exercise: the positions after every action, then those
-/// after every answer, and so on; the positions of the last level and finished games are evaluated statically, and the
-/// scores go back up by minimax.
+/// Breadth-first search to a fixed depth (two plies in Konane's exercise): positions are generated level by level, those
+/// of the last level and finished games are evaluated statically, and scores are backed up by minimax.
 ///
-/// It therefore chooses what [`Minimax`](super::Minimax) to the same depth chooses. The difference is in the order and in
-/// the memory: it keeps every position, so it stops at a level that could pass [`MOST_POSITIONS`].
+/// The result is that of [`Minimax`](super::Minimax) to the same depth. Since every position is kept, the search ends
+/// before a level that would exceed [`MOST_POSITIONS`].
 #[derive(Debug)]
 pub struct BreadthFirst<G: Game, H> {
     tree: KeptTree<G, H>,
 }
-
-/// No level is begun that makes the tree larger than this.
-pub const MOST_POSITIONS: usize = 2_000_000;
 
 impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
     /// A search of this game with this evaluation.
@@ -36,12 +32,13 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
 
     /// The best action after generating `depth` levels of positions.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.search_within(state, depth, &Limits::default(), &Stop::default())
+        self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it first: then there is no action.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
-        let mut watch = Watch::start(limits, stop);
+    /// Like [`BreadthFirst::search`], within limits. The result has no action if a limit or the flag ends the search
+    /// first.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         tree.plant(state);
         let (mut level, mut reached) = (0..1, 0);

@@ -1,26 +1,26 @@
-//! What a classical search found, and how much work it was.
+//! Results of classical searches, and statistics of their work.
 
 use turnstone_env::{Action, Side};
 
-/// What a classical search found.
+/// Result of a classical search.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Found {
-    /// The best action; the first of the best in the order of the actions, as the seeds break ties. `None` if the game is
-    /// over or the depth 0, or if a search without a shallower result to fall back on was stopped.
+    /// The best action, the first in the order of actions among equals (as the games' sources break ties). `None` if the
+    /// game is over, the depth is 0, or a search to a fixed depth was stopped.
     pub action: Option<Action>,
     /// Its score for the first side, in the heuristic's units.
     pub score: i32,
     /// The depth in plies that was searched in full.
     pub depth: u32,
-    /// Whether no static estimate had a part in the score, so that a deeper search could not change it.
+    /// Whether the score contains no static estimate, so that a deeper search cannot change it.
     pub complete: bool,
-    /// The line of best play, as far as it is known, the best action first.
+    /// The principal variation as far as it is known, the best action first.
     pub line: Vec<Action>,
-    /// The work done for it.
+    /// Statistics of the search.
     pub work: Work,
 }
 
-/// How much a search did.
+/// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Work {
     /// Positions visited below the root.
@@ -64,7 +64,7 @@ pub(super) fn prefers(mover: Side, score: i32, to: i32) -> bool {
 pub(super) struct Lines(Vec<Vec<Action>>);
 
 impl Lines {
-    /// Forgets all lines and makes room for plies up to and including `depth`.
+    /// Clears all lines and allocates those of plies up to and including `depth`.
     pub(super) fn reset(&mut self, depth: u32) {
         self.0.resize(self.0.len().max(depth as usize + 2), Vec::new());
         self.0.iter_mut().for_each(Vec::clear);

@@ -5,15 +5,16 @@ pub mod konane;
 pub mod mills;
 pub mod morris;
 pub mod morabaraba;
+#[cfg(feature = "testing")]
+pub mod toy;
 
 use turnstone_env::games::MuTorere;
-use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Outcome};
 
-/// Greater than any static estimate: the score of a won game where the heuristic does not say otherwise.
+/// The score of a won game unless a heuristic defines another. Greater than any static estimate.
 pub const WON: i32 = 1_000_000;
 
-/// Scores within so much of a won game's are wins: room for one less for each ply to the win.
+/// Scores within this distance of a won game's are wins: searches subtract one for each ply to the win.
 pub const WIN_BAND: i32 = 256;
 
 /// A static evaluation of positions, in units of its own, for the first side.
@@ -34,8 +35,8 @@ pub trait Heuristic<G: Game>: Send + Sync {
         WON
     }
 
-    /// A lead that wins about three games of four, in the heuristic's units: the scale on which a score is told as a
-    /// probability of winning. For display only.
+    /// The lead that wins about three games of four, in the heuristic's units: the scale that maps scores to probabilities
+    /// of winning. For display only.
     fn lead(&self) -> f32 {
         1.0
     }
@@ -89,7 +90,7 @@ impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
     }
 }
 
-/// Nothing but the result of finished games: the evaluation of the Mu Torere notebook's depth-limited minimax.
+/// The result of finished games, and 0 for running ones: the evaluation of the Mu Torere notebook's minimax.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WinLoss;
 
@@ -103,38 +104,12 @@ impl<G: Game> Heuristic<G> for WinLoss {
     }
 }
 
-/// The margin of finished games of the toy.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ToyMargin;
-
-impl Heuristic<Toy> for ToyMargin {
-    fn name(&self) -> &'static str {
-        "margin"
-    }
-
-    fn estimate(&self, _: &Toy, _: &<Toy as Game>::State) -> i32 {
-        0
-    }
-
-    fn final_score(&self, _: &Toy, _: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
-        i32::from(outcome.margin)
-    }
-}
-
-/// A game with static evaluations of its own.
+/// A game with its static evaluations.
 pub trait Classical: Game {
-    /// Its evaluations, the default first.
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>>;
-}
-
-impl Classical for MuTorere {
+    /// Its evaluations, the default first: unless a game has others, [`WinLoss`] alone.
     fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
         vec![Box::new(WinLoss)]
     }
 }
 
-impl Classical for Toy {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(ToyMargin)]
-    }
-}
+impl Classical for MuTorere {}

@@ -5,7 +5,10 @@ use std::ops::Range;
 use turnstone_env::{Action, ActionList, Game};
 
 use super::found::{Work, prefers};
-use super::{Heuristic, MOST_POSITIONS};
+use super::heuristic::Heuristic;
+
+/// The number of positions that a tree may reach before no further level or position is added.
+pub const MOST_POSITIONS: usize = 2_000_000;
 
 /// Positions with the minimax scores of those below them; number 0 is the root. Scores of positions without children
 /// are static.
@@ -33,8 +36,9 @@ impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
         Self { game: game.clone(), heuristic, nodes: Vec::new(), legal: ActionList::new(), work: Work::default() }
     }
 
-    /// A tree of this position alone, its score not yet known. It has room for all the positions there may be, as growing
-    /// would copy them, which takes longer than whoever stops the search may want to wait; unused room costs no memory.
+    /// Resets the tree to this position alone, without a score. Memory for the largest tree is reserved at once: growing
+    /// would copy all positions, during which the search could not be stopped. Reserved pages that are never written cost
+    /// nothing.
     pub(super) fn plant(&mut self, state: &G::State) {
         _ = self.nodes.try_reserve_exact(MOST_POSITIONS.saturating_sub(self.nodes.len()));
         self.work = Work::default();

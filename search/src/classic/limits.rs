@@ -2,35 +2,37 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// What bounds a search by iterative deepening; whatever is reached first ends it.
+use crate::clock::Clock;
+
+/// Bounds of a search; the one reached first ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Limits {
-    /// Plies to look ahead at most.
+    /// Maximum depth in plies.
     pub depth: Option<u32>,
-    /// Positions to visit at most.
+    /// Maximum number of positions visited.
     pub nodes: Option<u64>,
-    /// Time to take at most.
+    /// Maximum time.
     pub time: Option<Duration>,
-    /// Time after which no greater depth is begun.
+    /// Time after which iterative deepening starts no further depth.
     pub begin: Option<Duration>,
 }
 
 impl Limits {
-    /// Looks so many plies ahead.
+    /// A limit on the depth in plies alone.
     #[must_use]
     pub fn depth(plies: u32) -> Self {
         Self { depth: Some(plies), ..Self::default() }
     }
 
-    /// Visits at most so many positions.
+    /// A limit on the number of positions alone.
     #[must_use]
     pub fn nodes(nodes: u64) -> Self {
         Self { nodes: Some(nodes), ..Self::default() }
     }
 
-    /// Takes this time for the move.
+    /// A limit on the time alone.
     #[must_use]
     pub fn time(time: Duration) -> Self {
         Self { time: Some(time), ..Self::default() }
@@ -45,12 +47,12 @@ impl Limits {
     }
 }
 
-/// A flag by which another thread ends a search. Clones are the same flag; once raised it stays so.
+/// A flag by which another thread ends a search. Clones share the flag; once raised it stays raised.
 #[derive(Clone, Default, Debug)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends the searches that look at this flag.
+    /// Ends the searches that were given this flag.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -62,24 +64,43 @@ impl Stop {
     }
 }
 
-/// Nodes between two looks at the clock and the flag: less than a millisecond.
+/// Controls of a running search: the flag that stops it and the clock that its time limits are measured with.
+///
+/// The default is a flag of its own that is not raised, and the default clock.
+#[derive(Clone, Default, Debug)]
+pub struct Control {
+    /// Stops the search when raised.
+    pub stop: Stop,
+    /// Measures [`Limits::time`] and [`Limits::begin`].
+    pub clock: Clock,
+}
+
+impl From<Stop> for Control {
+    /// This flag, and the default clock.
+    fn from(stop: Stop) -> Self {
+        Self { stop, ..Self::default() }
+    }
+}
+
+/// Nodes between two checks of the clock and the flag: less than a millisecond.
 pub(super) const NODES_PER_LOOK: u64 = 512;
 
-/// Watches over the limits of one search.
+/// Checks the limits of one search.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
-    start: Instant,
+    /// The clock's time when the search began.
+    start: Duration,
     limits: Limits,
-    stop: Stop,
-    /// The number of nodes at which to look again.
+    control: Control,
+    /// The number of nodes at the next check.
     next_look: u64,
     stopped: bool,
 }
 
 impl Watch {
-    pub(super) fn start(limits: &Limits, stop: &Stop) -> Self {
-        let (start, stop) = (Instant::now(), stop.clone());
-        let mut watch = Self { start, limits: *limits, stop, next_look: 0, stopped: false };
+    pub(super) fn start(limits: &Limits, control: &Control) -> Self {
+        let (start, control) = (control.clock.now(), control.clone());
+        let mut watch = Self { start, limits: *limits, control, next_look: 0, stopped: false };
         watch.plan_look(0);
         watch
     }
@@ -102,22 +123,26 @@ impl Watch {
     /// Whether a greater depth may be begun.
     pub(super) fn may_begin(&mut self, depth: u32, nodes: u64) -> bool {
         let deep = self.limits.depth.is_some_and(|most| depth > most);
-        let late = self.limits.begin.is_some_and(|time| self.start.elapsed() >= time);
+        let late = self.limits.begin.is_some_and(|time| self.elapsed() >= time);
         !deep && !late && !self.is_over(nodes)
     }
 
-    /// Whether time is what counts, so that it should not be spent where there is no choice.
+    /// Whether the time is limited, so that none should be spent where there is only one action.
     pub(super) fn is_timed(&self) -> bool {
         self.limits.time.is_some()
     }
 
-    /// Looks at the limits and the flag now, for loops that visit no positions.
+    /// Checks the limits and the flag now, for loops that visit no positions.
     #[cold]
     pub(super) fn look(&mut self, nodes: u64) {
         self.stopped |= self.limits.nodes.is_some_and(|most| nodes >= most);
-        self.stopped |= self.limits.time.is_some_and(|time| self.start.elapsed() >= time);
-        self.stopped |= self.stop.is_raised();
+        self.stopped |= self.limits.time.is_some_and(|time| self.elapsed() >= time);
+        self.stopped |= self.control.stop.is_raised();
         self.plan_look(nodes);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.control.clock.now().saturating_sub(self.start)
     }
 
     fn plan_look(&mut self, nodes: u64) {

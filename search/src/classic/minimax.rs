@@ -2,11 +2,11 @@
 
 use turnstone_env::{ActionList, Game};
 
-use super::Heuristic;
 use super::found::{Found, Lines, Work, prefers};
-use super::limits::{Limits, Stop, Watch};
+use super::heuristic::Heuristic;
+use super::limits::{Control, Limits, Watch};
 
-/// Minimax without pruning: the reference for other searches, and the seeds' own player.
+/// Minimax without pruning: the reference for the other searches, and the player of the games' sources.
 #[derive(Debug)]
 pub struct Minimax<G: Game, H> {
     game: G,
@@ -15,7 +15,7 @@ pub struct Minimax<G: Game, H> {
     lines: Lines,
     watch: Watch,
     work: Work,
-    /// Positions at the end of the depth whose game goes on.
+    /// Positions at the maximum depth whose game is not over.
     estimated: u64,
 }
 
@@ -23,7 +23,7 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
     /// A search of this game with this evaluation.
     pub fn new(game: &G, heuristic: H) -> Self {
         let (lists, lines) = (Vec::new(), Lines::default());
-        let watch = Watch::start(&Limits::default(), &Stop::default());
+        let watch = Watch::start(&Limits::default(), &Control::default());
         Self { game: game.clone(), heuristic, lists, lines, watch, work: Work::default(), estimated: 0 }
     }
 
@@ -34,12 +34,12 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
 
     /// The best action and its score after looking `depth` plies ahead.
     pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
-        self.search_within(state, depth, &Limits::default(), &Stop::default())
+        self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
-    /// The same, unless a limit or the flag ends it first: then there is no action.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, stop: &Stop) -> Found {
-        self.watch = Watch::start(limits, stop);
+    /// Like [`Minimax::search`], within limits. The result has no action if a limit or the flag ends the search first.
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        self.watch = Watch::start(limits, control);
         self.lists.resize(self.lists.len().max(depth as usize), ActionList::new());
         self.lines.reset(depth);
         (self.work, self.estimated) = (Work::default(), 0);
@@ -82,6 +82,6 @@ impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
             }
         }
         self.lists[ply] = legal;
-        best.unwrap_or(0) // stopped before the first: nobody looks at it
+        best.unwrap_or(0) // stopped before the first: the caller discards it
     }
 }

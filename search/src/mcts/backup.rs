@@ -1,4 +1,4 @@
-//! Carrying a simulation's value up its path, and proofs with it.
+//! Backup of a simulation's value and of proofs along its path.
 
 use turnstone_env::Game;
 
@@ -6,8 +6,8 @@ use crate::evaluator::Estimate;
 
 use super::tree::{EdgeId, NodeId, Tree};
 
-/// Adds what the leaf at the end of `path` is worth to every edge and node above it. Where a node becomes or is proven,
-/// its exact value goes up instead.
+/// Adds the value of the leaf at the end of `path` to every edge and node above it. From a proven node on, its exact
+/// value is backed up instead.
 pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Estimate) {
     let mut estimate = arrive(tree, leaf, estimate);
     let mut proven = tree.nodes[leaf as usize].proven;
@@ -25,7 +25,7 @@ pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], lea
     }
 }
 
-/// Counts a visit of a node and returns the estimate to carry on: the exact one if it is known.
+/// Counts a visit of a node and returns the value to back up further: the exact one if the node is proven.
 fn arrive<G: Game>(tree: &mut Tree<G>, node: NodeId, estimate: Estimate) -> Estimate {
     let node = &mut tree.nodes[node as usize];
     let estimate = node.proven.map_or(estimate, Estimate::exact);

@@ -7,18 +7,18 @@
 use rand::{Rng, RngExt};
 use turnstone_env::Game;
 
-use super::Gumbel;
+use super::method::Gumbel;
 use super::tree::{Edge, EdgeId, NodeId, Tree};
 use crate::evaluator::Estimate;
 
-/// The root's part of a search: which actions are considered, and how far each has been visited.
+/// State of the sequential halving at the root.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Root {
     /// A sample of the Gumbel distribution per edge, times the noise scale.
-    gumbels: Vec<f32>,
+    pub(super) gumbels: Vec<f32>,
     /// Visits that each edge had when the search began, in a kept tree.
     before: Vec<u32>,
-    /// For each simulation to come, last first: the visits that the edge to be chosen has had in this search.
+    /// For each simulation left, last first: the visits in this search of the edges to select from.
     schedule: Vec<u32>,
 }
 
@@ -33,11 +33,11 @@ impl Root {
         self.schedule.reverse();
     }
 
-    /// The edge for the next simulation: the best by `g + logit + sigma(q)` among those whose turn it is.
+    /// The edge for the next simulation: the best by `g + logit + sigma(q)` among those scheduled next.
     pub(super) fn select<G: Game>(&mut self, tree: &Tree<G>, config: &Gumbel) -> EdgeId {
         let visits = self.schedule.pop().unwrap_or(u32::MAX);
         let (in_turn, any) = self.best(tree, config, |fresh| fresh == visits);
-        // An action that was proven lost leaves its place in the schedule empty: the best of all takes it.
+        // An action that was proven lost leaves its place in the schedule empty: the best of all takes it instead.
         in_turn.or(any).unwrap_or(tree.nodes[0].first_edge)
     }
 
@@ -125,7 +125,7 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 /// if no action has been visited but such as are proven lost.
 ///
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
-/// says less than what the mover can get.
+/// underestimates what the mover can get.
 pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Estimate> {
     let completed = Completed::of(tree, node, config);
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
@@ -141,16 +141,16 @@ pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &
 /// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
 const LOST: f32 = -2.0;
 
-/// What completes the values of unvisited actions, and scales all of them (`sigma` and `v_mix` of the paper).
+/// Values of a node's actions, completed for the unvisited ones, and their scale (`v_mix` and `sigma` of the paper).
 struct Completed {
     sign: f32,
-    /// What a draw is worth to the first side.
+    /// Value of a draw for the first side.
     draw_value: f32,
-    /// The value that unvisited actions are given.
+    /// The completed value of unvisited actions, `v_mix`.
     mixed: f32,
     /// The greatest value, subtracted before exponentials are taken.
     greatest: f32,
-    /// What `q` is multiplied by: `(c_visit + max N) c_scale`, halved because `q` is twice as wide as the paper's.
+    /// The factor of `q`: `(c_visit + max N) c_scale`, halved because `q` is twice as wide as the paper's.
     scale: f32,
     /// Visits of all edges together.
     visits: u32,
@@ -189,7 +189,7 @@ impl Completed {
         }
     }
 
-    /// What an unvisited edge's share has besides its prior.
+    /// The factor of an unvisited edge's prior in its weight.
     fn unvisited(&self) -> f32 {
         (self.scale * (self.mixed - self.greatest)).exp()
     }
@@ -212,7 +212,7 @@ fn sample(rng: &mut impl Rng) -> f32 {
 /// The schedule of sequential halving: for each of `simulations` simulations the number of visits that the action to be
 /// visited has had so far, when `considered` actions start and the worse half drops out after every round
 /// (`get_sequence_of_considered_visits` of mctx).
-fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>) {
+pub(super) fn considered_visits(considered: u32, simulations: u32, schedule: &mut Vec<u32>) {
     schedule.clear();
     if considered <= 1 {
         schedule.extend(0..simulations);

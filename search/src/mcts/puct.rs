@@ -8,8 +8,8 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 use turnstone_env::Game;
 
+use super::method::{Puct, RootNoise};
 use super::tree::{Edge, EdgeId, NodeId, Tree};
-use super::{Puct, RootNoise};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
@@ -32,9 +32,9 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
     best.1
 }
 
-/// Writes the visits of the root's edges without those that were only forced: from every edge but the most visited as
-/// many of its forced visits are taken as leave its score below that of the most visited, and what is left of it with
-/// a single visit goes too.
+/// Writes the visits of the root's edges without those that were only forced (policy-target pruning): every edge but the
+/// most visited loses forced visits as long as its score stays below that of the most visited, and edges that are left
+/// with one visit lose it too.
 pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
     let scale = Scale::of(tree, 0, config);
     let edges = tree.edges_of(0);
@@ -53,12 +53,12 @@ pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Ve
     }));
 }
 
-/// What the scores of a node's edges have in common.
+/// The common terms of the scores of a node's edges.
 struct Scale {
     sign: f32,
-    /// What a draw is worth to the first side.
+    /// Value of a draw for the first side.
     draw_value: f32,
-    /// What an unvisited action is taken to be worth.
+    /// Value of an unvisited action (first-play urgency).
     unvisited: f32,
     /// `c sqrt(N)`.
     exploration: f32,
@@ -77,7 +77,7 @@ impl Scale {
         Self { sign, draw_value: tree.draw_value, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
     }
 
-    /// The score of an edge as if it had so many visits of the same mean value; `None` if it is proven lost.
+    /// The score of an edge with `visits` visits of the same mean value; `None` if it is proven lost.
     fn score(&self, edge: &Edge, visits: u32) -> Option<f32> {
         let q = match edge.proven {
             Some(0) => self.sign * self.draw_value,
@@ -107,8 +107,13 @@ pub(super) fn add_noise(edges: &mut [Edge], noise: RootNoise, rng: &mut impl Rng
     let samples: Vec<f32> = edges.iter().map(|_| gamma.sample(rng)).collect();
     let sum: f32 = samples.iter().sum();
     if sum > 0.0 {
-        for (edge, sample) in edges.iter_mut().zip(samples) {
-            edge.prior += noise.fraction * (sample / sum - edge.prior);
-        }
+        mix(edges, noise.fraction, samples.iter().map(|sample| sample / sum));
+    }
+}
+
+/// Moves every prior by this fraction towards its share of the noise.
+pub(super) fn mix(edges: &mut [Edge], fraction: f32, noise: impl Iterator<Item = f32>) {
+    for (edge, share) in edges.iter_mut().zip(noise) {
+        edge.prior += fraction * (share - edge.prior);
     }
 }

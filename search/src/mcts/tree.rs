@@ -23,13 +23,13 @@ pub(super) struct Node<S> {
     pub(super) expanded: bool,
     pub(super) first_edge: EdgeId,
     pub(super) edges: u32,
-    /// What the evaluator's answer is worth to the first side.
+    /// The evaluator's value for the first side, draws valued by `draw_value`.
     pub(super) value: f32,
     /// Simulations that reached this node, the one that expanded it included.
     pub(super) visits: u32,
-    /// Sum of the values, for the first side, that those simulations brought.
+    /// Sum of the values of those simulations for the first side.
     pub(super) value_sum: f32,
-    /// Sum of the probabilities of a draw that they brought.
+    /// Sum of the probabilities of a draw of those simulations.
     pub(super) draw_sum: f32,
 }
 
@@ -52,17 +52,17 @@ pub(super) struct Edge {
     pub(super) prior: f32,
     /// Simulations that went through here.
     pub(super) visits: u32,
-    /// Sum of what they were worth to the first side.
+    /// Sum of their values for the first side, draws valued by `draw_value`.
     pub(super) value_sum: f32,
 }
 
-/// Nodes and edges; node 0 is the root. Nodes add up estimates as they are; edges, by which actions are chosen, add up what
-/// these are worth.
+/// Nodes and edges; node 0 is the root. Nodes sum expected results; edges, by which actions are selected, sum values in
+/// which a draw counts as `draw_value`.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<G: Game> {
     pub(super) nodes: Vec<Node<G::State>>,
     pub(super) edges: Vec<Edge>,
-    /// What a draw is worth to the first side.
+    /// Value of a draw for the first side.
     pub(super) draw_value: f32,
 }
 
@@ -78,8 +78,8 @@ impl<G: Game> Tree<G> {
         self.edges.clear();
     }
 
-    /// Room for so many bytes of nodes and as many of edges: nobody knows how they will be shared out. Where the system
-    /// has none to give, the tree grows as it must.
+    /// Reserves `bytes` bytes for nodes and as many for edges, since their ratio is not known in advance. Without enough
+    /// memory the tree grows on demand.
     pub(super) fn reserve(&mut self, bytes: usize) {
         let nodes = (bytes / size_of::<Node<G::State>>()).saturating_sub(self.nodes.len());
         let edges = (bytes / size_of::<Edge>()).saturating_sub(self.edges.len());
@@ -106,13 +106,13 @@ impl<G: Game> Tree<G> {
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// What the first side makes of an estimate, if draws have a value of their own.
+    /// The value of an estimate for the first side, with draws valued by `draw_value`.
     #[inline]
     pub(super) fn worth(&self, estimate: Estimate) -> f32 {
         estimate.value + self.draw_value * estimate.draw
     }
 
-    /// Gives a node its edges, with the evaluator's answer.
+    /// Adds the edges of a node, with its evaluation.
     pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Estimate) {
         let value = self.worth(estimate);
         let first_edge = self.edges.len() as EdgeId;
@@ -141,15 +141,15 @@ impl<G: Game> Tree<G> {
         &mut self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
     }
 
-    /// Copies the part below `root` into `target`, breadth first, so that `root` is its node 0. Returns `false` if `go_on`,
-    /// asked once in so many nodes, has put an end to it.
+    /// Copies the subtree of `root` into `target`, breadth first, with `root` as its node 0. Returns false if `go_on`, which
+    /// is called every 1024 nodes, ended it.
     pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self, go_on: &mut dyn FnMut() -> bool) -> bool {
-        const NODES_PER_QUESTION: usize = 1024;
+        const NODES_PER_CHECK: usize = 1024;
         target.clear();
         target.nodes.push(self.nodes[root as usize]);
         let mut next = 0;
         while next < target.nodes.len() {
-            if next.is_multiple_of(NODES_PER_QUESTION) && !go_on() {
+            if next.is_multiple_of(NODES_PER_CHECK) && !go_on() {
                 return false;
             }
             let node = target.nodes[next];

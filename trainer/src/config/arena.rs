@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SearchKind, within};
-use crate::agents::AgentSpec;
+use turnstone_agents::{AgentSpec, SearchKind};
+
+use turnstone_selfplay::config::within;
 
 /// `[arena]`: matches during training.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_env::Spec;
 use turnstone_models::OptimiserConfig;
 
-use super::{or_all_cores, within};
+use turnstone_selfplay::config::{or_all_cores, within};
 
 /// `[learn]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

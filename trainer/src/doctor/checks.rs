@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use turnstone_env::Game;
 
 use super::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
-use crate::config::{Config, SearchKind, cores};
+use crate::config::{Config, cores};
 use crate::progress::duration;
+use turnstone_agents::SearchKind;
+use turnstone_selfplay::TrainableGame;
 
 /// Shares of the memory that a run may take before there is a warning.
 const MEMORY_SHARE: f64 = 0.6;
@@ -24,11 +25,12 @@ const SAMPLES: std::ops::RangeInclusive<f64> = 1.0..=16.0;
 const DISK: f64 = 20e9;
 
 /// The config itself: it has passed the reader.
-pub(super) fn config<G: Game>(game: &G, config: &Config) -> Result<Check> {
+pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check> {
     let (parameters, iterations) = (memory::parameters(game, &config.net)?, config.run.iterations);
     let games = config.self_play.games_per_iteration;
     let params = game.params();
-    let finding = format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", G::NAME);
+    let finding =
+        format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", game.name());
     Ok(Check::ok("config", finding))
 }
 
@@ -129,7 +131,7 @@ pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
 }
 
 /// Whether the run fits into memory.
-pub(super) fn memory<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
+pub(super) fn memory(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
     let demand = Demand::of(game, config, measured, plan)?;
     let available = memory::available();
     let of = available.map_or("an unknown amount".into(), bytes);
@@ -149,7 +151,7 @@ pub(super) fn memory<G: Game>(game: &G, config: &Config, measured: &Measured, pl
 }
 
 /// What the run's folder comes to.
-pub(super) fn disk<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
+pub(super) fn disk(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
     let checkpoint = 4.0 * memory::parameters(game, &config.net)? as f64;
     let numbered = (plan.steps / config.run.checkpoint_steps).min(config.run.iterations) + 1;
     let replay = memory::position(game, measured) * plan.largest_window as f64;
@@ -192,8 +194,9 @@ mod tests {
     use crate::doctor::{Level, SelfPlay};
 
     fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
-        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}")).expect("valid");
-        let game = turnstone_env::games::Mancala::with_params(&turnstone_env::Params::new()).expect("valid");
+        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
+            .expect("valid");
+        let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
         let self_play = SelfPlay {
             iterations: 1,
             seconds: 1.0,

@@ -8,19 +8,20 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
-use crate::agents::{Agent, LoadedNetwork, Playable};
-use crate::arena::{Format, GameRecord, Running, Settings, play as play_games};
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::network::{checkpoint_info, shape};
-use crate::replay::Window;
-use crate::self_play::{self, Games, Progress, Task};
-use crate::streams::{Purpose, stream};
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{Agent, LoadedNetwork};
+use turnstone_agents::{checkpoint_info, shape};
+use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::replay::Window;
+use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 
 /// Shares of the time that self-play and learning are measured for; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
 const LEARNING_SHARE: f64 = 0.2;
-/// Games and simulations of the stand-in for an iteration that does not end in time.
+/// SelfPlayGames and simulations of the stand-in for an iteration that does not end in time.
 const FEW_GAMES: usize = 32;
 const FEW_SIMULATIONS: u32 = 8;
 
@@ -62,9 +63,9 @@ pub struct SelfPlay {
 pub struct Match {
     /// The opponent's spec.
     pub opponent: String,
-    /// Games against it that the run will play.
+    /// SelfPlayGames against it that the run will play.
     pub planned: u64,
-    /// Games finished.
+    /// SelfPlayGames finished.
     pub games: usize,
     /// Seconds per game, all threads together.
     pub seconds_per_game: f64,
@@ -74,19 +75,19 @@ pub struct Match {
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
-pub(super) fn measure<G: Playable>(
-    game: &G,
+pub(super) fn measure(
+    game: &dyn TrainableGame,
     config: &Config,
     opponents: &[(Agent, u64)],
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Measured>> {
     let spec = game.spec();
-    let mut learner = Learner::new(shape(&spec), &config.net, &config.learn.optimiser(), config.seed)?;
+    let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
     let Some((self_play, window)) = play(game, config, &learner, time.mul_f64(SELF_PLAY_SHARE), stop)? else {
         return Ok(None);
     };
-    let info = checkpoint_info(game, &config.net, 0);
+    let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
     let network = LoadedNetwork { info, weights: learner.averaged().clone() };
     let (steps, seconds_per_step) = learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
@@ -100,15 +101,14 @@ pub(super) fn measure<G: Playable>(
 }
 
 /// Plays iterations of self-play as the run would begin with.
-fn play<G: Playable>(
-    game: &G,
+fn play(
+    game: &dyn TrainableGame,
     config: &Config,
     learner: &Learner,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
     let task = |iteration, search, simulations, self_play| Task {
-        game,
         network: &config.net,
         weights: learner.averaged(),
         search,
@@ -121,11 +121,11 @@ fn play<G: Playable>(
     // Half way through the run, if they grow.
     let planned = config.search.simulations_at(0.5);
     let (start, progress) = (Instant::now(), Progress::default());
-    let mut whole: Vec<Games> = Vec::new();
+    let mut whole: Vec<SelfPlayGames> = Vec::new();
     while let Some(left) = time.checked_sub(start.elapsed()) {
         let iteration = whole.len() as u64 + 1;
         let task = task(iteration, &config.search, planned, &config.self_play);
-        match within(left, stop, |over| self_play::play(&task, &progress, over))? {
+        match within(left, stop, |over| game.self_play(&task, &progress, over))? {
             Some(games) => whole.push(games),
             None => break,
         }
@@ -145,7 +145,7 @@ fn play<G: Playable>(
         let simulations = planned.min(FEW_SIMULATIONS);
         let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
         let start = Instant::now();
-        let games = self_play::play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
+        let games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
         let Some(games) = games else { return Ok(None) };
         let seats = config.self_play.workers() * config.self_play.concurrent_games;
         if searched < 2 * seats as u64 {
@@ -155,7 +155,7 @@ fn play<G: Playable>(
         }
         whole.push(games);
     }
-    let sum = |figure: fn(&Games) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
+    let sum = |figure: fn(&SelfPlayGames) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
     let shards = || whole.iter().map(|games| &games.shard);
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
@@ -179,8 +179,8 @@ fn play<G: Playable>(
 }
 
 /// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
-fn learn<G: Playable>(
-    game: &G,
+fn learn(
+    game: &dyn TrainableGame,
     config: &Config,
     learner: &mut Learner,
     window: &Window,
@@ -202,9 +202,9 @@ fn learn<G: Playable>(
     Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
 }
 
-/// Plays games of the match that the run would play. Games in progress when the time is up are finished.
-fn play_some<G: Playable>(
-    game: &G,
+/// Plays games of the match that the run would play. SelfPlayGames in progress when the time is up are finished.
+fn play_some(
+    game: &dyn TrainableGame,
     config: &Config,
     agents: [&Agent; 2],
     planned: u64,

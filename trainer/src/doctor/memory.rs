@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use turnstone_env::Game;
 use turnstone_models::{NetworkConfig, TensorSpec};
 
 use super::measure::Measured;
 use super::plan::Plan;
 use crate::config::Config;
-use crate::network::shape;
+use turnstone_agents::shape;
+use turnstone_selfplay::TrainableGame;
 
 /// Bytes of a position in the replay window besides features and policy: its record and the end of its policy.
 const RECORD: f64 = 20.0;
@@ -34,14 +34,19 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub(super) fn of<G: Game>(game: &G, config: &Config, measured: &Measured, plan: &Plan) -> anyhow::Result<Self> {
+    pub(super) fn of(
+        game: &dyn TrainableGame,
+        config: &Config,
+        measured: &Measured,
+        plan: &Plan,
+    ) -> anyhow::Result<Self> {
         let parameters = 4.0 * parameters(game, &config.net)? as f64;
         let workers = config.self_play.workers();
         let seats = workers * config.self_play.concurrent_games.min(config.self_play.games_per_iteration);
         // A tree keeps what was searched below the last move, and its memory doubles as it grows; a second one is the
         // place that it is copied to.
         let nodes = 2.0 * 2.0 * f64::from(config.search.simulations);
-        let state = size_of::<G::State>() as f64;
+        let state = game.state_bytes() as f64;
         let cached = match config.self_play.cached_positions {
             0 => 0.0,
             positions => positions.next_power_of_two() as f64 * (state + CACHED),
@@ -61,12 +66,12 @@ impl Demand {
 }
 
 /// Bytes of a position in the replay window, in memory and on disk.
-pub(super) fn position<G: Game>(game: &G, measured: &Measured) -> f64 {
+pub(super) fn position(game: &dyn TrainableGame, measured: &Measured) -> f64 {
     4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.self_play.legal_mean
 }
 
 /// Numbers that a network computes for one position, about: what the learner keeps until the gradients are there.
-fn units<G: Game>(game: &G, network: &NetworkConfig) -> usize {
+fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
     let points = game.spec().points;
     match *network {
         NetworkConfig::ResidualMlp { blocks, width } => (2 * blocks + 2) * width,
@@ -78,8 +83,8 @@ fn units<G: Game>(game: &G, network: &NetworkConfig) -> usize {
 }
 
 /// Parameters of the network.
-pub(super) fn parameters<G: Game>(game: &G, network: &NetworkConfig) -> anyhow::Result<usize> {
-    Ok(network.layout(&shape(&game.spec()))?.iter().map(TensorSpec::count).sum())
+pub(super) fn parameters(game: &dyn TrainableGame, network: &NetworkConfig) -> anyhow::Result<usize> {
+    Ok(network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum())
 }
 
 /// Bytes that may still be taken: of the machine, or of the container if that has less. `None` where the system does

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::measure::Measured;
 use crate::config::Config;
 use crate::learn::steps_due;
-use crate::replay::window_size;
+use turnstone_selfplay::replay::window_size;
 
 /// Counts and seconds of the whole run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -81,7 +81,7 @@ mod tests {
     fn a_plan_adds_up() {
         let text = "[game]\nname = \"mancala\"\n[self_play]\ngames_per_iteration = 100\n[learn]\nbatch = 200\n\
                     samples_per_position = 2\n[arena]\nevery = 4\ngames = 9\nfinal_games = 20\n[run]\niterations = 8";
-        let config = Config::parse(text).expect("valid");
+        let config = Config::parse(text, &turnstone_env::games::built_in()).expect("valid");
         let self_play = SelfPlay {
             iterations: 1,
             seconds: 1.0,
@@ -98,7 +98,8 @@ mod tests {
         // One match of 10 after iteration 4; the one after iteration 8 is the last.
         assert_eq!((plan.match_games, plan.largest_window), (30, 24_000));
         assert!((plan.seconds() - (24.0 + 2.4 + 3.0)).abs() < 1e-9);
-        let never = Config::parse(&text.replace("every = 4", "every = 0")).expect("valid");
+        let never =
+            Config::parse(&text.replace("every = 4", "every = 0"), &turnstone_env::games::built_in()).expect("valid");
         assert_eq!(match_games(&never, 9, 20), 20);
     }
 }

@@ -3,7 +3,7 @@
 use super::history::{Iteration, span};
 use super::overview::STAGES;
 use crate::config::Config;
-use crate::page::{Chart, Form, Part, Series, escaped};
+use turnstone_arena::page::{Chart, Form, Part, Series, escaped};
 
 /// Losses, schedules and what self-play looks like.
 pub(super) fn learning(history: &[Iteration]) -> Part {

@@ -3,16 +3,18 @@
 use std::fmt::Write;
 
 use serde_json::json;
+use turnstone_agents::{SearchKind, SearchSettings};
+use turnstone_env::Side;
 use turnstone_env::svg::status;
-use turnstone_env::{Game, Side};
 use turnstone_models::NetworkError;
-use turnstone_search::{Estimate, Mcts};
+use turnstone_search::Estimate;
 
-use crate::agents::LoadedNetwork;
-use crate::config::{Config, SearchKind};
-use crate::network::NetworkEvaluator;
-use crate::page::{Boards, Chart, Form, Series, data, escaped};
-use crate::streams::{Purpose, stream};
+use crate::config::Config;
+use turnstone_agents::LoadedNetwork;
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
+use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::{SamplePly, Sampling};
 
 /// Sample games in a report.
 pub(super) const GAMES: u64 = 3;
@@ -37,31 +39,27 @@ pub(super) struct SampleGame {
 ///
 /// # Errors
 /// The network cannot be built.
-pub(super) fn play<G: Game>(
-    game: &G,
+pub(super) fn play(
+    game: &dyn TrainableGame,
     network: &LoadedNetwork,
     config: &Config,
     simulations: u32,
     number: u64,
 ) -> Result<SampleGame, NetworkError> {
-    let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
-    let mut rng = stream(config.seed, Purpose::Sample, [number, 0]);
-    let mut search = Mcts::new(game, game.start());
-    let (strongest, sampling) = (config.arena.search.strongest(simulations), config.arena.search.sampling(simulations));
     let varied = if number == 0 { 0 } else { VARIED_PLIES };
+    let search = SearchSettings { method: config.arena.search, ..network.search_settings() };
+    let sampling = Sampling { search, simulations, varied_plies: varied, most_plies: MOST_PLIES };
+    let plies = game.sample_game(network, &sampling, &mut stream(config.seed, Purpose::Sample, [number, 0]))?;
+    let mut state = game.start();
+    let mut boards = vec![game.draw_svg(&state, None)];
     let (mut moves, mut values) = (Vec::new(), Vec::new());
-    let mut boards = vec![game.draw_svg(search.state(), None)];
-    while game.outcome(search.state()).is_none() && moves.len() < MOST_PLIES {
-        let (method, temperature) = if moves.len() < varied { (&sampling, 1.0) } else { (&strongest, 0.0) };
-        search.begin(method, simulations, &mut rng);
-        search.run(game, &mut evaluator);
-        values.push(search.estimate().win_draw_loss(Side::First));
-        let action = search.choose(temperature, &mut rng);
-        moves.push((game.mover(search.state()), game.action_text(action)));
-        search.advance(game, action);
-        boards.push(game.draw_svg(search.state(), Some(action)));
+    for SamplePly { value, action } in plies {
+        values.push(value);
+        moves.push((game.mover(&state), game.action_text(action)));
+        game.play(&mut state, action);
+        boards.push(game.draw_svg(&state, Some(action)));
     }
-    let outcome = game.outcome(search.state());
+    let outcome = game.outcome(&state);
     values.push(match &outcome {
         Some(outcome) => Estimate::exact(outcome.value()).win_draw_loss(Side::First),
         None => values.last().copied().unwrap_or([0.0, 1.0, 0.0]),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::arena::{LadderRating, SeatRecord};
-use crate::grading::Grade;
+use turnstone_arena::grading::Grade;
+use turnstone_arena::{LadderRating, SeatRecord};
 
 /// The figures of one iteration. Fields that a run of another version may lack are optional, and fields that this
 /// version does not know are passed over.

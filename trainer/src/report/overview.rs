@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::history::{Iteration, best, matches, opponents};
 use super::strength::elo_text;
 use crate::config::Config;
-use crate::page::{escaped, grouped, short};
 use crate::progress::duration;
+use turnstone_arena::page::{escaped, grouped, short};
 
 /// The stages of an iteration.
 pub(super) const STAGES: [&str; 3] = ["self-play", "learning", "matches and files"];

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::history::{Iteration, Match, matches, opponents, span};
 use crate::config::Config;
-use crate::grading::{Grade, Share};
-use crate::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
+use turnstone_arena::grading::{Grade, Share};
+use turnstone_arena::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
 pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {

@@ -2,15 +2,15 @@
 //! truth.
 
 use anyhow::{Context, Result};
-use turnstone_env::Game;
 
 use super::{Run, Setup};
-use crate::agents::{Agent, LoadedNetwork, Playable, load_network};
-use crate::arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 use crate::config::{Config, cores};
-use crate::grading::{Grade, TruthSet, grade, known};
 use crate::metrics::ArenaMetrics;
-use crate::network::checkpoint_info;
+use turnstone_agents::checkpoint_info;
+use turnstone_agents::{Agent, LoadedNetwork, load_network};
+use turnstone_arena::grading::{Grade, TruthSet, grade, known};
+use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
+use turnstone_selfplay::TrainableGame;
 
 /// What the matches after an iteration have found.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct Evaluation {
 }
 
 /// Confirms that the ladder is there if it is to be climbed.
-pub(super) fn confirm_ladder<G: Game>(game: &G, config: &Config) -> Result<()> {
+pub(super) fn confirm_ladder(game: &dyn TrainableGame, config: &Config) -> Result<()> {
     if config.arena.ladder_games > 0 {
         Ladder::shipped(game).context("arena.ladder_games")?;
     }
@@ -34,11 +34,11 @@ pub(super) fn confirm_ladder<G: Game>(game: &G, config: &Config) -> Result<()> {
 }
 
 /// The positions that checkpoints are graded in, if they are to be and there are any.
-pub(super) fn truth<G: Game>(game: &G, config: &Config) -> Result<Option<TruthSet>> {
+pub(super) fn truth(game: &dyn TrainableGame, config: &Config) -> Result<Option<TruthSet>> {
     if config.arena.grade { known(game) } else { Ok(None) }
 }
 
-impl<G: Playable> Run<'_, G> {
+impl Run<'_> {
     /// Plays the matches that are due; `None` if interrupted.
     pub(super) fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
         let arena = &self.setup.config.arena;
@@ -48,7 +48,8 @@ impl<G: Playable> Run<'_, G> {
         if !due {
             return Ok(Some(evaluation));
         }
-        let info = checkpoint_info(self.setup.game, &self.setup.config.net, self.learner.steps());
+        let Setup { game, config, .. } = self.setup;
+        let info = checkpoint_info(game, &config.net, &config.search.settings(), self.learner.steps());
         let agent = self.agent(LoadedNetwork { info, weights: self.learner.averaged().clone() });
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {

@@ -1,11 +1,13 @@
 //! Konane's shape for learners: planes, symmetries, and the number of the action that follows a path of cells.
 
 use super::board::{Board, Direction, Jump, Ply};
-use super::{Konane, PLANES, SCALARS};
 use crate::action::Action;
-use crate::game::{Game, Spec};
+use crate::game::Spec;
 use crate::lines;
 use crate::symmetry::Symmetry;
+
+const PLANES: [&str; 3] = ["own stones", "opponent's stones", "empty cells"];
+const SCALARS: [&str; 2] = ["first removal", "second removal"];
 
 /// Maps a cell, as row from the top and column, to its image; the third argument is the last row or column.
 type Image = fn(usize, usize, usize) -> (usize, usize);
@@ -20,11 +22,11 @@ const IMAGES: [Image; 4] = [
 ];
 
 impl Board {
-    pub(super) fn spec(&self) -> Spec {
+    pub(super) fn spec(&self, name: &'static str, version: u32) -> Spec {
         let points = self.size * self.size;
         Spec {
-            name: Konane::NAME,
-            version: Konane::VERSION,
+            name,
+            version,
             points,
             lattice: [self.size, self.size],
             cells: (0..points as u16).collect(),

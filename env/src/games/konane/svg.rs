@@ -1,7 +1,7 @@
 //! Konane's chequered board drawn as SVG.
 
 use super::board::colour;
-use super::{Konane, State};
+use super::state::{Konane, State};
 use crate::action::Action;
 use crate::game::Game;
 use crate::svg::{self, MARGIN, Sheet, UNIT, status};

@@ -1,7 +1,7 @@
 //! Reading Konane's command strings and positions.
 
 use super::board::{colour, toggle};
-use super::{Konane, PIECES, State};
+use super::state::{Konane, PIECES, State};
 use crate::action::Action;
 use crate::side::Side;
 
@@ -62,5 +62,35 @@ impl Konane {
             }
         }
         self.impossible(&state).map_or(Ok(state), Err)
+    }
+
+    /// The first reason why play cannot lead to a state, if it is one of those looked for.
+    fn impossible(&self, state: &State) -> Option<String> {
+        let gaps: Vec<usize> = (0..self.size * self.size)
+            .filter(|point| self.stone_at(state, point / self.size, point % self.size).is_none())
+            .collect();
+        let side = |point: usize| colour(point / self.size, point % self.size);
+        let is_opening = |point: usize| self.board.openings[side(point).index()].contains(&Action(point as u16));
+        let opener = |point: &usize| side(*point) == state.mover && is_opening(*point);
+        match gaps[..] {
+            [] => None,
+            [gap] if !is_opening(gap) => Some("the first gap must be at a corner or in the middle".into()),
+            [gap] if side(gap) == state.mover => {
+                Some(format!("{} has removed, the other is to move", PIECES[state.mover.index()]))
+            }
+            [first, second] if !self.neighbours(first).any(|point| point == second) => {
+                Some("the first two gaps must be side by side".into())
+            }
+            [_, _] if !gaps.iter().any(opener) => {
+                let mover = PIECES[state.mover.index()];
+                Some(format!("with two gaps, {mover} to move must have removed at a corner or in the middle"))
+            }
+            _ if gaps.len() == self.size * self.size => Some("the board cannot be empty".into()),
+            [_, _, ..] => Side::BOTH
+                .into_iter()
+                .find(|side| gaps.iter().all(|&gap| colour(gap / self.size, gap % self.size) != *side))
+                .map(|side| format!("{} has lost no stone, but each player removes one", PIECES[side.index()])),
+            [_] => None,
+        }
     }
 }

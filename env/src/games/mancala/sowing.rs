@@ -1,6 +1,6 @@
 //! What happens to the stones of an action: sowing by whole rows, captures, and the collection at the end.
 
-use super::{HOLES, MAX_PITS, Mancala, State};
+use super::state::{HOLES, MAX_PITS, Mancala, State};
 use crate::side::Side;
 
 /// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from
@@ -29,7 +29,7 @@ static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
 };
 
 impl Mancala {
-    /// Sows the stones of `hole`, a pit of the mover, and returns the hole where the last one fell if it is his too.
+    /// Sows the stones of `hole`, a pit of the mover, and returns the hole of the last stone if it is the mover's too.
     #[inline]
     pub(super) fn sow(&self, state: &mut State, hole: usize) -> Option<usize> {
         let lap = 2 * self.pits + 1;

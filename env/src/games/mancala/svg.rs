@@ -1,6 +1,6 @@
 //! Mancala's pits and stores drawn as SVG, every stone with its place.
 
-use super::{Mancala, State};
+use super::state::{Mancala, State};
 use crate::action::Action;
 use crate::game::Game;
 use crate::side::Side;
@@ -46,8 +46,7 @@ pub(super) fn draw(game: &Mancala, state: &State, last: Option<Action>) -> Strin
     sheet.finish()
 }
 
-/// Stones heaped around a point like the seeds of a sunflower, the closer the more there are; beyond fifty the number
-/// has to tell.
+/// Stones around a point in a sunflower spiral, the closer the more there are. At most fifty are drawn.
 fn draw_stones(sheet: &mut Sheet, [x, y]: [f32; 2], stones: u8) {
     let spacing = (PIT_RADIUS - STONE_RADIUS - 2.0) / f32::from(stones.clamp(14, 50)).sqrt();
     for n in 0..stones.min(50) {

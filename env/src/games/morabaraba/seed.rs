@@ -18,7 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::board::{BOARD, Board as Points, LETTERS, POINTS};
-use super::{Morabaraba, State, targets};
+use super::state::{Morabaraba, State, targets};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::Game;
@@ -163,9 +163,9 @@ pub fn get_effective_cell_moves(state: &State, cell: Cell) -> Vec<Cell> {
     points(state.reach(side, point)).map(self::cell).collect()
 }
 
-/// `get_player_actions`: what a player could do in this state if it were his turn, sorted by cell (`at`, then `to`).
+/// `get_player_actions`: what a player could do in this state if it were their turn, sorted by cell (`at`, then `to`).
 ///
-/// While his shot is pending, his shots; empty while the opponent's is, and when the game is over.
+/// The shots while the player's shot is pending; empty while the opponent's is, and when the game is over.
 #[must_use]
 pub fn get_player_actions(game: &Morabaraba, state: &State, player: Player) -> Vec<PlayerAction> {
     let side = player.side();

@@ -2,7 +2,7 @@
 
 use super::ban::Ban;
 use super::board::{BOARD, Board, DRAWING, LETTERS};
-use super::{Morabaraba, State};
+use super::state::{Morabaraba, State};
 use crate::game::Game;
 use crate::mill_material::Material;
 use crate::side::Side;
@@ -58,7 +58,7 @@ pub(super) fn parse_position(game: &Morabaraba, text: &str) -> Result<State, Str
     Ok(state)
 }
 
-/// Refuses counts and shots that no game leads to, as far as that is sure.
+/// Refuses counts and shots that certainly no game leads to.
 fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result<(), String> {
     let State { quiet, fly, mover, shooting, .. } = *state;
     if shooting && BOARD.in_mills(state.cows(mover)) == 0 {
@@ -68,7 +68,7 @@ fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result
         return Err("a shot is pending, but there is no cow to shoot".into());
     }
     if fly > 0 && !Side::BOTH.iter().any(|&side| state.flies(side)) {
-        return Err("plies of flight are counted, but nobody flies".into());
+        return Err("plies of flight are counted, but neither side flies".into());
     }
     if game.quiet_limit == 0 {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The handout's own functions over boards of 18 letters, each under the handout's name.
 //!
 //! They are kept to the letter, so they differ from [`Morris`](super::Morris) where the handout is looser: a board
-//! knows nothing of pieces in hand, a move and its removal are one step, the generators move White, and lists keep the
+//! has no pieces in hand, a move and its removal are one step, the generators move White, and lists keep the
 //! order and the duplicates of the pseudo-code. (Its printed indices 11 and 20 for g3 and g6 belong to a larger board;
 //! here they are 8 and 17.)
 //!
@@ -19,7 +19,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BOARD, Board as Points, LETTERS, POINTS, State};
+use super::board::{BOARD, Board as Points, LETTERS, POINTS};
+use super::state::State;
 use crate::error::Error;
 use crate::mill_board::{owner, points};
 use crate::side::Side;

@@ -1,6 +1,7 @@
 //! Mu Torere's ring and hub drawn as SVG.
 
-use super::{HUB, MOVES, MuTorere, RING, SQUARES, State, owner};
+use super::board::{HUB, MOVES, RING, SQUARES};
+use super::state::{MuTorere, State, owner};
 use crate::action::Action;
 use crate::game::Game;
 use crate::side::Side;

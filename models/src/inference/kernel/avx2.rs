@@ -6,11 +6,11 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
-impl super::Tiles for Tiles {
+impl tile::Tiles for Tiles {
     const MOST_ROWS: usize = 6;
 
     fn most_strips(rows: usize) -> usize {
@@ -22,7 +22,7 @@ impl super::Tiles for Tiles {
     }
 
     fn compute(tile: &Tile<'_>, y: &mut [f32]) {
-        // SAFETY: the function needs nothing but AVX2 and FMA, for which `multiply` has looked.
+        // SAFETY: the function needs nothing but AVX2 and FMA, which `multiply` has checked.
         unsafe {
             of_shape!(compute, tile, y;
                 1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
@@ -38,13 +38,13 @@ fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32
     compute_tile::<Registers, ROWS, STRIPS>(tile, y);
 }
 
-/// See [`Instructions::peak`](super::Instructions::peak).
+/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
 pub(super) fn spin() -> u64 {
     #[target_feature(enable = "avx2,fma")]
     fn spin() -> u64 {
         spin_vectors::<Registers, 6>()
     }
-    // SAFETY: the function needs nothing but AVX2 and FMA, for which `peak` has looked.
+    // SAFETY: the function needs nothing but AVX2 and FMA, which `peak` has checked.
     unsafe { spin() }
 }
 
@@ -56,7 +56,7 @@ impl Vector for Registers {
     #[inline(always)]
     fn load(lanes: &[f32; LANES]) -> Self {
         let (low, high) = lanes.split_at(8);
-        // SAFETY: AVX2 is there, see above; either half of the lanes is valid for a whole register, aligned or not.
+        // SAFETY: AVX2 is available, see above; either half of the lanes is valid for a whole register, aligned or not.
         unsafe { Registers(_mm256_loadu_ps(low.as_ptr()), _mm256_loadu_ps(high.as_ptr())) }
     }
 
@@ -72,7 +72,7 @@ impl Vector for Registers {
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
-        // SAFETY: AVX2 and FMA are there, see above.
+        // SAFETY: AVX2 and FMA are available, see above.
         unsafe {
             let x = _mm256_set1_ps(x);
             Registers(_mm256_fmadd_ps(x, weight.0, self.0), _mm256_fmadd_ps(x, weight.1, self.1))
@@ -81,13 +81,13 @@ impl Vector for Registers {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: AVX2 is there, see above.
+        // SAFETY: AVX2 is available, see above.
         unsafe { Registers(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
     }
 
     #[inline(always)]
     fn relu(self) -> Self {
-        // SAFETY: AVX2 is there, see above.
+        // SAFETY: AVX2 is available, see above.
         unsafe {
             let zero = _mm256_setzero_ps();
             Registers(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))

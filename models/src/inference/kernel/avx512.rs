@@ -6,11 +6,11 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
-impl super::Tiles for Tiles {
+impl tile::Tiles for Tiles {
     const MOST_ROWS: usize = 6;
 
     fn most_strips(rows: usize) -> usize {
@@ -21,7 +21,7 @@ impl super::Tiles for Tiles {
     }
 
     fn compute(tile: &Tile<'_>, y: &mut [f32]) {
-        // SAFETY: the function needs nothing but AVX-512F, for which `multiply` has looked.
+        // SAFETY: the function needs nothing but AVX-512F, which `multiply` has checked.
         unsafe {
             of_shape!(compute, tile, y;
                 1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
@@ -38,13 +38,13 @@ fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32
     compute_tile::<Register, ROWS, STRIPS>(tile, y);
 }
 
-/// See [`Instructions::peak`](super::Instructions::peak).
+/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
 pub(super) fn spin() -> u64 {
     #[target_feature(enable = "avx512f")]
     fn spin() -> u64 {
         spin_vectors::<Register, 24>()
     }
-    // SAFETY: the function needs nothing but AVX-512F, for which `peak` has looked.
+    // SAFETY: the function needs nothing but AVX-512F, which `peak` has checked.
     unsafe { spin() }
 }
 
@@ -55,7 +55,7 @@ struct Register(__m512);
 impl Vector for Register {
     #[inline(always)]
     fn load(lanes: &[f32; LANES]) -> Self {
-        // SAFETY: AVX-512F is there, see above; a reference to lanes is valid for a whole register, aligned or not.
+        // SAFETY: AVX-512F is available, see above; a reference to lanes is valid for a whole register, aligned or not.
         Register(unsafe { _mm512_loadu_ps(lanes.as_ptr()) })
     }
 
@@ -67,19 +67,19 @@ impl Vector for Register {
 
     #[inline(always)]
     fn multiply_add(self, x: f32, weight: Self) -> Self {
-        // SAFETY: AVX-512F is there, see above.
+        // SAFETY: AVX-512F is available, see above.
         Register(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(x), weight.0, self.0) })
     }
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: AVX-512F is there, see above.
+        // SAFETY: AVX-512F is available, see above.
         Register(unsafe { _mm512_add_ps(self.0, other.0) })
     }
 
     #[inline(always)]
     fn relu(self) -> Self {
-        // SAFETY: AVX-512F is there, see above.
+        // SAFETY: AVX-512F is available, see above.
         Register(unsafe { _mm512_max_ps(self.0, _mm512_setzero_ps()) })
     }
 }

@@ -1,10 +1,10 @@
-//! Tiles in plain Rust, for processors without a kernel of their own.
+//! Tiles in plain Rust, for all processors.
 
-use super::{LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::tile::{self, LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
 
-impl super::Tiles for Tiles {
+impl tile::Tiles for Tiles {
     const MOST_ROWS: usize = 3;
 
     fn most_strips(rows: usize) -> usize {
@@ -20,7 +20,7 @@ fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32
     compute_tile::<Lanes, ROWS, STRIPS>(tile, y);
 }
 
-/// See [`Instructions::peak`](super::Instructions::peak).
+/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
 pub(super) fn spin() -> u64 {
     spin_vectors::<Lanes, 3>()
 }
@@ -58,8 +58,9 @@ impl Vector for Lanes {
         self.0.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 });
         self
     }
-    /// In memory: what is done with the sums afterwards keeps the compiler from making vectors of the loop that sums
-    /// (131 k evaluations/s of docs/performance.md's mlp instead of 94 k).
+
+    /// Moves the sums to memory: otherwise their later use keeps the compiler from vectorising the loop that adds them up
+    /// (131 k evaluations/s of the mlp in docs/performance.md instead of 94 k).
     #[inline(always)]
     fn settle<T>(sums: T) -> T {
         std::hint::black_box(sums)

@@ -39,7 +39,7 @@ impl Ordering {
         self.halve();
     }
 
-    /// Makes room for plies below `depth`.
+    /// Allocates the entries of plies below `depth`.
     pub(super) fn reserve(&mut self, depth: u32) {
         self.killers.resize(self.killers.len().max(depth as usize), [[NONE; 2]; 2]);
     }

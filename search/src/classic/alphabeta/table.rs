@@ -6,7 +6,7 @@ use turnstone_env::Action;
 
 use crate::hash::hash;
 
-/// What a stored score says about the true one.
+/// The kind of bound on the true score that a stored score is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Bound {
     /// It is the true score.
@@ -50,7 +50,8 @@ pub(super) struct Table<S> {
 }
 
 impl<S: Copy + Eq + Hash> Table<S> {
-    /// The largest table with a power of two of buckets in so many bytes, and one bucket at least. `filler` is any state.
+    /// The largest table of at most `bytes` bytes whose number of buckets is a power of two, at least one. `filler` is any
+    /// state.
     pub(super) fn new(bytes: usize, filler: S) -> Self {
         let known = Known { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
         let bucket = [Entry { state: filler, known, generation: 0 }; 2];
@@ -58,7 +59,7 @@ impl<S: Copy + Eq + Hash> Table<S> {
         Self { buckets: vec![bucket; 1 << most.ilog2()], generation: 0 }
     }
 
-    /// Forgets everything, at no cost if there is nothing to forget.
+    /// Removes all entries; free of cost if the table is empty.
     pub(super) fn clear(&mut self) {
         if self.generation > 0 {
             self.buckets.as_flattened_mut().iter_mut().for_each(|entry| entry.generation = 0);

@@ -25,7 +25,7 @@ impl Heuristic<Konane> for Mobility {
     }
 }
 
-/// Twice the difference of [`Mobility`] plus the difference of the stones that can jump: a jump is worth more if it is
+/// Twice the difference of [`Mobility`] plus the difference of the stones that can jump: a jump counts more if it is
 /// not one of many of the same stone. The unit is half a jump.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct JumpsAndStones;

@@ -1,0 +1,223 @@
+//! The classical searches behind the specs, and the player that has one.
+
+use std::time::Duration;
+
+use turnstone_env::{Action, ActionList, Game};
+use turnstone_search::classic::{
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Found, Heuristic, Limits, MAX_DEPTH, Minimax,
+};
+
+use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
+use crate::player::{PlayerFault, TypedPlayer};
+use crate::streams::Stream;
+use crate::thinking::{Scale, Thinking, Thought};
+
+/// A classical search as a spec describes it.
+pub struct ClassicalSearch<G: Game> {
+    search: Search<G>,
+    method: ClassicalMethod,
+    /// What is left of the time for a whole game.
+    remaining: Option<Duration>,
+}
+
+enum Search<G: Game> {
+    Minimax(Minimax<G, Box<dyn Heuristic<G>>>),
+    AlphaBeta(Box<AlphaBeta<G, Box<dyn Heuristic<G>>>>),
+    BreadthFirst(BreadthFirst<G, Box<dyn Heuristic<G>>>),
+    BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
+}
+
+impl<G: Classical> ClassicalSearch<G> {
+    /// The search that the spec describes.
+    ///
+    /// # Errors
+    /// The game has no heuristic of that name.
+    pub fn new(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
+        let heuristic = find_heuristic::<G>(spec.heuristic.as_deref())?;
+        let alpha_beta = |heuristic, mebibytes| match mebibytes {
+            0 => AlphaBeta::new(game, heuristic),
+            _ => AlphaBeta::new(game, heuristic).with_table((mebibytes as usize) << 20),
+        };
+        let search = match spec.method {
+            ClassicalMethod::Minimax { .. } => Search::Minimax(Minimax::new(game, heuristic)),
+            ClassicalMethod::BreadthFirst { .. } => Search::BreadthFirst(BreadthFirst::new(game, heuristic)),
+            ClassicalMethod::BestFirst { .. } => Search::BestFirst(BestFirst::new(game, heuristic)),
+            ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => {
+                Search::AlphaBeta(Box::new(alpha_beta(heuristic, table)))
+            }
+        };
+        let mut search = Self { search, method: spec.method.clone(), remaining: None };
+        search.begin_game();
+        Ok(search)
+    }
+
+    /// The evaluation.
+    pub fn heuristic(&self) -> &dyn Heuristic<G> {
+        &**match &self.search {
+            Search::Minimax(search) => search.heuristic(),
+            Search::AlphaBeta(search) => search.heuristic(),
+            Search::BreadthFirst(search) => search.heuristic(),
+            Search::BestFirst(search) => search.heuristic(),
+        }
+    }
+
+    /// Forgets all positions and starts the clock of the game anew.
+    pub fn begin_game(&mut self) {
+        if let Search::AlphaBeta(search) = &mut self.search {
+            search.forget();
+        }
+        if let ClassicalMethod::Deepening { total, .. } = self.method {
+            self.remaining = total;
+        }
+    }
+
+    /// Sets what is left of the time for the whole game, if the search deepens; any other takes the time that it takes.
+    pub fn set_remaining(&mut self, remaining: Duration) {
+        if let ClassicalMethod::Deepening { .. } = self.method {
+            self.remaining = Some(self.remaining.map_or(remaining, |own| own.min(remaining)));
+        }
+    }
+
+    /// Searches a position.
+    pub fn find(&mut self, state: &G::State) -> Found {
+        self.find_watched(state, &Thinking::default(), &mut |_| {})
+    }
+
+    /// Searches a position within a move's budget; `report` hears what is found on the way. There is no action if the
+    /// budget ends before the first is found.
+    fn find_watched(&mut self, state: &G::State, thinking: &Thinking<'_>, report: &mut dyn FnMut(&Found)) -> Found {
+        let control = &thinking.control;
+        let start = control.clock.now();
+        let found = match (&mut self.search, &self.method) {
+            (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
+                let limits = thinking.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
+                search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, control)
+            }
+            (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
+                let share = self.remaining.map(Limits::share_of).unwrap_or_default();
+                let time = time.iter().chain(&share.time).min().copied();
+                let own = Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share };
+                search.deepen_until(state, &thinking.limits.unwrap_or(own), control, report)
+            }
+            _ => self.search.find_by_depth(state, self.method.depth(), thinking, report),
+        };
+        let elapsed = control.clock.now().saturating_sub(start);
+        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(elapsed));
+        found
+    }
+}
+
+impl<G: Classical> Search<G> {
+    /// Searches to a depth with a search that looks to one depth at a time. If it is watched it begins with a depth of
+    /// one, to have an answer whenever it is stopped; the greatest depth decides alone.
+    fn find_by_depth(
+        &mut self,
+        state: &G::State,
+        own_depth: u32,
+        thinking: &Thinking<'_>,
+        report: &mut dyn FnMut(&Found),
+    ) -> Found {
+        let clock = thinking.control.clock;
+        let start = clock.now();
+        let elapsed = || clock.now().saturating_sub(start);
+        let limits = thinking.limits.unwrap_or(Limits::depth(own_depth));
+        let most = limits.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
+        let mut best = Found::default();
+        let mut nodes = 0;
+        for depth in if thinking.is_watched() { 1 } else { most }..=most {
+            let left = Limits {
+                time: limits.time.map(|time| time.saturating_sub(elapsed())),
+                nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
+                ..Limits::default()
+            };
+            let mut found = self.at_depth(state, depth, &left, &thinking.control);
+            nodes += found.work.nodes;
+            found.work.nodes = nodes;
+            if found.action.is_none() {
+                break;
+            }
+            report(&found);
+            let deeper = found.depth == depth && !found.complete;
+            best = found;
+            if !deeper || limits.begin.is_some_and(|time| elapsed() >= time) {
+                break;
+            }
+        }
+        best.work.nodes = nodes;
+        best
+    }
+
+    fn at_depth(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+        match self {
+            Self::Minimax(search) => search.search_within(state, depth, limits, control),
+            Self::AlphaBeta(search) => search.search_within(state, depth, limits, control),
+            Self::BreadthFirst(search) => search.search_within(state, depth, limits, control),
+            Self::BestFirst(_) => unreachable!("it knows no depth"),
+        }
+    }
+}
+
+/// A player with a classical search.
+pub(crate) struct ClassicalPlayer<G: Game> {
+    search: ClassicalSearch<G>,
+    comment: String,
+}
+
+impl<G: Classical> ClassicalPlayer<G> {
+    pub(crate) fn new(search: ClassicalSearch<G>) -> Self {
+        Self { search, comment: String::new() }
+    }
+}
+
+impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
+    fn new_game(&mut self, _: &G, _: &G::State, _: &mut Stream) {
+        self.search.begin_game();
+    }
+
+    fn clock(&mut self, remaining: Duration) {
+        self.search.set_remaining(remaining);
+    }
+
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        _: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        let (mover, heuristic) = (game.mover(state), self.search.heuristic());
+        let scale = Scale { won: heuristic.won(), lead: heuristic.lead() };
+        let thought = |found: &Found| Thought {
+            depth: found.depth,
+            nodes: found.work.nodes,
+            verdict: found.action.map(|_| scale.verdict(found, mover)),
+            line: found.line.clone(),
+        };
+        let mut report = thinking.report.take();
+        let mut found = self.search.find_watched(state, thinking, &mut |found| {
+            if let Some(report) = &mut report {
+                report(&thought(found));
+            }
+        });
+        let action = found.action.unwrap_or_else(|| first_legal(game, state));
+        if found.action.is_none() {
+            found.line = vec![action];
+        }
+        thinking.report = report;
+        thinking.tell(|| thought(&found));
+        let score = scale.verdict(&found, mover).score;
+        self.comment = format!("score {score:+}, depth {}", found.depth);
+        Ok(action)
+    }
+
+    fn comment(&self) -> Option<String> {
+        Some(self.comment.clone())
+    }
+}
+
+/// What is played by a search that was stopped before it had looked at anything.
+fn first_legal<G: Game>(game: &G, state: &G::State) -> Action {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    legal[0]
+}

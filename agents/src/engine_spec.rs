@@ -1,0 +1,114 @@
+//! Specs of other programs as players: `engine:<options>:<command line>`.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::options::{Options, time_text};
+
+/// How long an answer may take beyond the time that the engine was given, where the spec does not say.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program and what it may spend on a move.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EngineSpec {
+    /// The program and its arguments, separated by spaces; parts in single or double quotes are one.
+    pub command: String,
+    /// Time for a move.
+    pub time: Option<Duration>,
+    /// Positions or simulations for a move.
+    pub nodes: Option<u32>,
+    /// Plies to look ahead.
+    pub depth: Option<u32>,
+    /// How long an answer may take beyond the time given.
+    pub patience: Duration,
+}
+
+impl EngineSpec {
+    pub(crate) fn parse(command: &str, options: &mut Options) -> Result<Self, String> {
+        if words(command)?.is_empty() {
+            return Err("name a program: engine:nodes=100:<command line>, or engine::<command line>".to_owned());
+        }
+        Ok(Self {
+            command: command.to_owned(),
+            time: options.time("time")?,
+            nodes: options.number("nodes", 1..=u32::MAX)?,
+            depth: options.number("depth", 1..=1000)?,
+            patience: options.time("patience")?.unwrap_or(PATIENCE),
+        })
+    }
+
+    /// The command that asks for a move, and how long the answer may take.
+    pub(crate) fn go(&self, clock: Option<Duration>) -> (String, Duration) {
+        let mut go = "go".to_owned();
+        let mut add = |name: &str, number: Option<u128>| {
+            if let Some(number) = number {
+                go.push_str(&format!(" {name} {number}"));
+            }
+        };
+        let clock = clock.filter(|_| self.time.is_none());
+        let left = clock.map(|clock| clock.as_millis().max(1));
+        add("movetime", self.time.map(|time| time.as_millis()));
+        add("nodes", self.nodes.map(u128::from));
+        add("depth", self.depth.map(u128::from));
+        add("p1time", left);
+        add("p2time", left);
+        add("p1inc", left.map(|_| 0));
+        add("p2inc", left.map(|_| 0));
+        (go, self.patience + self.time.or(clock).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for EngineSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patience = (self.patience != PATIENCE).then_some(self.patience);
+        let options = [
+            ("time", self.time.map(time_text)),
+            ("nodes", self.nodes.map(|nodes| nodes.to_string())),
+            ("depth", self.depth.map(|depth| depth.to_string())),
+            ("patience", patience.map(time_text)),
+        ];
+        let options: Vec<String> =
+            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
+        write!(f, "engine:{}:{}", options.join(","), self.command)
+    }
+}
+
+/// The words of a command line: separated by white space, together where they stand in quotes.
+pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut quote, mut in_word) = (None, false);
+    for letter in command.chars() {
+        if quote == Some(letter) {
+            quote = None;
+        } else if quote.is_none() && (letter == '"' || letter == '\'') {
+            quote = Some(letter);
+            if !in_word {
+                words.push(String::new());
+            }
+            in_word = true;
+        } else if quote.is_none() && letter.is_whitespace() {
+            in_word = false;
+        } else {
+            if !in_word {
+                words.push(String::new());
+            }
+            in_word = true;
+            words.last_mut().expect("a word has been begun").push(letter);
+        }
+    }
+    if quote.is_some() { Err("a quote has no end".to_owned()) } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_split_as_a_shell_would() {
+        assert_eq!(
+            words(r#" a  "b c" 'd "e' f"g h"i "" "#),
+            Ok(["a", "b c", "d \"e", "fg hi", ""].map(String::from).to_vec())
+        );
+        assert!(words("a 'b").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! The network as an evaluator of positions: features in, masked priors and values for the first side out.
+
+use turnstone_env::{Game, Side, Spec};
+use turnstone_models::{Board, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
+use turnstone_search::{Batch, Estimate, Evaluator};
+
+/// What a network has to know of a game of this shape.
+#[must_use]
+pub fn shape(spec: &Spec) -> Shape {
+    let board = Board {
+        point_planes: spec.point_planes.len(),
+        points: spec.points,
+        directions: spec.directions.clone(),
+        lattice: spec.lattice,
+        cells: spec.cells.clone(),
+    };
+    Shape { inputs: spec.features(), actions: spec.actions, board }
+}
+
+/// Evaluates positions with a network.
+#[derive(Debug)]
+pub struct NetworkEvaluator {
+    inference: Inference,
+    spec: Spec,
+    inputs: Vec<f32>,
+}
+
+impl NetworkEvaluator {
+    /// An evaluator for batches of up to `max_batch` positions; larger ones are cut.
+    ///
+    /// # Errors
+    /// The weights are not those of this network and shape.
+    pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
+        let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
+        let inputs = vec![0.0; max_batch * spec.features()];
+        Ok(Self { inference, spec, inputs })
+    }
+}
+
+impl<G: Game> Evaluator<G> for NetworkEvaluator {
+    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
+        let features = self.spec.features();
+        let most = self.inference.max_batch();
+        for first in (0..batch.len()).step_by(most) {
+            let rows = most.min(batch.len() - first);
+            let inputs = &mut self.inputs[..rows * features];
+            for (state, row) in batch.states()[first..].iter().zip(inputs.chunks_exact_mut(features)) {
+                game.observe(state, row);
+            }
+            let predictions = self.inference.evaluate(rows, inputs);
+            let policies = predictions.policy.chunks_exact(self.spec.actions);
+            for ((i, logits), value) in (first..).zip(policies).zip(predictions.value.chunks_exact(3)) {
+                let mover = game.mover(&batch.states()[i]);
+                batch.set_estimate(i, estimate(mover, value));
+                let (legal, priors) = batch.legal_and_priors(i);
+                for (prior, &action) in priors.iter_mut().zip(legal) {
+                    *prior = logits[self.spec.policy_index(mover, action)];
+                }
+                softmax(priors);
+            }
+        }
+    }
+}
+
+/// From logits of win, draw and loss for the mover to an estimate for the first side.
+fn estimate(mover: Side, logits: &[f32]) -> Estimate {
+    let mut outcome = [logits[0], logits[1], logits[2]];
+    softmax(&mut outcome);
+    Estimate { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
+}

@@ -1,0 +1,166 @@
+//! The player that knows the truth: it never gives value away, except at a rate that it is asked for.
+
+use rand::RngExt;
+use turnstone_env::{Action, ActionList};
+use turnstone_exact::{Solvable, Truth};
+use turnstone_search::Estimate;
+use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
+
+use crate::classical::find_heuristic;
+use crate::error::AgentError;
+use crate::exact_spec::{ExactSpec, Rate};
+use crate::player::{PlayerFault, TypedPlayer};
+use crate::streams::Stream;
+use crate::thinking::{Thinking, Thought, Verdict};
+
+/// Confirms that the spec names a folder.
+pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
+    if spec.tables.is_file() {
+        let fault = "name the folder that the table lies in".to_owned();
+        return Err(AgentError::Spec { spec: spec.to_string(), fault });
+    }
+    Ok(())
+}
+
+/// The error that there are no exact values of a game.
+pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
+    let fault = format!("there are no exact values of {game} with these parameters");
+    AgentError::Spec { spec: spec.to_string(), fault }
+}
+
+/// The quick exact values of a game that an agent plays by.
+fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn Truth<G>>, AgentError> {
+    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+    check(spec)?;
+    let truth = game.quick_truth(&spec.tables).map_err(|error| fault(error.to_string()))?;
+    truth.ok_or_else(|| missing(spec, G::NAME))
+}
+
+/// Plays one of the moves that keep the value and make progress; with the chance of its error rate, one of those that
+/// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move;
+/// alpha-beta also chooses in lost positions whose distance from the end the truth does not know.
+pub(crate) struct Exact<G: Classical + Solvable> {
+    truth: Box<dyn Truth<G>>,
+    beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
+    error: Rate,
+    depth: u32,
+    legal: ActionList,
+}
+
+impl<G: Classical + Solvable> Exact<G> {
+    pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
+        let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
+        let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
+        Ok(Self { truth: find_truth(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
+    }
+}
+
+impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        let state = game.without_counters(state);
+        let action = self.choice(game, &state, rng);
+        thinking.tell(|| {
+            let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
+            let verdict = value.map(|value| Verdict::of_estimate(Estimate::exact(value), mover));
+            Thought { depth: 1, nodes: 1, verdict, line: vec![action] }
+        });
+        Ok(action)
+    }
+}
+
+impl<G: Classical + Solvable> Exact<G> {
+    fn choice(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+        let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
+        let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
+        game.legal(state, &mut self.legal);
+        let Some(best) = self.truth.best_actions(game, state) else {
+            if errs {
+                return any(&self.legal, rng);
+            }
+            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
+        };
+        let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
+        if errs && !worse.is_empty() {
+            return any(&worse, rng);
+        }
+        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
+        if lost && self.truth.distance(game, state).is_none() {
+            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
+        }
+        let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
+        any(&optimal.unwrap_or(best), rng)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::AgentSpec;
+    use crate::streams::{Purpose, stream};
+    use std::path::Path;
+    use turnstone_env::games::{Konane, MuTorere};
+    use turnstone_env::{Game, Params, play_text};
+    use turnstone_exact::Solvable;
+
+    fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
+        let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
+        Exact::new(&spec, game).expect("it has a truth")
+    }
+
+    #[test]
+    fn it_keeps_the_value_or_gives_it_away_at_its_rate() {
+        let game = MuTorere::default();
+        let truth = game.truth(Path::new("")).expect("no file").expect("it is small");
+        let mut state = game.start();
+        play_text(&game, &mut state, "0,4 1,0").expect("legal");
+        let mut rng = stream(1, Purpose::Play, [0, 0]);
+        for (spec, share) in [("exact", 0.0_f64), ("exact:x,error=1", 1.0), ("exact:x,error=0.25", 0.25)] {
+            let mut player = player(spec, &game);
+            let (mut errors, mut critical) = (0.0, 0.0);
+            for _ in 0..300 {
+                state = game.start();
+                for _ in 0..20 {
+                    let best = truth.best_actions(&game, &state).expect("it covers all");
+                    let mut legal = ActionList::new();
+                    game.legal(&state, &mut legal);
+                    if legal.is_empty() {
+                        break;
+                    }
+                    let action = player.choose(&game, &state, &mut rng).expect("it plays");
+                    if best.len() < legal.len() {
+                        critical += 1.0;
+                        errors += f64::from(u8::from(!best.contains(&action)));
+                    }
+                    game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+                }
+            }
+            assert!(critical > 300.0, "{critical}");
+            let spread = 4.0 * (share * (1.0 - share) / critical).sqrt();
+            assert!((errors / critical - share).abs() <= spread, "{spec}: {errors} of {critical}");
+        }
+    }
+
+    #[test]
+    fn beyond_its_truth_it_searches_and_says_what_is_missing() {
+        let game = Konane::with_params(&Params::new()).expect("8x8");
+        let mut exact = player("exact", &game);
+        let start = game.start();
+        let mut rng = stream(1, Purpose::Play, [0, 0]);
+        let mut verdict = None;
+        let mut hear = |thought: &Thought| verdict = thought.verdict;
+        let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
+        assert!(exact.think(&game, &start, &mut thinking, &mut rng).is_ok());
+        assert_eq!(verdict, None);
+        let fault = |spec: &str| {
+            let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
+            Exact::new(&spec, &turnstone_env::games::Morris::default()).err().expect("no table").to_string()
+        };
+        assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));
+    }
+}

@@ -1,0 +1,67 @@
+//! Specs of players that know exact values: `exact`, `exact:<folder of tables>,error=0.1`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use turnstone_search::classic::MAX_DEPTH;
+
+use crate::options::Options;
+
+/// Plies that it looks ahead with alpha-beta where its truth does not tell moves apart.
+const DEPTH: u32 = 4;
+
+/// The folder with tables, where nothing is said.
+const TABLES: &str = "tables";
+
+/// A player with an exact truth.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ExactSpec {
+    /// The folder with the game's table, where it needs one (see `turnstone solve`).
+    pub tables: PathBuf,
+    /// How often it errs.
+    pub error: Rate,
+    /// Plies that it looks ahead where the truth does not reach, and where all is lost.
+    pub depth: u32,
+}
+
+/// A chance from 0 to 1, in millionths.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Rate(u32);
+
+const MILLION: f64 = 1e6;
+
+impl Rate {
+    fn parse(text: &str) -> Option<Self> {
+        let rate = text.parse::<f64>().ok().filter(|rate| (0.0..=1.0).contains(rate))?;
+        Some(Self((MILLION * rate).round() as u32))
+    }
+
+    /// The chance, 0..=1.
+    #[must_use]
+    pub fn chance(self) -> f64 {
+        f64::from(self.0) / MILLION
+    }
+}
+
+impl ExactSpec {
+    pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
+        let error = match options.take("error") {
+            None => Rate(0),
+            Some(text) => {
+                Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?
+            }
+        };
+        let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
+        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth })
+    }
+}
+
+impl fmt::Display for ExactSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
+        let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
+        let depth = (self.depth != DEPTH).then(|| format!("depth={}", self.depth));
+        let options: Vec<String> = tables.into_iter().chain(error).chain(depth).collect();
+        write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
+    }
+}

@@ -1,0 +1,62 @@
+//! Players of board games from one-line specs: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
+//! `mcts:sims=200`, `az:<checkpoint>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
+//! `engine:nodes=100:<command line>`, `human`.
+//!
+//! An [`AgentSpec`] is the line of text, an [`Agent`] the same with its files read, and a [`Player`] plays one seat of one
+//! game at a time. Inside, players are generic over the game; outside, games are [`PlayableGame`]s of any type.
+//!
+//! ```
+//! use turnstone_agents::{Agent, built_in};
+//! use turnstone_agents::streams::{Purpose, stream};
+//! use turnstone_env::Params;
+//!
+//! let game = built_in().make("mancala", &Params::new())?;
+//! let agent = Agent::load(&"alphabeta:depth=4".parse()?, &*game)?;
+//! let mut player = agent.player(&*game)?;
+//! let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
+//! player.new_game(&state, &mut rng);
+//! let action = player.choose(&state, &mut rng)?;
+//! game.try_play(&mut state, action)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod streams;
+pub mod line_io;
+mod evaluator;
+mod search_settings;
+mod options;
+mod tree_spec;
+mod classical;
+mod exact_spec;
+mod engine_spec;
+mod thinking;
+mod player;
+mod error;
+mod network;
+mod spec;
+mod tree_player;
+mod players;
+mod exact;
+#[cfg(feature = "process")]
+mod external;
+mod analyser;
+mod tablebase;
+mod agent;
+mod playable;
+
+pub use agent::Agent;
+pub use analyser::{AnalysedAction, Analyser, Analysis};
+pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
+pub use engine_spec::EngineSpec;
+pub use error::AgentError;
+pub use evaluator::{NetworkEvaluator, shape};
+pub use exact_spec::{ExactSpec, Rate};
+pub use network::{LoadedNetwork, PRETRAINED, checkpoint_info, checkpoint_params, game_params};
+pub use options::parse_time;
+pub use playable::{Effort, GameFiles, Playable, PlayableGame, built_in, load_network, row};
+pub use player::{Player, PlayerFault, TypedPlayer};
+pub use search_settings::{SearchKind, SearchSettings};
+pub use spec::AgentSpec;
+pub use tablebase::{Counts, DynTruth, Enumeration};
+pub use thinking::{Thinking, Thought, Verdict};
+pub use tree_spec::{Budget, Decimal, DrawValue, SearchOverrides, TreeSpec};

@@ -1,0 +1,76 @@
+//! The part of an agent spec behind the colon: a file, and `key=value` pairs.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use turnstone_env::nearest;
+
+/// The options of one spec. Every option is taken once; what is left over at the end is unknown.
+pub(crate) struct Options {
+    /// What stands first without being `key=value`, for the agents that have it.
+    pub(crate) file: Option<PathBuf>,
+    pairs: Vec<(String, String)>,
+    known: Vec<&'static str>,
+}
+
+impl Options {
+    pub(crate) fn parse(text: &str, with_file: bool) -> Result<Self, String> {
+        let mut options = Self { file: None, pairs: Vec::new(), known: Vec::new() };
+        for (i, part) in text.split(',').enumerate().filter(|(_, part)| !part.is_empty()) {
+            match part.split_once('=') {
+                _ if i == 0 && with_file => options.file = Some(part.into()),
+                Some((key, value)) => options.pairs.push((key.to_owned(), value.to_owned())),
+                None => return Err(format!("`{part}` is not `key=value`")),
+            }
+        }
+        Ok(options)
+    }
+
+    pub(crate) fn take(&mut self, key: &'static str) -> Option<String> {
+        self.known.push(key);
+        let found = self.pairs.iter().position(|(k, _)| k == key)?;
+        Some(self.pairs.remove(found).1)
+    }
+
+    /// A number in a range, if it is given.
+    pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let number = value.parse().ok().filter(|number| range.contains(number));
+        let fault = || format!("{key} must be a number from {} to {}, not `{value}`", range.start(), range.end());
+        number.map(Some).ok_or_else(fault)
+    }
+
+    /// A time such as `500ms`, `1s`, `1.5s` or `2m`, if it is given: one millisecond to a day.
+    pub(crate) fn time(&mut self, key: &'static str) -> Result<Option<Duration>, String> {
+        self.take(key).map(|value| parse_time(key, &value)).transpose()
+    }
+
+    /// Confirms that nothing is left over.
+    pub(crate) fn finish(&self) -> Result<(), String> {
+        let Some((key, _)) = self.pairs.first() else { return Ok(()) };
+        Err(match nearest(key, self.known.iter().copied()) {
+            Some(near) => format!("unknown option `{key}` (did you mean `{near}`?)"),
+            None if self.known.is_empty() => format!("unknown option `{key}`; it has none"),
+            None => format!("unknown option `{key}`; known are {}", self.known.join(", ")),
+        })
+    }
+}
+
+/// A time such as `500ms`, `1s`, `1.5s` or `2m`: one millisecond to a day. `what` is named in a fault.
+pub fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
+    let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
+        .iter()
+        .find_map(|(unit, size)| text.strip_suffix(unit)?.parse::<f64>().ok().map(|number| number * size))
+        .filter(|milliseconds| (1.0..=86_400e3).contains(milliseconds))
+        .ok_or_else(|| format!("{what} must be a time such as 500ms, 1s or 2m, a day at most, not `{text}`"))?;
+    Ok(Duration::from_millis(milliseconds.round() as u64))
+}
+
+/// A time as [`parse_time`] reads it.
+pub(crate) fn time_text(time: Duration) -> String {
+    match time.as_millis() {
+        whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),
+        milliseconds => format!("{milliseconds}ms"),
+    }
+}

@@ -1,0 +1,266 @@
+//! What agents need of a game besides its rules, and games of any type that agents can play.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use turnstone_env::{DynGame, Erased, Error, Games, Params, Row, for_each_game, games};
+use turnstone_exact::{Solvable, TableError, Truth};
+use turnstone_models::NetworkError;
+use turnstone_search::classic::Classical;
+
+use crate::agent::Agent;
+use crate::analyser::{Analyser, NetworkAnalyser};
+use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
+use crate::error::AgentError;
+use crate::exact;
+use crate::network::{LoadedNetwork, PRETRAINED};
+use crate::player::{Player, Seat};
+use crate::players::{Network, Random, Rollouts};
+use crate::spec::AgentSpec;
+use crate::tablebase::{DynTruth, Enumeration, Known};
+use crate::tree_spec::TreeSpec;
+
+/// A game that agents can be built for: with static evaluations ([`Classical`]) and, if there are any, exact values
+/// ([`Solvable`]). All parts have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for MyGame {}` and
+/// `impl Playable for MyGame {}` are enough to begin with.
+pub trait Playable: Classical + Solvable {
+    /// Files that come with the game.
+    #[must_use]
+    fn files() -> GameFiles {
+        GameFiles::default()
+    }
+}
+
+/// Files that come with a game, compiled into the program.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct GameFiles {
+    /// A ladder as `arena --ladder-build` writes it: agents of known strength.
+    pub ladder: Option<&'static str>,
+    /// A truth set as `grade --write` writes it: positions with their exact values.
+    pub truth_set: Option<&'static str>,
+    /// A checkpoint, `az:pretrained`.
+    pub pretrained: Option<&'static [u8]>,
+}
+
+/// Whether an exact truth may search for long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// [`Solvable::truth`].
+    Full,
+    /// [`Solvable::quick_truth`].
+    Quick,
+}
+
+/// A [`Playable`] game of any type.
+pub trait PlayableGame: DynGame {
+    /// [`Playable::files`].
+    fn files(&self) -> GameFiles;
+
+    /// The names of its static evaluations, the default first.
+    fn heuristics(&self) -> Vec<&'static str>;
+
+    /// A classical search.
+    ///
+    /// # Errors
+    /// The game has no static evaluation of the name that the spec gives.
+    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
+
+    /// A player of an agent that was loaded for this game.
+    ///
+    /// # Errors
+    /// The spec is `human`, who is no player of this program, or the network or program cannot be started.
+    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
+
+    /// Exact values, with tables in the folder `tables`; `None` if there are none for the game's parameters.
+    ///
+    /// # Errors
+    /// A table is missing or damaged.
+    fn truth(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynTruth>>, TableError>;
+
+    /// Every position of the game with its value, if there are at most `most`.
+    ///
+    /// # Errors
+    /// A limit on the game's plies cannot be switched off.
+    fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
+
+    /// An analyser that searches with a network and evaluates up to `batch` positions together.
+    ///
+    /// # Errors
+    /// The weights are not those of the network.
+    fn analyser(
+        &self,
+        network: &LoadedNetwork,
+        tree: &TreeSpec,
+        batch: usize,
+    ) -> Result<Box<dyn Analyser>, NetworkError>;
+}
+
+impl<G: Playable> PlayableGame for Erased<G> {
+    fn files(&self) -> GameFiles {
+        G::files()
+    }
+
+    fn heuristics(&self) -> Vec<&'static str> {
+        G::heuristics().iter().map(|heuristic| heuristic.name()).collect()
+    }
+
+    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String> {
+        let search = ClassicalSearch::new(spec, self.game())?;
+        Ok(Box::new(WithGame { game: self.game().clone(), search }))
+    }
+
+    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError> {
+        let game = self.game().clone();
+        Ok(match &agent.spec {
+            AgentSpec::Human => {
+                let fault = "a person can only `play`".to_owned();
+                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
+            }
+            AgentSpec::Random => Box::new(Seat { game, player: Random::default() }),
+            AgentSpec::Classical(classical) => {
+                let search = ClassicalSearch::new(classical, &game).expect("the heuristic was found on loading");
+                Box::new(Seat { game, player: ClassicalPlayer::new(search) })
+            }
+            #[cfg(feature = "process")]
+            AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Self::new(game)), spec)?),
+            #[cfg(not(feature = "process"))]
+            AgentSpec::Engine(_) => {
+                let fault = "this build starts no other programs".to_owned();
+                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
+            }
+            AgentSpec::Mcts { budget } => {
+                let player = Rollouts::new(&game, *budget);
+                Box::new(Seat { game, player })
+            }
+            AgentSpec::Exact(spec) => {
+                let player = exact::Exact::new(spec, &game)?;
+                Box::new(Seat { game, player })
+            }
+            AgentSpec::Az { tree, .. } => {
+                let network = agent.network.as_ref().expect("the checkpoint was read on loading");
+                let player = Network::new(&game, network, *tree)?;
+                Box::new(Seat { game, player })
+            }
+        })
+    }
+
+    fn truth(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynTruth>>, TableError> {
+        let truth: Option<Box<dyn Truth<G>>> = match effort {
+            Effort::Full => self.game().truth(tables)?,
+            Effort::Quick => self.game().quick_truth(tables)?,
+        };
+        let game = self.game().clone();
+        Ok(truth.map(|truth| Box::new(Known { game, truth }) as Box<dyn DynTruth>))
+    }
+
+    fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
+        Enumeration::of(self.game(), most)
+    }
+
+    fn analyser(
+        &self,
+        network: &LoadedNetwork,
+        tree: &TreeSpec,
+        batch: usize,
+    ) -> Result<Box<dyn Analyser>, NetworkError> {
+        Ok(Box::new(NetworkAnalyser::new(self.game(), network, tree, batch)?))
+    }
+}
+
+impl Agent {
+    /// Reads what the spec names and checks that it plays this game.
+    ///
+    /// # Errors
+    /// One line that names the spec or file and the fault.
+    pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
+        let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+        let mut network = None;
+        match spec {
+            AgentSpec::Az { checkpoint, .. } => network = Some(load_network(checkpoint, game)?),
+            AgentSpec::Classical(spec) => {
+                classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
+                    .map_err(fault)?;
+            }
+            AgentSpec::Exact(spec) => {
+                exact::check(spec)?;
+                let truth = game.truth(&spec.tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
+                truth.ok_or_else(|| exact::missing(spec, game.name()))?;
+            }
+            AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}
+        }
+        Ok(Self { spec: spec.clone(), network })
+    }
+
+    /// A player for one seat of one game at a time.
+    ///
+    /// # Errors
+    /// [`PlayableGame::player`].
+    pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
+        game.player(self)
+    }
+}
+
+/// Reads a checkpoint of this game: a file, a run folder's `latest.safetensors`, or `pretrained` for the agent that comes
+/// with the program.
+///
+/// # Errors
+/// One line that names the file and the fault.
+pub fn load_network(checkpoint: &Path, game: &dyn PlayableGame) -> Result<LoadedNetwork, AgentError> {
+    let network = if checkpoint.as_os_str() == PRETRAINED {
+        LoadedNetwork::pretrained(game.name(), game.files().pretrained)?
+    } else {
+        LoadedNetwork::read(checkpoint)?
+    };
+    network.checked(checkpoint, game)
+}
+
+impl AgentSpec {
+    /// The checkpoint's own game and parameters, by which a command can find the game. `None` if the agent has no file.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be read.
+    pub fn checkpoint_game(&self) -> Result<Option<(String, Params)>, AgentError> {
+        let Self::Az { checkpoint, .. } = self else { return Ok(None) };
+        if checkpoint.as_os_str() == PRETRAINED {
+            return Ok(None);
+        }
+        let info = LoadedNetwork::read(checkpoint)?.info;
+        Ok(Some((info.game.clone(), crate::network::game_params(&info))))
+    }
+}
+
+/// The row of a game in a list of games that agents can play.
+#[must_use]
+pub fn row<G: Playable>() -> Row<dyn PlayableGame> {
+    Row { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
+}
+
+/// The built-in games.
+#[must_use]
+pub fn built_in() -> Games<dyn PlayableGame> {
+    let mut rows = Vec::new();
+    for_each_game!(G => rows.push(row::<G>()));
+    rows.into_iter().collect()
+}
+
+macro_rules! built_in_files {
+    ($($game:ident, $name:literal, $truth_set:expr;)+) => {
+        $(impl Playable for games::$game {
+            fn files() -> GameFiles {
+                GameFiles {
+                    ladder: Some(include_str!(concat!("../ladders/", $name, ".toml"))),
+                    truth_set: $truth_set,
+                    pretrained: turnstone_models::pretrained($name),
+                }
+            }
+        })+
+    };
+}
+
+built_in_files! {
+    MuTorere, "mu_torere", None;
+    Mancala, "mancala", Some(include_str!("../truth/mancala.txt"));
+    Morris, "morris", Some(include_str!("../truth/morris.txt"));
+    Konane, "konane", Some(include_str!("../truth/konane.txt")); // endgames
+    Morabaraba, "morabaraba", None;
+}

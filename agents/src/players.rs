@@ -1,0 +1,148 @@
+//! The simple players: random moves, tree search with playouts or with a network.
+
+use std::time::Duration;
+
+use rand::RngExt;
+use turnstone_env::{Action, ActionList, Game};
+use turnstone_models::NetworkError;
+use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
+
+use crate::evaluator::NetworkEvaluator;
+use crate::network::LoadedNetwork;
+use crate::player::{PlayerFault, TypedPlayer};
+use crate::search_settings::{SearchKind, SearchSettings};
+use crate::streams::Stream;
+use crate::thinking::{Thinking, Thought, Verdict};
+use crate::tree_player::{TreePlayer, in_words};
+use crate::tree_spec::{Budget, DrawValue, TreeSpec};
+
+/// Uniformly random legal actions.
+#[derive(Default, Debug)]
+pub(crate) struct Random {
+    legal: ActionList,
+}
+
+impl<G: Game> TypedPlayer<G> for Random {
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        game.legal(state, &mut self.legal);
+        let action = self.legal[rng.random_range(0..self.legal.len())];
+        thinking.tell(|| Thought { depth: 0, nodes: 0, verdict: None, line: vec![action] });
+        Ok(action)
+    }
+}
+
+/// Tree search with random playouts.
+pub(crate) struct Rollouts<G: Game> {
+    tree: TreePlayer<G>,
+    evaluator: Rollout,
+}
+
+impl<G: Game> Rollouts<G> {
+    pub(crate) fn new(game: &G, budget: Budget) -> Self {
+        let settings = SearchSettings::from(SearchKind::Puct);
+        Self { tree: TreePlayer::new(game, budget, settings, DrawValue::default()), evaluator: Rollout::new(0) }
+    }
+}
+
+impl<G: Game> TypedPlayer<G> for Rollouts<G> {
+    fn new_game(&mut self, game: &G, state: &G::State, rng: &mut Stream) {
+        self.tree.new_game(game, state);
+        self.evaluator = Rollout::new(rng.random());
+    }
+
+    fn clock(&mut self, remaining: Duration) {
+        self.tree.clock(remaining);
+    }
+
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
+    }
+
+    fn played(&mut self, _: &G, action: Action) {
+        self.tree.played(action);
+    }
+
+    fn comment(&self) -> Option<String> {
+        Some(self.tree.comment.clone())
+    }
+}
+
+/// The budget of a network that plays by its policy, without search.
+const POLICY_ALONE: Budget = Budget::Simulations(0);
+
+/// Tree search with a network, or the network's policy alone.
+pub(crate) struct Network<G: Game> {
+    tree: TreePlayer<G>,
+    evaluator: NetworkEvaluator,
+}
+
+impl<G: Game> Network<G> {
+    pub(crate) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
+        let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+        let settings = spec.search.over(network.search_settings());
+        Ok(Self { tree: TreePlayer::new(game, spec.budget, settings, spec.draw), evaluator })
+    }
+
+    /// The action with the greatest prior, and what the network thinks of the position.
+    fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Estimate) {
+        let mut legal = ActionList::new();
+        game.legal(state, &mut legal);
+        let mut batch = Batch::default();
+        batch.push(*state, &legal);
+        self.evaluator.evaluate(game, &mut batch);
+        let (priors, estimate) = batch.answer(0);
+        let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
+        (legal[best.expect("a running game has legal actions")], estimate)
+    }
+}
+
+impl<G: Game> TypedPlayer<G> for Network<G> {
+    fn new_game(&mut self, game: &G, state: &G::State, _: &mut Stream) {
+        self.tree.new_game(game, state);
+    }
+
+    fn clock(&mut self, remaining: Duration) {
+        self.tree.clock(remaining);
+    }
+
+    fn think(
+        &mut self,
+        game: &G,
+        state: &G::State,
+        thinking: &mut Thinking<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
+        if self.tree.budget == POLICY_ALONE {
+            let (action, estimate) = self.without_search(game, state);
+            self.tree.comment = in_words(estimate, game.mover(state));
+            let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));
+            thinking.tell(|| Thought { depth: 1, nodes: 1, verdict, line: vec![action] });
+            return Ok(action);
+        }
+        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
+    }
+
+    fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {
+        Some(self.without_search(game, state).1.win_draw_loss(game.mover(state)))
+    }
+
+    fn played(&mut self, _: &G, action: Action) {
+        self.tree.played(action);
+    }
+
+    fn comment(&self) -> Option<String> {
+        Some(self.tree.comment.clone())
+    }
+}

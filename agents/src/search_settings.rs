@@ -1,0 +1,103 @@
+//! The settings of a tree search, as configs set them, checkpoints keep them and agent specs change them.
+
+use serde::{Deserialize, Serialize};
+use turnstone_search::{Gumbel, Method, Puct};
+
+/// Which tree search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchKind {
+    /// AlphaZero's formula, with Dirichlet noise at the root in self-play.
+    Puct,
+    /// Sequential halving over sampled actions at the root.
+    #[default]
+    Gumbel,
+}
+
+/// Which tree search, and its constants. A checkpoint keeps those that its network was trained with.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchSettings {
+    /// Which search.
+    pub method: SearchKind,
+    /// PUCT: weight of the exploration term.
+    pub c_puct: f32,
+    /// PUCT: first-play-urgency reduction.
+    pub fpu_reduction: f32,
+    /// Gumbel: added to the greatest visit count in the weight of values against logits.
+    pub c_visit: f32,
+    /// Gumbel: weight of values against logits.
+    pub c_scale: f32,
+    /// Gumbel: actions considered at the root; as many as the simulations allow ([`Gumbel::strongest`]) if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub considered: Option<u32>,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        let (puct, gumbel) = (Puct::default(), Gumbel::default());
+        Self {
+            method: SearchKind::default(),
+            c_puct: puct.c_puct,
+            fpu_reduction: puct.fpu_reduction,
+            c_visit: gumbel.c_visit,
+            c_scale: gumbel.c_scale,
+            considered: None,
+        }
+    }
+}
+
+impl From<SearchKind> for SearchSettings {
+    fn from(method: SearchKind) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
+impl SearchSettings {
+    /// The search without noise, for the strongest play with a number of simulations.
+    #[must_use]
+    pub fn strongest(&self, simulations: u32) -> Method {
+        match self.method {
+            SearchKind::Puct => {
+                Method::Puct(Puct { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, ..Puct::default() })
+            }
+            SearchKind::Gumbel => {
+                let considered = self.considered.unwrap_or(Gumbel::strongest(simulations).considered);
+                let (c_visit, c_scale) = (self.c_visit, self.c_scale);
+                Method::Gumbel(Gumbel { considered, c_visit, c_scale, noise_scale: 0.0 })
+            }
+        }
+    }
+
+    /// The search for varied play with a number of simulations: at temperature 1 it draws actions in proportion to the
+    /// policy that it finds.
+    #[must_use]
+    pub fn sampling(&self, simulations: u32) -> Method {
+        match self.strongest(simulations) {
+            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: 1.0, ..gumbel }),
+            puct @ Method::Puct(_) => puct,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_the_searches_own() {
+        for simulations in [1, 16, 200] {
+            let strongest = |kind: SearchKind| SearchSettings::from(kind).strongest(simulations);
+            assert_eq!(strongest(SearchKind::Puct), Method::Puct(Puct::default()));
+            assert_eq!(strongest(SearchKind::Gumbel), Method::Gumbel(Gumbel::strongest(simulations)));
+        }
+        let Method::Gumbel(gumbel) = SearchSettings::default().sampling(16) else { panic!("Gumbel by default") };
+        assert_eq!(gumbel.noise_scale, 1.0);
+    }
+
+    #[test]
+    fn unknown_keys_of_later_versions_are_passed_over() {
+        let read: SearchSettings = serde_json::from_str(r#"{"method":"puct","c_puct":2.5,"later":1}"#).expect("JSON");
+        assert_eq!(read, SearchSettings { method: SearchKind::Puct, c_puct: 2.5, ..SearchSettings::default() });
+    }
+}

@@ -1,0 +1,180 @@
+//! Agents as one line of text, both ways.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use turnstone_env::nearest;
+
+use crate::classical::{self, ClassicalSpec};
+use crate::engine_spec::EngineSpec;
+use crate::error::AgentError;
+use crate::exact_spec::ExactSpec;
+use crate::options::Options;
+use crate::tree_spec::{Budget, TreeSpec};
+
+/// Which agent plays.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum AgentSpec {
+    /// A person at the terminal; only in `play`.
+    Human,
+    /// Uniformly random legal actions.
+    Random,
+    /// A classical search.
+    Classical(ClassicalSpec),
+    /// Tree search with random playouts.
+    Mcts {
+        /// What bounds the search.
+        budget: Budget,
+    },
+    /// A player that knows the exact truth.
+    Exact(ExactSpec),
+    /// Tree search with a trained network.
+    Az {
+        /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
+        /// with the program (`./pretrained` is a file of that name).
+        checkpoint: PathBuf,
+        /// How it searches; 0 simulations play the network's policy without search.
+        tree: TreeSpec,
+    },
+    /// Another program that speaks the Universal Game Interface.
+    Engine(EngineSpec),
+}
+
+/// The names of the agents that are not classical searches.
+const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
+
+impl FromStr for AgentSpec {
+    type Err = AgentError;
+
+    fn from_str(spec: &str) -> Result<Self, AgentError> {
+        let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
+        let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+        // An engine's command line may hold anything, so its options come first.
+        let (rest, command) = match name {
+            "engine" => rest.split_once(':').unwrap_or((rest, "")),
+            _ => (rest, ""),
+        };
+        let with_file = match name {
+            "az" => true,
+            "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
+            _ => false,
+        };
+        let mut options = Options::parse(rest, with_file).map_err(fault)?;
+        let parsed = match name {
+            "human" => Ok(Self::Human),
+            "random" => Ok(Self::Random),
+            "mcts" => Budget::parse(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
+            "az" => TreeSpec::parse(&mut options).and_then(|tree| {
+                let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
+                Ok(Self::Az { checkpoint, tree })
+            }),
+            "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
+            "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
+            _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
+            _ => {
+                let agents = [&OTHERS[..], &classical::NAMES].concat();
+                Err(match nearest(name, agents.iter().copied()) {
+                    Some(near) => format!("unknown agent (did you mean `{near}`?)"),
+                    None => format!("unknown agent; the agents are {}", agents.join(", ")),
+                })
+            }
+        };
+        parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
+    }
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Human => write!(f, "human"),
+            Self::Random => write!(f, "random"),
+            Self::Classical(classical) => classical.fmt(f),
+            Self::Engine(engine) => engine.fmt(f),
+            Self::Mcts { budget } => write!(f, "mcts:{budget}"),
+            Self::Exact(exact) => exact.fmt(f),
+            Self::Az { checkpoint, tree } => write!(f, "az:{},{tree}", checkpoint.display()),
+        }
+    }
+}
+
+impl TryFrom<String> for AgentSpec {
+    type Error = AgentError;
+
+    fn try_from(spec: String) -> Result<Self, AgentError> {
+        spec.parse()
+    }
+}
+
+impl From<AgentSpec> for String {
+    fn from(spec: AgentSpec) -> Self {
+        spec.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specs_come_back_as_they_were_written() {
+        for spec in [
+            "human",
+            "random",
+            "minimax:depth=6",
+            "alphabeta:depth=8,heuristic=store_difference",
+            "alphabeta:depth=8,hash=64",
+            "alphabeta:nodes=100000",
+            "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0",
+            "breadthfirst:depth=2",
+            "bestfirst:nodes=1000,heuristic=win_loss",
+            "mcts:sims=200",
+            "mcts:time=50ms",
+            "az:x,time=1s,search=puct",
+            "exact",
+            "exact:error=0.5",
+            "exact:other/tables,error=0.05,depth=6",
+            "az:runs/a b/latest.safetensors,sims=100",
+            "az:x,sims=16,search=puct",
+            "az:x,sims=200,draw=0.3",
+            "az:x,sims=200,search=puct,draw=-0.07",
+            "az:pretrained,sims=200",
+            "engine::my-engine",
+            "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
+        ] {
+            assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
+        }
+        assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
+        assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
+        assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let fault = |spec: &str| spec.parse::<AgentSpec>().expect_err("a fault").to_string();
+        assert_eq!(fault("rando"), "agent `rando`: unknown agent (did you mean `random`?)");
+        assert_eq!(
+            fault("alphabeta:dept=3"),
+            "agent `alphabeta:dept=3`: unknown option `dept` (did you mean `depth`?)"
+        );
+        assert!(fault("minimax:depth=0").contains("depth must be a number from 1 to 128"));
+        for time in ["1", "0s", "-1s", "nans", "infs", "1h", "9999m", "s"] {
+            assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
+        }
+        assert!(fault("az").contains("name a checkpoint"));
+        assert!(fault("engine").contains("name a program"));
+        assert!(fault("engine:nodes=5").contains("name a program"));
+        assert!(fault("engine::a 'b").contains("a quote has no end"));
+        assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
+        assert!(fault("random:x").contains("not `key=value`"));
+        assert!(fault("mcts:sims=10,time=1s").contains("sims or time, not both"));
+        assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
+        assert!(fault("exact:x,error=nan").contains("error must be a rate"));
+        assert!(fault("mcts:sims=-1").contains("sims must be"));
+        for draw in ["2", "-1.01", "nan", ""] {
+            assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a value from -1 to 1"));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! How an agent's tree search plays, as a part of its spec.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::options::{Options, time_text};
+use crate::search_settings::{SearchKind, SearchSettings};
+
+/// Most simulations per move.
+const MAX_SIMULATIONS: u32 = 10_000_000;
+
+/// What bounds a tree search, and how it searches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TreeSpec {
+    /// What it may spend on a move.
+    pub budget: Budget,
+    /// Settings of the search in place of those that the network was trained with.
+    pub search: SearchOverrides,
+    /// What a draw is worth to the agent.
+    pub draw: DrawValue,
+}
+
+/// What an agent's tree search may spend on a move.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Budget {
+    /// Simulations.
+    Simulations(u32),
+    /// Time; of a game's clock, at most a twentieth of what is left.
+    Time(Duration),
+}
+
+/// What a draw is worth, from -1 (a loss) to 1 (a win), in hundredths. Who gives it a value above 0 plays safe.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct DrawValue(i8);
+
+impl DrawValue {
+    fn parse(text: &str) -> Option<Self> {
+        let value = text.parse::<f64>().ok().filter(|value| (-1.0..=1.0).contains(value))?;
+        Some(Self((100.0 * value).round() as i8))
+    }
+
+    /// The value, -1..=1.
+    #[must_use]
+    pub fn value(self) -> f32 {
+        f32::from(self.0) / 100.0
+    }
+}
+
+/// Settings of a search that a spec gives; the others are the checkpoint's ([`SearchSettings`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct SearchOverrides {
+    /// `search=puct` or `search=gumbel`.
+    pub method: Option<SearchKind>,
+    /// `c_puct=`, 0 to 100.
+    pub c_puct: Option<Decimal>,
+    /// `fpu=`, 0 to 2.
+    pub fpu_reduction: Option<Decimal>,
+    /// `c_visit=`, 0 to 10000.
+    pub c_visit: Option<Decimal>,
+    /// `c_scale=`, 0 to 1000.
+    pub c_scale: Option<Decimal>,
+    /// `considered=`, 1 to 65536.
+    pub considered: Option<u32>,
+}
+
+impl From<SearchKind> for SearchOverrides {
+    fn from(method: SearchKind) -> Self {
+        Self { method: Some(method), ..Self::default() }
+    }
+}
+
+impl SearchOverrides {
+    fn parse(options: &mut Options) -> Result<Self, String> {
+        let method = match options.take("search").as_deref() {
+            None => None,
+            Some("puct") => Some(SearchKind::Puct),
+            Some("gumbel") => Some(SearchKind::Gumbel),
+            Some(other) => return Err(format!("search must be puct or gumbel, not `{other}`")),
+        };
+        let mut decimal = |key: &'static str, most: f64| {
+            let Some(text) = options.take(key) else { return Ok(None) };
+            let number = Decimal::parse(&text, most);
+            number.map(Some).ok_or_else(|| format!("{key} must be a number from 0 to {most}, not `{text}`"))
+        };
+        Ok(Self {
+            method,
+            c_puct: decimal("c_puct", 100.0)?,
+            fpu_reduction: decimal("fpu", 2.0)?,
+            c_visit: decimal("c_visit", 10_000.0)?,
+            c_scale: decimal("c_scale", 1000.0)?,
+            considered: options.number("considered", 1..=65_536)?,
+        })
+    }
+
+    /// These settings with the overrides in force.
+    #[must_use]
+    pub fn over(&self, settings: SearchSettings) -> SearchSettings {
+        let or = |given: Option<Decimal>, own: f32| given.map_or(own, Decimal::value);
+        SearchSettings {
+            method: self.method.unwrap_or(settings.method),
+            c_puct: or(self.c_puct, settings.c_puct),
+            fpu_reduction: or(self.fpu_reduction, settings.fpu_reduction),
+            c_visit: or(self.c_visit, settings.c_visit),
+            c_scale: or(self.c_scale, settings.c_scale),
+            considered: self.considered.or(settings.considered),
+        }
+    }
+}
+
+impl fmt::Display for SearchOverrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.method {
+            None => {}
+            Some(SearchKind::Puct) => write!(f, ",search=puct")?,
+            Some(SearchKind::Gumbel) => write!(f, ",search=gumbel")?,
+        }
+        let decimals = [
+            ("c_puct", self.c_puct),
+            ("fpu", self.fpu_reduction),
+            ("c_visit", self.c_visit),
+            ("c_scale", self.c_scale),
+        ];
+        for (key, value) in decimals {
+            if let Some(value) = value {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        self.considered.map_or(Ok(()), |considered| write!(f, ",considered={considered}"))
+    }
+}
+
+/// A number of at least 0 with three decimals, so that specs can be compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Decimal(u32);
+
+impl Decimal {
+    fn parse(text: &str, most: f64) -> Option<Self> {
+        let value = text.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value))?;
+        Some(Self((1000.0 * value).round() as u32))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn value(self) -> f32 {
+        (f64::from(self.0) / 1000.0) as f32
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", f64::from(self.0) / 1000.0)
+    }
+}
+
+impl TreeSpec {
+    /// A search of a number of simulations, in which draws have the value 0.
+    #[must_use]
+    pub fn simulations(simulations: u32, search: SearchOverrides) -> Self {
+        Self { budget: Budget::Simulations(simulations), search, draw: DrawValue::default() }
+    }
+
+    pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
+        let budget = Budget::parse(options, 0, 100)?;
+        let search = SearchOverrides::parse(options)?;
+        let draw = options.take("draw").map_or(Ok(DrawValue::default()), |text| {
+            DrawValue::parse(&text).ok_or_else(|| format!("draw must be a value from -1 to 1, not `{text}`"))
+        })?;
+        Ok(Self { budget, search, draw })
+    }
+}
+
+impl Budget {
+    /// `sims=` or `time=`, of which there can be one.
+    pub(super) fn parse(options: &mut Options, least: u32, default: u32) -> Result<Self, String> {
+        let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
+        match (simulations, options.time("time")?) {
+            (Some(_), Some(_)) => Err("give sims or time, not both".into()),
+            (None, Some(time)) => Ok(Self::Time(time)),
+            (simulations, None) => Ok(Self::Simulations(simulations.unwrap_or(default))),
+        }
+    }
+}
+
+impl fmt::Display for TreeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.budget, self.search)?;
+        if self.draw != DrawValue::default() {
+            write!(f, ",draw={}", f64::from(self.draw.0) / 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulations(simulations) => write!(f, "sims={simulations}"),
+            Self::Time(time) => write!(f, "time={}", time_text(*time)),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Files of positions with their exact values, small enough to keep and to read.
+//!
+//! A file is text. Its first line is a header in JSON (format, game, version, parameters); then one line per position:
+//! `<position> ; <value> ; <action>=<value> ...` with the value of the position and of what each legal action leads to,
+//! all for the first side: 1, 0 or -1.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use turnstone_env::{DynGame, Params};
+
+const FORMAT: u32 = 1;
+
+/// Why a truth set cannot be read.
+#[derive(Debug, Error)]
+#[error("truth set {}: {fault}", path.display())]
+pub struct TruthSetError {
+    path: PathBuf,
+    fault: String,
+}
+
+/// Positions of one game with their exact values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TruthSet {
+    header: Header,
+    /// The positions.
+    pub positions: Vec<TruthPosition>,
+}
+
+/// A position and its exact values for the first side: 1, 0 or -1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TruthPosition {
+    /// The position.
+    pub text: String,
+    /// Its value.
+    pub value: i8,
+    /// The value of what each legal action leads to.
+    pub actions: Vec<(String, i8)>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    turnstone_truth: u32,
+    game: String,
+    version: u32,
+    params: Params,
+}
+
+impl TruthSet {
+    /// An empty set of this game.
+    pub fn new(game: &dyn DynGame) -> Self {
+        let header = Header {
+            turnstone_truth: FORMAT,
+            game: game.name().to_owned(),
+            version: game.version(),
+            params: game.params(),
+        };
+        Self { header, positions: Vec::new() }
+    }
+
+    /// Reads a set of this game.
+    ///
+    /// # Errors
+    /// The file cannot be read, is malformed, or is of another game, version or parameters.
+    pub fn read(path: &Path, game: &dyn DynGame) -> Result<Self, TruthSetError> {
+        let error = |fault: String| TruthSetError { path: path.to_owned(), fault };
+        let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
+        Self::parse(&text, game).map_err(error)
+    }
+
+    /// Checks the text of a set of this game.
+    ///
+    /// # Errors
+    /// One line: it is malformed, or of another game, version or parameters.
+    pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let header: Header = serde_json::from_str(lines.next().unwrap_or_default())
+            .map_err(|e| format!("its first line is no header: {e}"))?;
+        let expected = Self::new(game);
+        if header != expected.header {
+            let Header { game, version, params, .. } = header;
+            return Err(format!("it is of {game} version {version} ({params}), not of this game"));
+        }
+        let position = |(number, line): (usize, &str)| {
+            parse_line(line)
+                .ok_or_else(|| format!("line {}: expected `position ; value ; action=value ...`", number + 2))
+        };
+        let positions = lines.enumerate().map(position).collect::<Result<_, _>>()?;
+        Ok(Self { header, positions })
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string(&self.header).expect("a header of plain fields can be written") + "\n";
+        for TruthPosition { text: position, value, actions } in &self.positions {
+            let actions: Vec<String> = actions.iter().map(|(action, value)| format!("{action}={value}")).collect();
+            writeln!(text, "{position} ; {value} ; {}", actions.join(" ")).expect("strings can be written to");
+        }
+        text
+    }
+}
+
+fn parse_line(line: &str) -> Option<TruthPosition> {
+    let value = |text: &str| text.parse::<i8>().ok().filter(|value| (-1..=1).contains(value));
+    let mut fields = line.split(" ; ");
+    let (text, result, actions) = (fields.next()?, fields.next()?, fields.next()?);
+    let action = |text: &str| {
+        let (action, result) = text.rsplit_once('=')?;
+        Some((action.to_owned(), value(result)?))
+    };
+    let actions = actions.split_whitespace().map(action).collect::<Option<Vec<_>>>()?;
+    let whole = fields.next().is_none() && !actions.is_empty();
+    whole.then_some(TruthPosition { text: text.to_owned(), value: value(result)?, actions })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::Erased;
+    use turnstone_env::games::Mancala;
+
+    #[test]
+    fn a_set_comes_back_and_faults_are_named() {
+        let game = Erased::new(Mancala::default());
+        let mut set = TruthSet::new(&game);
+        set.positions.push(TruthPosition {
+            text: game.position_text(&game.start()),
+            value: 1,
+            actions: vec![("B2".into(), -1), ("B4".into(), 1)],
+        });
+        let text = set.to_text();
+        assert_eq!(TruthSet::parse(&text, &game), Ok(set));
+        let fault = |text: &str| TruthSet::parse(text, &game).expect_err("a fault");
+        assert!(fault("").contains("no header"));
+        assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not of this game"));
+        assert!(fault(&text.replace(" ; 1 ;", " ; 2 ;")).contains("line 2"));
+        assert!(fault(&text.replace("B2=-1", "B2")).contains("line 2"));
+    }
+}

@@ -1,0 +1,249 @@
+//! Ladders: agents of known strength per game, so that Elo means the same from run to run. The weakest, `random`, is 0.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde::{Deserialize, Serialize};
+use turnstone_env::{DynGame, Params};
+
+use super::record::{Settings, TournamentRecord};
+use super::summary::{Standing, Summary};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+
+/// A ladder of a game.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ladder {
+    /// The game's name.
+    pub game: String,
+    /// The game's version.
+    pub version: u32,
+    /// Its parameters.
+    pub params: Params,
+    /// Fewest and most random plies of the openings.
+    pub openings: [u16; 2],
+    /// Games between each two rungs, from which the ratings were found.
+    pub games: usize,
+    /// Seed of those games.
+    pub seed: u64,
+    /// The rungs, in the order in which they were named, which makes a difference to their games' random choices.
+    pub rungs: Vec<Rung>,
+}
+
+/// An agent of known strength.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rung {
+    /// The agent.
+    pub agent: AgentSpec,
+    /// Its Elo; `random` has 0.
+    pub elo: f64,
+    /// The 95 % interval of its Elo reaches so far to both sides.
+    pub reach: f64,
+}
+
+/// What an agent is worth on a ladder.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LadderRating {
+    /// Its Elo on the ladder's scale.
+    pub elo: f64,
+    /// 95 % interval, for the rungs' Elo as the ladder has it.
+    pub interval: [f64; 2],
+    /// Its score against all rungs together, 0..=1.
+    pub score: f64,
+    /// Games played for it.
+    pub games: usize,
+}
+
+impl Ladder {
+    /// The ladder that comes with this game.
+    ///
+    /// # Errors
+    /// The game has other parameters than the ladder's.
+    pub fn shipped(game: &dyn PlayableGame) -> Result<Self> {
+        let Some(text) = game.files().ladder else { bail!("no ladder comes with {}", game.name()) };
+        Self::parse(text, game).with_context(|| format!("the ladder of {}", game.name()))
+    }
+
+    /// Checks the text of a ladder of this game.
+    ///
+    /// # Errors
+    /// One line: it is malformed, has no rungs, one twice or one without a finite rating, or is of another game, version
+    /// or parameters.
+    pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self> {
+        let ladder: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            anyhow!("line {line}: {}", error.message().replace('\n', ", "))
+        })?;
+        if ladder.game != game.name() || ladder.version != game.version() || ladder.params != game.params() {
+            let Self { game, version, params, .. } = ladder;
+            bail!("it is of {game} version {version} ({params}), not of this game");
+        }
+        ensure!(!ladder.rungs.is_empty(), "it has no rungs");
+        for (i, rung) in ladder.rungs.iter().enumerate() {
+            let Rung { agent, elo, reach } = rung;
+            ensure!(*agent != AgentSpec::Human, "rung `{agent}` cannot play a match");
+            ensure!(elo.is_finite() && reach.is_finite() && *reach >= 0.0, "rung `{agent}` has no finite rating");
+            ensure!(ladder.rungs[..i].iter().all(|other| other.agent != *agent), "rung `{agent}` comes twice");
+        }
+        let [least, most] = ladder.openings;
+        ensure!(least <= most && most <= 1000, "openings must rise, up to 1000 plies");
+        Ok(ladder)
+    }
+
+    /// The ladder that a round robin of its rungs has found.
+    ///
+    /// # Errors
+    /// `random` is not among them.
+    pub fn of(game: &dyn DynGame, record: &TournamentRecord, openings: [u16; 2]) -> Result<Self> {
+        let agents = record.header.agents.iter().map(|spec| spec.parse()).collect::<Result<Vec<AgentSpec>, _>>()?;
+        let random = agents.iter().position(|agent| *agent == AgentSpec::Random);
+        let random = random.context("a ladder needs the agent `random`, whose Elo is 0")?;
+        let anchors: Vec<Option<f64>> = (0..agents.len()).map(|agent| (agent == random).then_some(0.0)).collect();
+        let rung = |(agent, standing): (AgentSpec, Standing)| {
+            let (elo, [_, high]) = (standing.rating, standing.rating_interval);
+            Rung { agent, elo: elo.round(), reach: (high - elo).ceil() }
+        };
+        let rungs = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
+        let Settings { games, seed, .. } = record.header.settings;
+        let (name, params) = (game.name().to_owned(), game.params());
+        Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
+    }
+
+    /// The text of the file of a ladder of this game; its first line says which command writes it again.
+    #[must_use]
+    pub fn to_text(&self, of: &dyn DynGame) -> String {
+        let agents: Vec<String> = self.rungs.iter().map(|rung| rung.agent.to_string()).collect();
+        let Self { game, games, seed, openings: [least, most], .. } = self;
+        let usual = of.default_params();
+        let changed = self.params.iter().filter(|param| usual.iter().all(|other| other != *param));
+        let params: String = changed.map(|(key, value)| format!(" --param {key}={value}")).collect();
+        format!(
+            "# turnstone arena {game}{params} {} --games {games} --seed {seed} --openings {least}-{most} --ladder-build FILE\n{}",
+            agents.join(" "),
+            toml::to_string(self).expect("plain fields")
+        )
+    }
+
+    /// The rungs made ready to play.
+    ///
+    /// # Errors
+    /// One of them cannot be.
+    pub fn agents(&self, game: &dyn PlayableGame) -> Result<Vec<Agent>> {
+        let load = |rung: &Rung| Ok(Agent::load(&rung.agent, game)?);
+        self.rungs.iter().map(load).collect()
+    }
+
+    /// The known ratings of the agents of such a gauntlet, whose first agent's is sought.
+    #[must_use]
+    pub fn anchors(&self) -> Vec<Option<f64>> {
+        std::iter::once(None).chain(self.rungs.iter().map(|rung| Some(rung.elo))).collect()
+    }
+
+    /// What the first agent of a gauntlet against the rungs is worth.
+    #[must_use]
+    pub fn rate(&self, record: &TournamentRecord) -> LadderRating {
+        let mut summary = Summary::new(record, &self.anchors());
+        let Standing { rating, rating_interval, score, .. } = summary.agents.swap_remove(0);
+        LadderRating { elo: rating, interval: rating_interval, score, games: record.games.len() }
+    }
+}
+
+impl std::fmt::Display for LadderRating {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { elo, interval: [low, high], score, games } = self;
+        write!(f, "Elo {elo:.0} [{low:.0}, {high:.0}], {:.1} % of {games} games", 100.0 * score)
+    }
+}
+
+/// Reads a ladder of this game from a file.
+///
+/// # Errors
+/// It cannot be read, or one of [`Ladder::parse`].
+pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
+    let named = || format!("ladder {}", path.display());
+    Ladder::parse(&std::fs::read_to_string(path).with_context(named)?, game).with_context(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ending, Format, GameRecord, Header};
+    use turnstone_agents::built_in;
+    use turnstone_env::Erased;
+    use turnstone_env::games::Mancala;
+
+    #[test]
+    fn every_shipped_ladder_begins_with_random() {
+        for game in built_in().defaults() {
+            let name = game.name();
+            let ladder = Ladder::shipped(&*game).expect("sound");
+            ladder.agents(&*game).expect("its agents need no file");
+            let [random, others @ ..] = &ladder.rungs[..] else { panic!("{name} has rungs") };
+            assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::Random, 0.0, 0.0));
+            assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
+        }
+    }
+
+    #[test]
+    fn faults_of_a_ladder_are_named() {
+        let game = Erased::new(Mancala::default());
+        let sound = Ladder::shipped(&game).expect("sound").to_text(&game);
+        assert_eq!(Ladder::parse(&sound, &game).expect("it comes back").to_text(&game), sound);
+        let fault = |from: &str, to: &str| {
+            assert!(sound.contains(from), "{from}");
+            format!("{:#}", Ladder::parse(&sound.replacen(from, to, 1), &game).expect_err("a fault"))
+        };
+        assert!(fault("stones = \"4\"", "stones = \"3\"").contains("not of this game"));
+        assert!(fault("game = \"mancala\"", "game = \"mancla\"").contains("not of this game"));
+        assert!(fault("agent = \"random\"", "agent = \"rando\"").contains("did you mean `random`"));
+        assert!(fault("agent = \"random\"", "agent = \"human\"").contains("`human` cannot play"));
+        assert!(fault("elo = 0.0", "elo = nan").contains("no finite rating"));
+        assert!(fault("seed = ", "sed = ").contains("line "));
+        assert!(
+            fault("[[rungs]]\nagent = \"random\"", "[[rungs]]\nagent = \"alphabeta:depth=1\"").contains("comes twice")
+        );
+        assert!(format!("{:#}", Ladder::parse("[[", &game).expect_err("no TOML")).starts_with("line 1: "));
+        let only_header = &sound[..sound.find("[[rungs]]").expect("rungs")];
+        assert!(!format!("{:#}", Ladder::parse(only_header, &game).expect_err("no rungs")).contains('\n'));
+    }
+
+    #[test]
+    fn an_agent_is_rated_between_the_rungs_that_it_is_between() {
+        let rung = |agent: &str, elo| Rung { agent: agent.parse().expect("valid"), elo, reach: 10.0 };
+        let game = Erased::new(Mancala::default());
+        let mut ladder = Ladder::shipped(&game).expect("sound");
+        ladder.rungs = vec![rung("random", 0.0), rung("alphabeta:depth=1", 400.0)];
+        let record = |results: [i8; 4]| {
+            let agents = [[0, 1], [1, 0], [0, 2], [2, 0]];
+            let games = (0..400).map(|i| GameRecord {
+                number: i,
+                round: 0,
+                agents: agents[i % 4],
+                opening: i / 4,
+                opening_plies: 0,
+                moves: Vec::new(),
+                result: results[i % 4],
+                ending: Ending::Rules,
+                incidents: Vec::new(),
+            });
+            let header = Header {
+                turnstone_arena: 1,
+                game: "mancala".into(),
+                version: 1,
+                params: Params::new(),
+                agents: vec!["x".into(), "random".into(), "alphabeta:depth=1".into()],
+                networks: vec![None; 3],
+                settings: Settings::plain(Format::Gauntlet, 200, 0),
+                openings: Vec::new(),
+            };
+            TournamentRecord { header, notes: Vec::new(), games: games.collect() }
+        };
+        // It wins every game against the first rung and one of two against the second.
+        let rating = ladder.rate(&record([1, -1, 1, 1]));
+        assert!((380.0..480.0).contains(&rating.elo), "{rating:?}");
+        assert!(rating.interval[0] < rating.elo && rating.elo < rating.interval[1], "{rating:?}");
+        assert_eq!((rating.games, rating.score), (400, 0.75));
+        assert!(ladder.rate(&record([-1, 1, -1, 1])).elo < 0.0);
+    }
+}

@@ -1,0 +1,15 @@
+//! What the program's HTML pages share: the frame and its style, charts as SVG, boards to step through.
+//!
+//! A page stands alone and loads nothing.
+
+mod frame;
+mod scale;
+mod chart;
+mod ranges;
+mod boards;
+
+pub use boards::Boards;
+pub use chart::{Chart, Form, Point, Series};
+pub use frame::{Page, Part, data, escaped, title};
+pub use ranges::{Range, ranges, ranges_document};
+pub use scale::{Scale, grouped, short, signed};

@@ -1,0 +1,99 @@
+//! Values with intervals, one below the other on a common axis, as SVG.
+
+use std::fmt::Write;
+
+use super::frame::escaped;
+use super::scale::{Scale, signed};
+
+/// A named value with its 95 % interval.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Range {
+    pub name: String,
+    pub value: f64,
+    pub interval: [f64; 2],
+}
+
+/// Width of the plot, height of a line, and room for a letter of a name.
+const WIDTH: f64 = 400.0;
+const LINE: f64 = 26.0;
+const LETTER: f64 = 6.8;
+/// Letters of a name; the rest is cut off.
+const LETTERS: usize = 38;
+
+/// The ranges as an SVG element for a page; colours come from its style sheet.
+pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
+    let scale = Scale::of(ranges.iter().flat_map(|range| [range.value, range.interval[0], range.interval[1]]));
+    let letters = ranges.iter().map(|range| range.name.chars().count().min(LETTERS)).max().unwrap_or(0);
+    let names = 8.0 + LETTER * letters as f64;
+    let at = |value: f64| names + 20.0 + (WIDTH - 40.0) * scale.place(value);
+    let bottom = 8.0 + LINE * ranges.len() as f64;
+    let mut shapes = String::new();
+    for tick in scale.ticks() {
+        let (x, label) = (at(tick), scale.label(tick));
+        write!(
+            shapes,
+            r#"<path class="grid" d="M{x:.1} 8V{bottom:.1}"/><text x="{x:.1}" y="{:.1}" text-anchor="middle">{label}</text>"#,
+            bottom + 16.0
+        )
+        .expect("a string");
+    }
+    for (number, Range { name, value, interval: [low, high] }) in ranges.iter().enumerate() {
+        let y = 8.0 + LINE * (number as f64 + 0.5);
+        let (x, from, to) = (at(*value), at(*low), at(*high));
+        let (shown, tip) =
+            (shortened(name), format!("{name}: {} [{}, {}]", signed(*value), signed(*low), signed(*high)));
+        write!(
+            shapes,
+            r#"<g><title>{}</title><text class="name" x="{names:.0}" y="{:.1}" text-anchor="end">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,
+            escaped(&tip),
+            y + 4.0,
+            escaped(&shown),
+            y - 4.0,
+            y - 4.0
+        )
+        .expect("a string");
+    }
+    let (height, foot) = (bottom + 36.0, bottom + 32.0);
+    let (title, unit, width, right) = (escaped(title), escaped(unit), names + WIDTH, names + WIDTH - 6.0);
+    format!(
+        r#"<svg class="chart ranges" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{right:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
+    )
+}
+
+/// The same as a document of its own, in light colours.
+pub fn ranges_document(title: &str, unit: &str, list: &[Range]) -> String {
+    const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#6b665c}.name{fill:#23211d}.unit{font-style:italic}.grid{stroke:#e2ddd2;fill:none}.reach{stroke:#2f6fb0;stroke-width:2;fill:none}.dot{fill:#2f6fb0}";
+    let drawing = ranges(title, unit, list);
+    let ground = r##"<rect width="100%" height="100%" fill="#fff"/>"##;
+    let (tag, shapes) = drawing.split_once('>').expect("an element");
+    let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);
+    format!("{tag}><style>{STYLE}</style>{ground}{shapes}\n")
+}
+
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= LETTERS {
+        return name.to_owned();
+    }
+    name.chars().take(LETTERS - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_ranges_give_a_drawing() {
+        let range = |name: &str, value, interval| Range { name: name.into(), value, interval };
+        let long = "x".repeat(60);
+        let list = [range("<a>", 0.0, [-10.0, 10.0]), range(&long, 300.0, [200.0, f64::INFINITY])];
+        for list in [&list[..], &list[..1], &[]] {
+            let drawing = ranges_document("Ratings & more", "Elo", list);
+            for bad in ["NaN", "inf\"", "<a>", "& "] {
+                assert!(!drawing.contains(bad), "{bad}: {drawing}");
+            }
+            assert!(drawing.starts_with("<svg xmlns") && drawing.ends_with("</svg>\n"), "{drawing}");
+            assert_eq!(drawing.matches("<circle").count(), list.len());
+        }
+        assert!(ranges("", "", &list).contains(&format!("{}…", "x".repeat(37))));
+    }
+}

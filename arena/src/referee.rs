@@ -1,0 +1,261 @@
+//! One game between two players: clocks, faults and what comes of them, adjudication.
+
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{DynTruth, Player, PlayerFault};
+use turnstone_env::{Action, ActionList, AnyState, DynGame};
+
+use super::openings::Opening;
+use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
+use super::schedule::Plan;
+
+/// Sees that games go by the settings.
+pub(super) struct Referee<'a> {
+    pub(super) game: &'a dyn DynGame,
+    pub(super) settings: &'a Settings,
+    /// Ends games whose value it knows.
+    pub(super) truth: Option<Box<dyn DynTruth>>,
+}
+
+/// A side of the game that is being played.
+struct Seat<'a> {
+    player: &'a mut dyn Player,
+    agent: usize,
+    rng: Stream,
+    /// What is left of its time, if there are clocks.
+    remaining: Option<Duration>,
+    /// Its moves are random from now on.
+    replaced: bool,
+}
+
+/// How a game ended.
+struct End {
+    result: i8,
+    ending: Ending,
+}
+
+impl Referee<'_> {
+    /// Plays a game to its end. `players` are those of the plan's agents, in the order of their sides.
+    pub(super) fn play(&self, plan: &Plan, opening: &Opening, players: [&mut dyn Player; 2]) -> GameRecord {
+        let mut seats = self.seats(plan, players);
+        for seat in &mut seats {
+            seat.player.new_game(&opening.state, &mut seat.rng);
+        }
+        let (mut state, mut moves, mut incidents) = (opening.state.clone(), opening.actions.clone(), Vec::new());
+        let end = loop {
+            if let Some(end) = self.ended(&state) {
+                break end;
+            }
+            let side = self.game.mover(&state);
+            let action = match self.ask(&mut seats[side.index()], &state) {
+                Ok(action) => action,
+                Err(fault) => {
+                    let (kind, penalty) = self.judge(&fault);
+                    let seat = &mut seats[side.index()];
+                    incidents.push(Incident { ply: moves.len(), agent: seat.agent, kind, what: fault.to_string() });
+                    if penalty == Penalty::Lose {
+                        break End { result: -side.sign() as i8, ending: kind };
+                    }
+                    seat.replaced |= kind != Ending::IllegalMove;
+                    self.random(&state, &mut seat.rng)
+                }
+            };
+            self.game.play(&mut state, action);
+            seats.iter_mut().for_each(|seat| seat.player.played(action));
+            moves.push(action);
+        };
+        let Plan { number, round, agents, opening: opening_number } = *plan;
+        GameRecord {
+            number,
+            round,
+            agents,
+            opening: opening_number,
+            opening_plies: opening.actions.len(),
+            moves: moves.into_iter().map(|action| self.game.action_text(action)).collect(),
+            result: end.result,
+            ending: end.ending,
+            incidents,
+        }
+    }
+
+    fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player; 2]) -> [Seat<'p>; 2] {
+        let [a, b] = plan.agents;
+        let seat = |player, agent: usize, other: usize| Seat {
+            player,
+            agent,
+            // The agents' streams are in the order of their indices, whoever plays the first side.
+            rng: stream(self.settings.seed, Purpose::Match, [plan.number as u64, u64::from(agent > other)]),
+            remaining: self.settings.clock.map(Duration::from_millis),
+            replaced: false,
+        };
+        let [first, second] = players;
+        [seat(first, a, b), seat(second, b, a)]
+    }
+
+    fn ended(&self, state: &AnyState) -> Option<End> {
+        if let Some(outcome) = self.game.outcome(state) {
+            let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
+            return Some(End { result: outcome.value(), ending });
+        }
+        let result = self.truth.as_ref()?.value(&self.game.without_counters(state))?;
+        Some(End { result, ending: Ending::Adjudicated })
+    }
+
+    /// The player's action within its time.
+    fn ask(&self, seat: &mut Seat<'_>, state: &AnyState) -> Result<Action, PlayerFault> {
+        if seat.replaced {
+            return Ok(self.random(state, &mut seat.rng));
+        }
+        let Some(remaining) = seat.remaining else { return seat.player.choose(state, &mut seat.rng) };
+        seat.player.clock(remaining);
+        let start = Instant::now();
+        let chosen = seat.player.choose(state, &mut seat.rng);
+        let left = remaining.checked_sub(start.elapsed());
+        seat.remaining = Some(left.unwrap_or_default());
+        // A crash after the time is up is a crash.
+        if left.is_none() && chosen.is_ok() { Err(PlayerFault::OutOfTime) } else { chosen }
+    }
+
+    /// What kind of fault it is, and what comes of it.
+    fn judge(&self, fault: &PlayerFault) -> (Ending, Penalty) {
+        match fault {
+            PlayerFault::OutOfTime => (Ending::OutOfTime, self.settings.out_of_time),
+            PlayerFault::IllegalMove(_) => (Ending::IllegalMove, self.settings.on_fault),
+            PlayerFault::Crashed(_) | PlayerFault::Silent(_) => (Ending::Crash, self.settings.on_fault),
+        }
+    }
+
+    fn random(&self, state: &AnyState, rng: &mut Stream) -> Action {
+        let mut legal = ActionList::new();
+        self.game.legal(state, &mut legal);
+        legal[rng.random_range(0..legal.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{Adjudication, Format};
+    use super::*;
+    use turnstone_agents::{Effort, PlayableGame, Thinking};
+    use turnstone_env::Erased;
+    use turnstone_env::games::MuTorere;
+
+    /// Plays the first legal action, and from its second move on what it was told to do.
+    struct Scripted {
+        moves: usize,
+        then: Result<Duration, PlayerFault>,
+        clocks: Vec<Duration>,
+    }
+
+    impl Scripted {
+        fn new(then: Result<Duration, PlayerFault>) -> Self {
+            Self { moves: 0, then, clocks: Vec::new() }
+        }
+    }
+
+    impl Player for Scripted {
+        fn clock(&mut self, remaining: Duration) {
+            self.clocks.push(remaining);
+        }
+
+        fn think(&mut self, state: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+            self.moves += 1;
+            if self.moves > 1 {
+                std::thread::sleep(self.then.clone()?);
+            }
+            Ok(Erased::new(MuTorere::default()).legal_actions(state)[0])
+        }
+    }
+
+    /// A game in which the first side does what it is told to do from its second move on.
+    fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
+        let game = Erased::new(MuTorere::default());
+        let settings = Settings {
+            format: Format::RoundRobin,
+            games: 2,
+            seed: 1,
+            clock: Some(300),
+            out_of_time: penalty,
+            on_fault: penalty,
+            adjudication: Adjudication::None,
+            sprt: None,
+        };
+        let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
+        let opening = Opening { actions: Vec::new(), state: game.start() };
+        let referee = Referee { game: &game, settings: &settings, truth: None };
+        let [first, second] = &mut players;
+        let plan = Plan { number: 0, round: 0, agents: [4, 7], opening: 0 };
+        let record = referee.play(&plan, &opening, [first, second]);
+        (record, players)
+    }
+
+    fn faults() -> [(Result<Duration, PlayerFault>, Ending); 5] {
+        [
+            (Err(PlayerFault::Crashed("gone".into())), Ending::Crash),
+            (Err(PlayerFault::Silent("for a second".into())), Ending::Crash),
+            (Err(PlayerFault::IllegalMove("9,9".into())), Ending::IllegalMove),
+            (Err(PlayerFault::OutOfTime), Ending::OutOfTime),
+            (Ok(Duration::from_millis(310)), Ending::OutOfTime),
+        ]
+    }
+
+    #[test]
+    fn a_fault_loses_the_game_and_is_told() {
+        for (then, kind) in faults() {
+            let (record, _) = played(then, Penalty::Lose);
+            assert_eq!((record.result, record.ending, record.moves.len()), (-1, kind, 2));
+            let [incident] = &record.incidents[..] else { panic!("{record:?}") };
+            assert_eq!((incident.ply, incident.agent, incident.kind), (2, 4, kind));
+            assert!(!incident.what.is_empty());
+        }
+    }
+
+    #[test]
+    fn or_random_moves_are_played_instead() {
+        for (then, kind) in faults() {
+            let (record, [faulty, other]) = played(then, Penalty::Random);
+            assert!(matches!(record.ending, Ending::Rules | Ending::Limit), "{record:?}");
+            assert!(record.incidents.iter().all(|incident| incident.kind == kind && incident.agent == 4));
+            if kind == Ending::IllegalMove {
+                assert_eq!(record.incidents.len(), faulty.moves - 1, "it is asked again");
+            } else {
+                assert_eq!((record.incidents.len(), faulty.moves), (1, 2), "it is asked no more");
+            }
+            assert!(other.moves > 2);
+        }
+    }
+
+    #[test]
+    fn players_hear_their_clocks() {
+        let (record, [first, _]) = played(Ok(Duration::from_millis(1)), Penalty::Lose);
+        assert!(first.clocks[0] == Duration::from_millis(300) && first.clocks.is_sorted_by(|a, b| a >= b));
+        let slept = Duration::from_millis(first.moves as u64 - 1);
+        assert!(*first.clocks.last().expect("it moved") + slept <= Duration::from_millis(301), "{record:?}");
+    }
+
+    #[test]
+    fn a_known_value_ends_the_game() {
+        let game = Erased::new(MuTorere::default());
+        let truth = game.truth(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
+        let value = truth.value(&game.start());
+        let settings = Settings {
+            format: Format::RoundRobin,
+            games: 2,
+            seed: 1,
+            clock: None,
+            out_of_time: Penalty::Lose,
+            on_fault: Penalty::Lose,
+            adjudication: Adjudication::Exact,
+            sprt: None,
+        };
+        let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
+        let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
+        let [first, second] = &mut players;
+        let plan = Plan { number: 0, round: 0, agents: [0, 1], opening: 0 };
+        let opening = Opening { actions: Vec::new(), state: game.start() };
+        let record = referee.play(&plan, &opening, [first, second]);
+        assert_eq!((Some(record.result), record.ending), (value, Ending::Adjudicated));
+    }
+}

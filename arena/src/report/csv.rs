@@ -1,0 +1,86 @@
+//! Tables of games and meetings for other programs, in the form of RFC 4180.
+
+use crate::{Estimate, Meeting, Summary, TournamentRecord};
+
+/// One row per game. `result` is the first player's: 1, 0.5 or 0; `moves` begin with the opening's.
+#[must_use]
+pub fn games_csv(record: &TournamentRecord) -> String {
+    let mut text =
+        String::from("game,round,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
+    let agents = &record.header.agents;
+    for game in &record.games {
+        let incidents: Vec<String> = game
+            .incidents
+            .iter()
+            .map(|incident| format!("ply {}: {}: {}", incident.ply, agents[incident.agent], incident.what))
+            .collect();
+        row(
+            &mut text,
+            &[
+                game.number.to_string(),
+                game.round.to_string(),
+                game.opening.to_string(),
+                agents[game.agents[0]].clone(),
+                agents[game.agents[1]].clone(),
+                (f64::from(game.result + 1) / 2.0).to_string(),
+                game.ending.words().to_owned(),
+                game.moves.len().to_string(),
+                game.opening_plies.to_string(),
+                incidents.join("; "),
+                game.moves.join(" "),
+            ],
+        );
+    }
+    text
+}
+
+/// One row per two agents that met, as `a` sees it. `pairs_0` to `pairs_4` count pairs by half points; infinite
+/// Elo is `inf`.
+#[must_use]
+pub fn meetings_csv(summary: &Summary) -> String {
+    let mut text = String::from(
+        "a,b,first_wins,first_draws,first_losses,second_wins,second_draws,second_losses,pairs_0,pairs_1,pairs_2,pairs_3,pairs_4,score,score_low,score_high,elo,elo_low,elo_high,los,distinct_games,unpaired_games\r\n",
+    );
+    for Meeting { agents, by_seat, estimate, distinct_games, unpaired_games } in &summary.meetings {
+        let Estimate { pairs, score, score_interval, elo, elo_interval, los } = estimate;
+        let mut fields: Vec<String> = agents.iter().map(|&agent| summary.agents[agent].agent.clone()).collect();
+        for record in [by_seat.first, by_seat.second] {
+            fields.extend([record.wins, record.draws, record.losses].map(|count| count.to_string()));
+        }
+        fields.extend(pairs.counts().map(|count| count.to_string()));
+        let numbers = [*score, score_interval[0], score_interval[1], *elo, elo_interval[0], elo_interval[1], *los];
+        fields.extend(numbers.map(|number| format!("{number:.6}")));
+        fields.extend([distinct_games, unpaired_games].map(ToString::to_string));
+        row(&mut text, &fields);
+    }
+    text
+}
+
+fn row(text: &mut String, fields: &[String]) {
+    let quoted = |field: &String| match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.clone(),
+    };
+    *text += &(fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::tests::record;
+    use crate::{Ending, Incident};
+
+    #[test]
+    fn rows_are_quoted_where_they_must_be() {
+        let mut record = record(&["mcts:sims=9,c=1", "y"], &[(0, [0, 1], 1, "0,4 5,8"), (1, [1, 0], 0, "a b")]);
+        record.games[0].incidents.push(Incident { ply: 1, agent: 1, kind: Ending::IllegalMove, what: "\"z\"".into() });
+        let games = games_csv(&record);
+        let lines: Vec<&str> = games.split("\r\n").collect();
+        assert_eq!(lines[1], r#"0,0,0,"mcts:sims=9,c=1",y,1,by the rules,2,1,"ply 1: y: ""z""","0,4 5,8""#);
+        assert_eq!((lines[2].split(',').nth(6), lines.len()), (Some("0.5"), 4));
+        let meetings = meetings_csv(&Summary::new(&record, &[None, None]));
+        let lines: Vec<&str> = meetings.split("\r\n").collect();
+        assert!(lines[1].starts_with(r#""mcts:sims=9,c=1",y,1,0,0,0,1,0,0,0,0,1,0,0.750000,"#), "{}", lines[1]);
+        assert_eq!(lines[0].split(',').count(), lines[1].split(',').count() - 1);
+    }
+}

@@ -1,0 +1,222 @@
+//! A tournament as one HTML page: what it says, how sure it is, and all games on the board.
+
+use anyhow::Result;
+use turnstone_env::DynGame;
+
+use super::tables::percent;
+use super::{RATINGS, games, rating_ranges, tables};
+use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
+use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
+
+/// The page.
+///
+/// # Errors
+/// A move of a game is not legal, as in the record of another game or version.
+pub fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) -> Result<String> {
+    let mut parts = Vec::new();
+    match &summary.meetings[..] {
+        [] => {}
+        [meeting] if summary.agents.len() == 2 => parts.push(match_part(meeting)),
+        _ => parts.extend(tournament_parts(summary)),
+    }
+    if !record.games.is_empty() {
+        parts.push(games::part(game, record)?);
+    }
+    parts.push(conditions(record, summary));
+    let name = title(&record.header.game);
+    let page = Page {
+        title: &format!("{name}: a Turnstone {}", kind(record)),
+        header: &header(&name, record, summary),
+        parts: &parts,
+        footer: &format!(
+            "turnstone {} · rules of {} version {}",
+            env!("CARGO_PKG_VERSION"),
+            game.name(),
+            game.version()
+        ),
+        script: include_str!("page.js"),
+    };
+    Ok(page.html())
+}
+
+fn kind(record: &TournamentRecord) -> &'static str {
+    if record.header.agents.len() == 2 { "match" } else { "tournament" }
+}
+
+fn header(name: &str, record: &TournamentRecord, summary: &Summary) -> String {
+    let settings = &record.header.settings;
+    let params: Vec<String> = record.header.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let (params, kind) = (escaped(&params.join(", ")), kind(record));
+    let headline: String = match &summary.meetings[..] {
+        [] => "<p class=\"lead\">No game has been played yet.</p>".into(),
+        [meeting] if summary.agents.len() == 2 => match_headline(meeting, summary),
+        _ => tournament_headline(summary),
+    };
+    let tile = |figure: String, what: &str| format!("<div class=\"tile\"><b>{figure}</b><span>{what}</span></div>");
+    let plies = if summary.games == 0 { "–".into() } else { format!("{:.1}", summary.mean_plies) };
+    let tiles = [
+        tile(grouped(summary.games as u64), "games"),
+        tile(grouped(summary.distinct_games as u64), "of them distinct"),
+        tile(plies, "plies on average"),
+        tile(percent(summary.first_seat.score), "score of player 1, whoever it is"),
+    ];
+    format!(
+        "<p class=\"brand\">Turnstone · arena</p>\n<h1>{name}: {kind}</h1>\n<p class=\"sub\">{}, seed {}<br>{params}</p>\n{headline}<div class=\"tiles\">{}</div>\n",
+        format_words(settings.format, summary.agents.len()),
+        settings.seed,
+        tiles.concat()
+    )
+}
+
+/// Score, Elo and certainty of a match in large figures.
+fn match_headline(meeting: &Meeting, summary: &Summary) -> String {
+    let [a, b] = meeting.agents.map(|agent| escaped(&summary.agents[agent].agent));
+    let estimate = &meeting.estimate;
+    let ([low, high], [elo_low, elo_high]) = (estimate.score_interval.map(percent), estimate.elo_interval.map(signed));
+    let tile = |head: &str, figure: String, lines: &[String]| {
+        let lines: String = lines.iter().map(|line| format!("<span>{line}</span>")).collect();
+        format!("<div class=\"tile\"><span class=\"against\">{head}</span><b>{figure}</b>{lines}</div>")
+    };
+    let mut tiles = vec![
+        tile("score of A", percent(estimate.score), &[format!("95 % interval {low} to {high}")]),
+        tile("Elo of A above B", signed(estimate.elo), &[format!("95 % interval {elo_low} to {elo_high}")]),
+        tile("A is the stronger", percent(estimate.los), &["likelihood of superiority".into()]),
+    ];
+    if let Some(sprt) = &summary.sprt {
+        let [low, high] = sprt.bounds;
+        let ratio = format!("log-likelihood ratio {:.2}, bounds {low:.2} and {high:.2}", sprt.log_likelihood_ratio);
+        let lines =
+            [sprt.decision.to_string(), escaped(&sprt.hypotheses()), ratio].map(|line| line.replace(" -", " −"));
+        let figure = match sprt.decision {
+            Decision::Continue => "open",
+            Decision::AcceptH0 => "H0",
+            Decision::AcceptH1 => "H1",
+        };
+        tiles.push(tile("sequential test", figure.into(), &lines));
+    }
+    format!(
+        "<p class=\"agents\"><b>A</b> {a}<br><b>B</b> {b}</p>\n<div class=\"tiles headline\">{}</div>\n",
+        tiles.concat()
+    )
+}
+
+/// The strongest three.
+fn tournament_headline(summary: &Summary) -> String {
+    let tile = |(place, agent): (usize, usize)| {
+        let standing = &summary.agents[agent];
+        let ([low, high], name) = (standing.rating_interval.map(signed), escaped(&standing.agent));
+        format!(
+            "<div class=\"tile\"><span class=\"against\">{place}. {name}</span><b>{}</b><span>Elo, 95 % interval {low} to {high}</span><span>{} of {} games' points</span></div>",
+            signed(standing.rating),
+            percent(standing.score),
+            standing.by_seat.total().games()
+        )
+    };
+    let tiles: String = (1..).zip(summary.ranking()).take(3).map(tile).collect();
+    format!("<div class=\"tiles headline\">{tiles}</div>\n")
+}
+
+fn match_part(meeting: &Meeting) -> Part {
+    let html = format!("<div class=\"halves\">{}{}</div>\n", tables::seats(meeting), tables::pairs(meeting));
+    Part { id: "result", heading: "Result", lead: String::new(), html }
+}
+
+fn tournament_parts(summary: &Summary) -> [Part; 2] {
+    let drawing = ranges(RATINGS, "Elo", &rating_ranges(summary));
+    let html = format!(
+        "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
+        tables::standings(summary)
+    );
+    [
+        Part { id: "ratings", heading: "Ratings", lead: String::new(), html },
+        Part { id: "cross", heading: "Cross table", lead: String::new(), html: tables::cross_table(summary) },
+    ]
+}
+
+/// How it was played, how games ended and what went wrong.
+fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
+    let rows: String = conditions_in_words(&record.header.settings)
+        .into_iter()
+        .chain([("openings", format!("{} different", record.header.openings.len()))])
+        .map(|(what, words)| format!("<tr><td>{what}</td><td>{}</td></tr>", escaped(&words)))
+        .collect();
+    let notes: String = record.notes.iter().map(|note| format!("<p class=\"lead\">{}</p>\n", escaped(note))).collect();
+    let unpaired = match summary.unpaired_games {
+        0 => String::new(),
+        games => format!(
+            "<p class=\"lead\">{games} games without the other one of their pair count for no score and no rating.</p>\n"
+        ),
+    };
+    let html = format!(
+        "{notes}{unpaired}<div class=\"halves\"><div class=\"card\"><table class=\"plain\">{rows}</table></div>{}</div><div class=\"below\">{}</div>\n",
+        tables::endings(summary),
+        tables::incidents(record)
+    );
+    Part { id: "conditions", heading: "How it was played", lead: String::new(), html }
+}
+
+fn conditions_in_words(settings: &Settings) -> Vec<(&'static str, String)> {
+    let penalty = |penalty| match penalty {
+        Penalty::Lose => "loses the game",
+        Penalty::Random => "random moves are played for it",
+    };
+    let mut rows = vec![("games of a meeting", settings.games.to_string())];
+    if let Some(clock) = settings.clock {
+        let seconds = clock as f64 / 1000.0;
+        rows.push((
+            "clock of each player",
+            format!("{seconds} s a game; without time it {}", penalty(settings.out_of_time)),
+        ));
+    }
+    rows.push(("a player at fault", penalty(settings.on_fault).into()));
+    let adjudication = match settings.adjudication {
+        Adjudication::None => "none: games are played out",
+        Adjudication::Exact => "by the exact truth as soon as it covers the position",
+    };
+    rows.push(("adjudication", adjudication.into()));
+    rows
+}
+
+fn format_words(format: Format, agents: usize) -> String {
+    match format {
+        _ if agents == 2 => "two agents".to_owned(),
+        Format::RoundRobin => format!("round-robin of {agents} agents"),
+        Format::Swiss { rounds } => format!("Swiss system, {agents} agents, {rounds} rounds"),
+        Format::Gauntlet => format!("gauntlet: the first agent against {} others", agents - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstone_env::Erased;
+    use turnstone_env::games::MuTorere;
+
+    use super::*;
+    use crate::summary::tests::record;
+    use crate::{Ending, Incident, TournamentRecord};
+
+    fn html(record: &TournamentRecord) -> Result<String> {
+        let summary = Summary::new(record, &vec![None; record.header.agents.len()]);
+        page(&Erased::new(MuTorere::default()), record, &summary)
+    }
+
+    #[test]
+    fn a_match_a_tournament_and_nothing_make_pages() {
+        let mut games = record(&["<a>", "b"], &[(0, [0, 1], 1, "0,4 1,0"), (1, [1, 0], 0, "2,4 1,2")]);
+        games.games[1].incidents.push(Incident { ply: 1, agent: 0, kind: Ending::Crash, what: "</script>".into() });
+        let page = html(&games).expect("legal moves");
+        assert!(page.contains("&lt;a&gt;") && !page.contains("<a>") && page.contains("75.0 %"), "{page}");
+        assert_eq!(page.matches("</script>").count(), 3);
+        let three = record(&["a", "b", "c"], &[(0, [0, 1], 1, "0,4"), (1, [1, 0], 0, "2,4"), (2, [1, 2], 0, "2,4")]);
+        let page = html(&three).expect("legal moves");
+        assert!(page.contains("id=\"cross\"") && !page.contains("NaN") && page.contains("1 games without"), "{page}");
+        let none = html(&record(&["a", "b"], &[])).expect("no moves");
+        assert!(none.contains("No game has been played yet") && !none.contains("NaN"), "{none}");
+    }
+
+    #[test]
+    fn a_record_of_other_rules_is_refused() {
+        let fault = html(&record(&["a", "b"], &[(3, [0, 1], 1, "0,4 0,4")])).expect_err("an illegal move");
+        assert!(format!("{fault:#}").starts_with("game 3 of the record: "), "{fault:#}");
+    }
+}

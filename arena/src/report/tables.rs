@@ -1,0 +1,136 @@
+//! The tables of the page: records by seat, pairs, standings, cross table, ends and faults.
+
+use std::fmt::Write;
+
+use crate::page::{escaped, signed};
+use crate::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
+
+/// A's record in both seats.
+pub(super) fn seats(meeting: &Meeting) -> String {
+    let mut rows = String::new();
+    let SeatRecord { first, second } = meeting.by_seat;
+    for (seat, record) in [("player 1", first), ("player 2", second), ("both", meeting.by_seat.total())] {
+        let Record { wins, draws, losses } = record;
+        let score = percent(record.score());
+        write!(
+            rows,
+            "<tr><td>{seat}</td><td>{}</td><td>{wins}</td><td>{draws}</td><td>{losses}</td><td>{score}</td></tr>",
+            record.games()
+        )
+        .expect("a string");
+    }
+    format!(
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>A as</th><th>games</th><th>won</th><th>drawn</th><th>lost</th><th>score</th></tr>{rows}</table></div></div>\n"
+    )
+}
+
+/// How many pairs brought A how many points, as bars.
+pub(super) fn pairs(meeting: &Meeting) -> String {
+    let counts = meeting.estimate.pairs.counts();
+    let most = counts.into_iter().max().unwrap_or(0).max(1);
+    let mut rows = String::new();
+    for (points, count) in ["0", "½", "1", "1½", "2"].iter().zip(counts) {
+        let share = 100.0 * count as f64 / most as f64;
+        write!(rows, r#"<tr><td>{points}</td><td class="wide"><span class="length" style="width:{share:.1}%"></span></td><td>{count}</td></tr>"#)
+            .expect("a string");
+    }
+    format!(
+        "<div class=\"card\"><table class=\"bars\"><tr><th>points of A</th><th></th><th>pairs</th></tr>{rows}</table><p class=\"note\">A pair is two games from one opening with seats swapped. All intervals come from these five counts.</p></div>\n"
+    )
+}
+
+/// All agents, the strongest first.
+pub(super) fn standings(summary: &Summary) -> String {
+    let mut rows = String::new();
+    for (place, agent) in (1..).zip(summary.ranking()) {
+        let standing = &summary.agents[agent];
+        let (first, second) = (record(standing.by_seat.first), record(standing.by_seat.second));
+        let ahead = standing.ahead.map(percent).unwrap_or_default();
+        let ([low, high], games) = (standing.rating_interval.map(signed), standing.by_seat.total().games());
+        write!(
+            rows,
+            "<tr><td>{place}</td><td class=\"name\">{}</td><td><b>{}</b></td><td>[{low}, {high}]</td><td>{ahead}</td><td>{}</td><td>{games}</td><td>{first}</td><td>{second}</td></tr>",
+            escaped(&standing.agent),
+            signed(standing.rating),
+            percent(standing.score),
+        )
+        .expect("a string");
+    }
+    format!(
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: how sure it is that the agent is stronger than the next one. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
+    )
+}
+
+/// Everyone against everyone, the strongest first.
+pub(super) fn cross_table(summary: &Summary) -> String {
+    let ranking = summary.ranking();
+    let heads: String = (1..=ranking.len()).map(|place| format!("<th>{place}</th>")).collect();
+    let mut rows = String::new();
+    for (place, &a) in (1..).zip(&ranking) {
+        let cells: String = ranking.iter().map(|&b| cell(summary, a, b)).collect();
+        write!(rows, "<tr><td class=\"name\">{place}. {}</td>{cells}</tr>", escaped(&summary.agents[a].agent))
+            .expect("a string");
+    }
+    format!(
+        "<div class=\"card\"><div class=\"scroll\"><table class=\"cross\"><tr><th></th>{heads}</tr>{rows}</table></div><p class=\"note\">Score of the row against the column, and games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
+    )
+}
+
+fn cell(summary: &Summary, a: usize, b: usize) -> String {
+    let Some(Meeting { by_seat, estimate, .. }) = summary.meeting(a, b) else {
+        return format!("<td class=\"none\">{}</td>", if a == b { "·" } else { "" });
+    };
+    let ([low, high], superiority) = (estimate.elo_interval.map(signed), percent(estimate.los));
+    let tip = format!("Elo {} [{low}, {high}], likelihood of superiority {superiority}", signed(estimate.elo));
+    let (colour, strength) = (if estimate.score < 0.5 { "less" } else { "more" }, 120.0 * (estimate.score - 0.5).abs());
+    format!(
+        "<td class=\"{colour}\" style=\"--share:{strength:.0}%\" title=\"{tip}\">{}<br><span class=\"sub\">{}</span></td>",
+        percent(estimate.score),
+        record(by_seat.total())
+    )
+}
+
+/// How the games ended.
+pub(super) fn endings(summary: &Summary) -> String {
+    let mut rows = String::new();
+    for (ending, games) in &summary.endings {
+        write!(rows, "<tr><td>{}</td><td>{games}</td></tr>", ending.words()).expect("a string");
+    }
+    format!("<div class=\"card\"><table><tr><th>games ended</th><th></th></tr>{rows}</table></div>\n")
+}
+
+/// What went wrong, game by game; nothing if nothing did.
+pub(super) fn incidents(record: &TournamentRecord) -> String {
+    /// Rows; there may be one in every game.
+    const MOST: usize = 100;
+    let all = record.games.iter().flat_map(|game| game.incidents.iter().map(move |incident| (game.number, incident)));
+    let (mut rows, total) = (String::new(), all.clone().count());
+    if total == 0 {
+        return rows;
+    }
+    for (game, incident) in all.take(MOST) {
+        let (agent, what) = (escaped(&record.header.agents[incident.agent]), escaped(&incident.what));
+        write!(
+            rows,
+            "<tr><td><a href=\"#game-{}\">{}</a></td><td>{}</td><td class=\"name\">{agent}</td><td>{}</td><td class=\"name\">{what}</td></tr>",
+            game + 1,
+            game + 1,
+            incident.ply + 1,
+            incident.kind.words()
+        )
+        .expect("a string");
+    }
+    let more = if total > MOST { format!("<p class=\"note\">The first {MOST} of {total}.</p>") } else { String::new() };
+    format!(
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">what was said</th></tr>{rows}</table></div>{more}</div>\n"
+    )
+}
+
+fn record(record: Record) -> String {
+    format!("{} – {} – {}", record.wins, record.draws, record.losses)
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    if share.is_nan() { "–".into() } else { format!("{:.1} %", 100.0 * share) }
+}

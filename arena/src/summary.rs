@@ -1,0 +1,302 @@
+//! What the games of a tournament say: results by agent, by seat and by meeting, ratings, and how sure they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Formatter};
+
+use serde::Serialize;
+
+use super::result::signed;
+use super::{
+    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
+};
+
+/// A tournament in numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// The agents by index.
+    pub agents: Vec<Standing>,
+    /// Every two agents that met, by their indices.
+    pub meetings: Vec<Meeting>,
+    /// Games played.
+    pub games: usize,
+    /// Games that differ in at least one move from all others of their meeting.
+    pub distinct_games: usize,
+    /// Games whose partner from the same opening was not played: they count in the records, but neither for scores nor
+    /// for ratings.
+    pub unpaired_games: usize,
+    /// Plies of a game, on average, the opening's included; `null` if none was played.
+    pub mean_plies: f64,
+    /// What the first seat brought its players, whoever they were.
+    pub first_seat: Estimate,
+    /// How many games ended in which way.
+    pub endings: BTreeMap<Ending, usize>,
+    /// Where the sequential test stands, if there is one.
+    pub sprt: Option<SprtState>,
+}
+
+/// An agent of a tournament.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Standing {
+    /// Its spec.
+    pub agent: String,
+    /// Its record in both seats.
+    pub by_seat: SeatRecord,
+    /// Its share of the points, 0..=1; `null` if it did not play.
+    pub score: f64,
+    /// Its joint rating on the Elo scale.
+    pub rating: f64,
+    /// The rating's 95 % interval.
+    pub rating_interval: [f64; 2],
+    /// Its place in the order of ratings, from 1.
+    pub rank: usize,
+    /// How sure it is, 0..=1, that it is stronger than the next one in this order; `null` for the last.
+    pub ahead: Option<f64>,
+    /// What went wrong with it: clocks, illegal moves, crashes.
+    pub faults: BTreeMap<Ending, usize>,
+}
+
+/// The games between two agents, as the first of them sees them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Meeting {
+    /// The agents' indices, the lower one first.
+    pub agents: [usize; 2],
+    /// The record in both seats.
+    pub by_seat: SeatRecord,
+    /// What the pairs say.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// Games that differ in at least one move.
+    pub distinct_games: usize,
+    /// Games whose partner from the same opening was not played.
+    pub unpaired_games: usize,
+}
+
+impl Summary {
+    /// The summary of a tournament. `anchors` holds known ratings of agents; without any the mean rating is 0.
+    #[must_use]
+    pub fn new(record: &TournamentRecord, anchors: &[Option<f64>]) -> Self {
+        let (specs, games) = (&record.header.agents, &record.games);
+        let mut met: BTreeMap<[usize; 2], Vec<&GameRecord>> = BTreeMap::new();
+        for game in games {
+            let [a, b] = game.agents;
+            met.entry([a.min(b), a.max(b)]).or_default().push(game);
+        }
+        let meetings: Vec<Meeting> = met.iter().map(|(agents, games)| Meeting::new(*agents, games)).collect();
+        let pairings: Vec<Pairing> =
+            meetings.iter().map(|meeting| Pairing { agents: meeting.agents, pairs: meeting.estimate.pairs }).collect();
+        let ratings = Ratings::new(&pairings, anchors);
+        let first_seat = met.values().map(|games| pairs(games, |game| game.result).0).sum::<Pentanomial>();
+        let test = record.header.settings.sprt.zip(meetings.first());
+        Self {
+            agents: (0..specs.len()).map(|agent| Standing::new(&specs[agent], agent, games, &ratings)).collect(),
+            games: games.len(),
+            distinct_games: meetings.iter().map(|meeting| meeting.distinct_games).sum(),
+            unpaired_games: meetings.iter().map(|meeting| meeting.unpaired_games).sum(),
+            mean_plies: games.iter().map(|game| game.moves.len() as f64).sum::<f64>() / games.len() as f64,
+            first_seat: first_seat.estimate(),
+            endings: count(games.iter().map(|game| game.ending)),
+            sprt: test.map(|(test, meeting)| test.state(&meeting.estimate.pairs)),
+            meetings,
+        }
+    }
+
+    /// The agents' indices, the strongest first.
+    #[must_use]
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut ranking: Vec<usize> = (0..self.agents.len()).collect();
+        ranking.sort_by_key(|&agent| self.agents[agent].rank);
+        ranking
+    }
+
+    /// The games between two agents as the first given sees them.
+    #[must_use]
+    pub fn meeting(&self, a: usize, b: usize) -> Option<Meeting> {
+        let meeting = self.meetings.iter().find(|meeting| meeting.agents == [a.min(b), a.max(b)])?;
+        Some(if a < b { meeting.clone() } else { meeting.swapped() })
+    }
+}
+
+impl Standing {
+    fn new(spec: &str, agent: usize, games: &[GameRecord], ratings: &Ratings) -> Self {
+        let by_seat = SeatRecord::of(games.iter().filter_map(|game| game.seen_by(agent)));
+        let faults = games.iter().flat_map(|game| &game.incidents).filter(|incident| incident.agent == agent);
+        Self {
+            agent: spec.to_owned(),
+            by_seat,
+            score: by_seat.total().score(),
+            rating: ratings.elo(agent),
+            rating_interval: ratings.interval(agent),
+            rank: ratings.rank(agent),
+            ahead: ratings.next(agent).map(|next| ratings.superiority(agent, next)),
+            faults: count(faults.map(|incident| incident.kind)),
+        }
+    }
+}
+
+impl Meeting {
+    /// What a match says of its first agent.
+    #[must_use]
+    pub fn of_match(record: &TournamentRecord) -> Self {
+        Self::new([0, 1], &record.games.iter().collect::<Vec<_>>())
+    }
+
+    fn new(agents: [usize; 2], games: &[&GameRecord]) -> Self {
+        let seen = |game: &GameRecord| game.seen_by(agents[0]).map_or(0, |(_, result)| result);
+        let (pairs, unpaired_games) = pairs(games, seen);
+        let lines: BTreeSet<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
+        Self {
+            agents,
+            by_seat: SeatRecord::of(games.iter().filter_map(|game| game.seen_by(agents[0]))),
+            estimate: pairs.estimate(),
+            distinct_games: lines.len(),
+            unpaired_games,
+        }
+    }
+
+    fn swapped(&self) -> Self {
+        let [a, b] = self.agents;
+        Self {
+            agents: [b, a],
+            by_seat: self.by_seat.swapped(),
+            estimate: self.estimate.pairs.swapped().estimate(),
+            ..self.clone()
+        }
+    }
+}
+
+/// One line: the record, score and Elo with intervals.
+impl Display for Meeting {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Record { wins, draws, losses } = self.by_seat.total();
+        let Estimate { score, score_interval, elo, elo_interval, .. } = self.estimate;
+        let ([low, high], [elo_low, elo_high]) = (score_interval.map(|s| 100.0 * s), elo_interval.map(signed));
+        write!(f, "{wins} won, {draws} drawn, {losses} lost: {:.1} % [{low:.1}, {high:.1}], ", 100.0 * score)?;
+        write!(f, "Elo {} [{elo_low}, {elo_high}]", signed(elo))
+    }
+}
+
+impl GameRecord {
+    /// The game's result for an agent, 1, 0 or -1, and the seat in which it had it, 0 or 1; `None` if it did not play.
+    fn seen_by(&self, agent: usize) -> Option<(usize, i8)> {
+        let seat = self.agents.iter().position(|&player| player == agent)?;
+        Some((seat, if seat == 0 { self.result } else { -self.result }))
+    }
+}
+
+/// The pairs among games, by two results each, and how many games have no partner.
+fn pairs(games: &[&GameRecord], result: impl Fn(&GameRecord) -> i8) -> (Pentanomial, usize) {
+    let mut halves = BTreeMap::new();
+    let mut pairs = Pentanomial::default();
+    for game in games {
+        match halves.remove(&(game.number / 2)) {
+            None => _ = halves.insert(game.number / 2, result(game)),
+            Some(other) => pairs.add([other, result(game)]),
+        }
+    }
+    (pairs, halves.len())
+}
+
+fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
+    let mut counts = BTreeMap::new();
+    endings.for_each(|ending| *counts.entry(ending).or_default() += 1);
+    counts
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::{Adjudication, Format, Header, Incident, Penalty, Settings};
+
+    /// A tournament with these agents and games: number, first and second player, result for the first, moves.
+    pub(crate) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
+        let settings = Settings {
+            format: Format::RoundRobin,
+            games: 4,
+            seed: 7,
+            clock: None,
+            out_of_time: Penalty::Random,
+            on_fault: Penalty::Lose,
+            adjudication: Adjudication::None,
+            sprt: (agents.len() == 2).then(|| "0,50".parse().expect("a test")),
+        };
+        let game = |&(number, agents, result, moves): &(usize, [usize; 2], i8, &str)| GameRecord {
+            number,
+            round: 0,
+            agents,
+            opening: number / 2,
+            opening_plies: 1,
+            moves: moves.split(' ').map(String::from).collect(),
+            result,
+            ending: Ending::Rules,
+            incidents: Vec::new(),
+        };
+        let header = Header {
+            turnstone_arena: Header::FORMAT,
+            game: "mu_torere".into(),
+            version: 1,
+            params: turnstone_env::Params::default(),
+            agents: agents.iter().map(|&agent| agent.into()).collect(),
+            networks: vec![None; agents.len()],
+            settings,
+            openings: Vec::new(),
+        };
+        TournamentRecord { header, notes: Vec::new(), games: games.iter().map(game).collect() }
+    }
+
+    #[test]
+    fn a_match_is_counted_by_seat_and_by_pair() {
+        let games =
+            [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 1], 1, "a"), (3, [1, 0], 1, "c"), (5, [1, 0], 1, "d")];
+        let mut record = record(&["x", "y"], &games);
+        record.games[4].ending = Ending::Crash;
+        record.games[4].incidents.push(Incident { ply: 1, agent: 0, kind: Ending::Crash, what: "gone".into() });
+        let summary = Summary::new(&record, &[None, None]);
+        let meeting = &summary.meetings[0];
+        assert_eq!(meeting.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
+        assert_eq!(meeting.by_seat.second, Record { wins: 0, draws: 1, losses: 2 });
+        // Pairs of 3/2 and 1 points; the last game has no partner.
+        assert_eq!((meeting.estimate.pairs.counts(), meeting.unpaired_games), ([0, 0, 1, 1, 0], 1));
+        assert_eq!((summary.games, summary.distinct_games, meeting.estimate.score), (5, 4, 0.625));
+        assert_eq!(summary.meeting(1, 0).map(|m| (m.estimate.score, m.by_seat.second.losses)), Some((0.375, 2)));
+        assert_eq!(summary.agents[0].faults, BTreeMap::from([(Ending::Crash, 1)]));
+        assert_eq!((summary.agents[0].by_seat, summary.agents[0].score), (meeting.by_seat, 0.5));
+        // Player 1 scored 1 and 1/2, then 1 and 1.
+        assert_eq!(summary.first_seat.pairs.counts(), [0, 0, 0, 1, 1]);
+        assert!(summary.sprt.is_some() && summary.mean_plies == 1.0);
+    }
+
+    #[test]
+    fn a_clean_sweep_in_one_line() {
+        let games: Vec<_> =
+            (0..10).map(|n| if n % 2 == 0 { (n, [0, 1], 1, "a b") } else { (n, [1, 0], -1, "a b") }).collect();
+        let record = record(&["x", "y"], &games);
+        let meeting = Meeting::of_match(&record);
+        assert_eq!((meeting.estimate.score, meeting.distinct_games), (1.0, 1));
+        let line = meeting.to_string();
+        assert!(
+            line.starts_with("10 won, 0 drawn, 0 lost: 100.0 % [")
+                && line.contains("Elo +inf [")
+                && line.ends_with("+inf]"),
+            "{line}"
+        );
+        assert_eq!(record.sample(), "`x`, player 1, against `y`: won; 1 plies of the opening, then theirs\n\n`a b`");
+    }
+
+    #[test]
+    fn ratings_rank_the_agents() {
+        let games = [(0, [0, 1], 1, "a"), (1, [1, 0], -1, "b"), (2, [1, 2], 1, "a"), (3, [2, 1], -1, "c")];
+        let summary = Summary::new(&record(&["x", "y", "z"], &games), &[None, Some(100.0), None]);
+        assert_eq!((summary.ranking(), summary.agents[1].rating), (vec![0, 1, 2], 100.0));
+        assert!(summary.agents[0].ahead.is_some_and(|sure| sure > 0.6) && summary.agents[2].ahead.is_none());
+        assert!(summary.agents[0].rating > 200.0 && summary.meeting(0, 2).is_none() && summary.sprt.is_none());
+        let json = serde_json::to_value(&summary).expect("JSON");
+        assert_eq!(json["meetings"][0]["pairs"], serde_json::json!([0, 0, 0, 0, 1]));
+    }
+
+    #[test]
+    fn no_game_at_all() {
+        let summary = Summary::new(&record(&["x", "y"], &[]), &[None, None]);
+        assert!(summary.meetings.is_empty() && summary.mean_plies.is_nan());
+        assert_eq!(serde_json::to_value(&summary).expect("JSON")["mean_plies"], serde_json::Value::Null);
+    }
+}

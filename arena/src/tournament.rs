@@ -1,0 +1,303 @@
+//! Playing a tournament: round by round, on several threads, with a result that does not depend on their number.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use turnstone_agents::streams::Stream;
+use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, Thinking};
+use turnstone_env::{Action, AnyState};
+use turnstone_statistics::{Decision, Pentanomial, Sprt};
+
+use super::journal::Journal;
+use super::openings::{Opening, OpeningSource, openings};
+use super::record::{Adjudication, Ending, GameRecord, Header, Settings, TournamentRecord};
+use super::referee::Referee;
+use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
+
+/// A tournament that is ready to be played.
+pub struct Tournament<'a> {
+    game: &'a dyn PlayableGame,
+    agents: Vec<&'a Agent>,
+    header: Header,
+    openings: Vec<Opening>,
+    notes: Vec<String>,
+    tables: PathBuf,
+}
+
+/// How a tournament is to be run, which changes nothing of its result.
+#[derive(Clone, Copy)]
+pub struct Running<'a> {
+    /// Threads.
+    pub threads: usize,
+    /// Hears of every game that ends, in any order.
+    pub progress: &'a (dyn Fn(&GameRecord) + Sync),
+    /// Set from outside to stop it; games in progress are finished.
+    pub stop: &'a AtomicBool,
+}
+
+impl<'a> Tournament<'a> {
+    /// Makes a tournament of these agents from these openings. If there are not enough openings, every meeting has so
+    /// many games less, and a note says so.
+    ///
+    /// # Errors
+    /// There are fewer than two agents, or a test is asked for of more, or games would end before they begin.
+    pub fn new(
+        game: &'a dyn PlayableGame,
+        agents: Vec<&'a Agent>,
+        mut settings: Settings,
+        openings: Vec<Opening>,
+        tables: PathBuf,
+    ) -> Result<Self> {
+        ensure!(agents.len() >= 2, "a tournament needs at least two agents");
+        ensure!(
+            settings.sprt.is_none() || agents.len() == 2,
+            "a sequential test is for two agents, not {}",
+            agents.len()
+        );
+        let mut notes = Vec::new();
+        let asked = settings.games;
+        settings.games = settings.games.min(2 * (openings.len() / rounds(&settings)));
+        ensure!(settings.games > 0, "there are {} different openings for {} rounds", openings.len(), rounds(&settings));
+        if settings.games < asked {
+            let (found, games) = (openings.len(), settings.games);
+            notes.push(format!("only {found} different openings: {games} games of each meeting in place of {asked}"));
+        }
+        let header = Header {
+            turnstone_arena: Header::FORMAT,
+            game: game.name().to_owned(),
+            version: game.version(),
+            params: game.params(),
+            agents: agents.iter().map(|agent| agent.spec.to_string()).collect(),
+            networks: agents.iter().map(|agent| agent.network_checksum()).collect(),
+            openings: openings[..openings_needed(&settings)].iter().map(|opening| opening.text(game)).collect(),
+            settings,
+        };
+        let tournament = Self { game, agents, header, openings, notes, tables };
+        for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
+            agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // a wrong command line is told at once
+        }
+        if let Some(truth) = tournament.referee()?.truth {
+            let covered = truth.value(&game.start()).is_some();
+            ensure!(
+                !covered,
+                "the exact truth of {} covers its start: every game would end before it begins",
+                game.name()
+            );
+        }
+        Ok(tournament)
+    }
+
+    /// What is to be played.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What there is to say before it begins.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Games that will be played if nothing ends it early.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        games_planned(&self.header.settings, self.agents.len())
+    }
+
+    /// Plays what is not yet in `done`, and writes it to the journal. `None` if `running.stop` was set before the end.
+    ///
+    /// # Errors
+    /// An agent cannot play at all, the journal cannot be written, or `done` does not belong to this tournament.
+    pub fn play(
+        &self,
+        journal: Option<&Journal>,
+        done: Vec<GameRecord>,
+        running: &Running<'_>,
+    ) -> Result<Option<TournamentRecord>> {
+        let mut done: HashMap<usize, GameRecord> = done.into_iter().map(|game| (game.number, game)).collect();
+        let mut games: Vec<GameRecord> = Vec::with_capacity(self.games());
+        let mut notes = self.notes.clone();
+        for round in 0..rounds(&self.header.settings) {
+            let plans = plans(&self.header.settings, self.agents.len(), round, &games);
+            let mut board = Board::new(plans.len(), self.header.settings.sprt);
+            for (i, plan) in plans.iter().enumerate() {
+                if let Some(game) = done.remove(&plan.number) {
+                    ensure!(is_of(&game, plan), "the journal's game {} is of another tournament", plan.number);
+                    (running.progress)(&game);
+                    board.put(i, game);
+                }
+            }
+            let board = Mutex::new(board);
+            self.play_round(&plans, &board, journal, running)?;
+            let board = board.into_inner().map_err(|_| anyhow!("a thread has failed"))?;
+            let Some(played) = board.finished() else { return Ok(None) };
+            let all = played.len() == plans.len();
+            games.extend(played);
+            if !all {
+                notes.push(format!("the sequential test ended the match after {} games", games.len()));
+            }
+        }
+        Ok(Some(TournamentRecord { header: self.header.clone(), notes, games }))
+    }
+
+    fn play_round(
+        &self,
+        plans: &[Plan],
+        board: &Mutex<Board>,
+        journal: Option<&Journal>,
+        running: &Running<'_>,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<()> {
+            // Others stop too when one cannot go on.
+            self.play_some(plans, &next, board, journal, running)
+                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..running.threads.clamp(1, plans.len())).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+
+    /// Plays one game after the other of those that no thread has taken.
+    fn play_some(
+        &self,
+        plans: &[Plan],
+        next: &AtomicUsize,
+        board: &Mutex<Board>,
+        journal: Option<&Journal>,
+        running: &Running<'_>,
+    ) -> Result<()> {
+        let referee = self.referee()?;
+        let mut players: Vec<Option<Box<dyn Player>>> = self.agents.iter().map(|_| None).collect();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if running.stop.load(Ordering::Relaxed) || number >= lock(board).end {
+                return Ok(());
+            }
+            if lock(board).games[number].is_some() {
+                continue;
+            }
+            let plan = &plans[number];
+            for agent in plan.agents {
+                if players[agent].is_none() {
+                    players[agent] = Some(self.player(agent)?);
+                }
+            }
+            let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
+                unreachable!("two different agents whose players were just made")
+            };
+            let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
+            for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
+                players[incident.agent] = None; // who is gone may be there again in the next game
+            }
+            if let Some(journal) = journal {
+                journal.add(&game)?;
+            }
+            (running.progress)(&game);
+            lock(board).put(number, game);
+        }
+    }
+
+    /// An agent's player. An engine that did not start this time is at fault in the game, and the rest goes on.
+    fn player(&self, agent: usize) -> Result<Box<dyn Player>> {
+        match self.agents[agent].player(self.game) {
+            Err(AgentError::Player(fault)) => Ok(Box::new(Absent(fault))),
+            player => Ok(player?),
+        }
+    }
+
+    fn referee(&self) -> Result<Referee<'_>> {
+        let settings = &self.header.settings;
+        let truth = match settings.adjudication {
+            Adjudication::None => None,
+            Adjudication::Exact => {
+                let truth = self.game.truth(&self.tables, Effort::Quick)?;
+                ensure!(truth.is_some(), "there is no exact truth of {} with these parameters", self.game.name());
+                truth
+            }
+        };
+        Ok(Referee { game: self.game, settings, truth })
+    }
+}
+
+/// A player that is not there; its game goes by the rule for faults.
+struct Absent(PlayerFault);
+
+impl Player for Absent {
+    fn think(&mut self, _: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+        Err(self.0.clone())
+    }
+}
+
+/// Whether a game, which comes from a file, was played by this plan.
+fn is_of(game: &GameRecord, plan: &Plan) -> bool {
+    let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
+    let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
+    planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
+}
+
+fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The games of a round as they come in, and the test that may end it. The test hears of the pairs in the order of their
+/// numbers, so that it ends with the same one however the games are spread over threads.
+struct Board {
+    games: Vec<Option<GameRecord>>,
+    /// The games from here on need not be played.
+    end: usize,
+    sprt: Option<Sprt>,
+    /// Pairs that the test has heard of.
+    heard: Pentanomial,
+}
+
+impl Board {
+    fn new(games: usize, sprt: Option<Sprt>) -> Self {
+        Self { games: vec![None; games], end: games, sprt, heard: Pentanomial::default() }
+    }
+
+    fn put(&mut self, i: usize, game: GameRecord) {
+        self.games[i] = Some(game);
+        let Some(sprt) = self.sprt else { return };
+        let next = |heard: &Pentanomial| 2 * heard.pairs();
+        while let Some([Some(one), Some(other)]) =
+            self.games.get(next(&self.heard)..(next(&self.heard) + 2).min(self.end))
+        {
+            self.heard.add([one.result, -other.result]);
+            if sprt.decide(&self.heard) != Decision::Continue {
+                self.end = next(&self.heard);
+            }
+        }
+    }
+
+    /// All games up to the end; `None` if some are missing.
+    fn finished(mut self) -> Option<Vec<GameRecord>> {
+        self.games.truncate(self.end);
+        self.games.into_iter().collect()
+    }
+}
+
+/// Plays a plain tournament from random openings. `None` if `running.stop` was set before the end.
+///
+/// # Errors
+/// An agent cannot play.
+pub fn play(
+    game: &dyn PlayableGame,
+    agents: Vec<&Agent>,
+    settings: Settings,
+    opening_plies: [u16; 2],
+    running: &Running<'_>,
+) -> Result<Option<TournamentRecord>> {
+    let (source, seed) = (OpeningSource::Random(opening_plies), settings.seed);
+    let openings = openings(game, &source, None, openings_needed(&settings), seed, running.stop)?;
+    if openings.is_empty() {
+        return Ok(None); // stopped
+    }
+    Tournament::new(game, agents, settings, openings, PathBuf::new())?.play(None, Vec::new(), running)
+}

@@ -1,0 +1,73 @@
+//! Answers: one JSON object each. Values and probabilities are for the player to move.
+
+use serde_json::{Value, json};
+use turnstone_agents::{AnalysedAction, Analysis};
+use turnstone_env::{Action, DynGame, Outcome};
+
+use super::query::Task;
+
+/// What a search found, as far as it came.
+pub(super) fn analysed(game: &dyn DynGame, task: &Task, analysis: &Analysis) -> Value {
+    if analysis.stopped && analysis.visits == 0 {
+        return given_up(task);
+    }
+    let Analysis { mover, estimate, .. } = analysis;
+    let mut answer = head(game, task);
+    answer["rootInfo"] = json!({
+        "visits": analysis.visits,
+        "value": rounded(mover.sign() * estimate.value),
+        "winDrawLoss": estimate.win_draw_loss(*mover).map(rounded),
+        "proven": analysis.proven.map(|value| i32::from(value) * mover.sign() as i32),
+    });
+    answer["moveInfos"] = moves(game, analysis).into();
+    if analysis.stopped {
+        answer["terminated"] = true.into();
+    }
+    answer
+}
+
+/// A position in which the game is over.
+pub(super) fn finished(game: &dyn DynGame, task: &Task, outcome: &Outcome) -> Value {
+    let mut answer = head(game, task);
+    answer["outcome"] = outcome.name().into();
+    answer["moveInfos"] = json!([]);
+    answer
+}
+
+/// A task that was given up before anything was found.
+pub(super) fn given_up(task: &Task) -> Value {
+    json!({ "id": task.id, "turnNumber": task.turn, "isDuringSearch": false, "noResults": true })
+}
+
+fn head(game: &dyn DynGame, task: &Task) -> Value {
+    json!({
+        "id": task.id,
+        "turnNumber": task.turn,
+        "isDuringSearch": false,
+        "position": game.position_text(&task.state),
+        "player": game.mover(&task.state).number(),
+    })
+}
+
+/// The legal moves, the one to play first, then by visits and prior.
+fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
+    let sign = analysis.mover.sign();
+    let text = |action: &Action| game.action_text(*action);
+    let info = |(order, AnalysedAction { root, line }): (usize, &AnalysedAction)| {
+        json!({
+            "move": text(&root.action),
+            "order": order,
+            "visits": root.visits,
+            "prior": rounded(root.prior),
+            "value": (root.visits > 0).then(|| rounded(sign * root.value)),
+            "proven": root.proven.map(|value| i32::from(value) * sign as i32),
+            "pv": line.iter().map(text).collect::<Vec<_>>(),
+        })
+    };
+    analysis.actions.iter().enumerate().map(info).collect()
+}
+
+/// Six decimals of a number.
+fn rounded(number: f32) -> f64 {
+    (f64::from(number) * 1e6).round() / 1e6
+}

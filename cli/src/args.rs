@@ -1,0 +1,110 @@
+//! Arguments that several commands share: a game with its parameters, a position.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use turnstone_agents::AgentSpec;
+use turnstone_env::{Action, AnyState, DynGame, Params};
+use turnstone_selfplay::{Games, TrainableGame};
+
+/// A game and its parameters.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GameArgs {
+    /// Name of the game (see `turnstone games`)
+    game: String,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param)]
+    params: Vec<(String, String)>,
+}
+
+impl GameArgs {
+    pub(crate) fn game(&self, games: &Games) -> Result<Arc<dyn TrainableGame>> {
+        Ok(games.make(&self.game, &self.params())?)
+    }
+
+    /// The parameters that are set.
+    pub(crate) fn params(&self) -> Params {
+        to_params(&self.params)
+    }
+
+    /// The file that stands in place of a game's name.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let path = Path::new(&self.game);
+        path.extension().is_some_and(|extension| extension == "toml").then_some(path)
+    }
+}
+
+/// A game and its parameters, where something else may say which game it is.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OptionalGameArgs {
+    /// Name of the game (see `turnstone games`); the agent's, if it is from a checkpoint
+    game: Option<String>,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
+    params: Vec<(String, String)>,
+}
+
+impl OptionalGameArgs {
+    /// The game that is named, or else the one that the agent's checkpoint is for.
+    pub(crate) fn game(&self, agent: &AgentSpec, games: &Games) -> Result<Option<Arc<dyn TrainableGame>>> {
+        match &self.game {
+            Some(name) => Ok(Some(games.make(name, &to_params(&self.params))?)),
+            None => checkpoint_game(agent, games),
+        }
+    }
+}
+
+/// The game that an agent's checkpoint is for. `None` if the agent has no file.
+pub(crate) fn checkpoint_game(agent: &AgentSpec, games: &Games) -> Result<Option<Arc<dyn TrainableGame>>> {
+    let Some((name, params)) = agent.checkpoint_game()? else { return Ok(None) };
+    Ok(Some(games.make(&name, &params).with_context(|| format!("agent `{agent}`"))?))
+}
+
+fn to_params(given: &[(String, String)]) -> Params {
+    given.iter().fold(Params::new(), |params, (key, value)| params.with(key, value))
+}
+
+fn parse_param(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// A position: where it starts, and moves from there.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PositionArgs {
+    /// Position to start from, in the game's notation; the start of the game if absent
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Actions to play from there, separated by spaces
+    #[arg(long, value_name = "ACTIONS", default_value = "", hide_default_value = true)]
+    moves: String,
+}
+
+impl PositionArgs {
+    /// Whether it is another position than the start.
+    pub(crate) fn is_given(&self) -> bool {
+        self.position.is_some() || !self.moves.is_empty()
+    }
+
+    pub(crate) fn state(&self, game: &dyn DynGame) -> Result<AnyState> {
+        self.state_after(game, &self.moves)
+    }
+
+    /// The state, and the last of the moves that led there.
+    pub(crate) fn state_and_last(&self, game: &dyn DynGame) -> Result<(AnyState, Option<Action>)> {
+        let last = self.moves.split_whitespace().last().map(|text| game.parse_action(text)).transpose()?;
+        Ok((self.state(game)?, last))
+    }
+
+    /// The state after other moves than those of `--moves`.
+    pub(crate) fn state_after(&self, game: &dyn DynGame, moves: &str) -> Result<AnyState> {
+        let mut state = match &self.position {
+            Some(text) => game.parse_position(text)?,
+            None => game.start(),
+        };
+        game.play_text(&mut state, moves)?;
+        Ok(state)
+    }
+}

@@ -1,0 +1,105 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use turnstone_selfplay::Games;
+
+use crate::commands;
+
+/// Learn traditional two-player board games by self-play, and play them
+#[derive(Parser, Debug)]
+#[command(name = "turnstone", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List the games and their parameters
+    Games(commands::games::Games),
+    /// Draw a position
+    Show(commands::show::Show),
+    /// List the legal actions of a position
+    Legal(commands::legal::Legal),
+    /// Count the sequences of plies from a position
+    Perft(commands::perft::Perft),
+    /// Search a position with a classical agent
+    Search(commands::search::Search),
+    /// Play a game between two agents, people included
+    Play(commands::play::Play),
+    /// Let other programs play with an agent: the Universal Game Interface on standard input and output
+    Engine(commands::engine::Engine),
+    /// Let other programs ask what an agent thinks of positions: JSON lines, many at once
+    #[command(visible_alias = "analyze")]
+    Analyse(commands::analyse::Analyse),
+    /// Examine a config before it is trained: slips, memory, time
+    Doctor(commands::doctor::Doctor),
+    /// Train a network by self-play
+    Train(commands::train::Train),
+    /// Write a run's report: one HTML page
+    Report(commands::report::Report),
+    /// Write a checkpoint for other programs: safetensors, ONNX, or a bundle that plays
+    Export(commands::export::Export),
+    /// Play matches and tournaments between agents, or rate one on a ladder
+    #[command(visible_alias = "match")]
+    Arena(commands::arena::Arena),
+    /// Compare an agent's moves with the exact solution of a small game
+    Grade(commands::grade::Grade),
+    /// Solve a game exactly
+    Solve(commands::solve::Solve),
+    /// Measure speed on this machine
+    Bench(commands::bench::Bench),
+    /// Mu Torere: the notebook's own functions
+    #[command(name = "mu_torere")]
+    MuTorere(commands::seeds::mu_torere::MuTorere),
+    /// Mancala: the assignment's own functions
+    Mancala(commands::seeds::mancala::Mancala),
+    /// Morris: the handout's own generators and estimates
+    Morris(commands::seeds::morris::Morris),
+    /// Konane: Pyro's own move generator
+    Konane(commands::seeds::konane::Konane),
+    /// Morabaraba: the contest's own query functions
+    Morabaraba(commands::seeds::morabaraba::Morabaraba),
+    /// Play in Pyro's Konane world over TCP
+    Pyro(commands::pyro::Pyro),
+    /// Keep a Konane world for two of Pyro's players
+    #[command(name = "pyro-server")]
+    PyroServer(commands::pyro_server::PyroServer),
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Whatever went wrong, as one line that names it.
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        match &self.command {
+            Command::Games(command) => command.run(games),
+            Command::Show(command) => command.run(games),
+            Command::Legal(command) => command.run(games),
+            Command::Perft(command) => command.run(games),
+            Command::Search(command) => command.run(games),
+            Command::Play(command) => command.run(games),
+            Command::Engine(command) => command.run(games),
+            Command::Analyse(command) => command.run(games),
+            Command::Doctor(command) => command.run(games),
+            Command::Train(command) => command.run(games),
+            Command::Report(command) => command.run(games),
+            Command::Export(command) => command.run(games),
+            Command::Arena(command) => command.run(games),
+            Command::Grade(command) => command.run(games),
+            Command::Solve(command) => command.run(games),
+            Command::Bench(command) => command.run(games),
+            Command::MuTorere(command) => command.run(),
+            Command::Mancala(command) => command.run(),
+            Command::Morris(command) => command.run(),
+            Command::Konane(command) => command.run(),
+            Command::Morabaraba(command) => command.run(),
+            Command::Pyro(command) => command.run(),
+            Command::PyroServer(command) => command.run(),
+        }
+    }
+}

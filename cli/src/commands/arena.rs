@@ -1,0 +1,201 @@
+//! `turnstone arena`: matches, tournaments, and ratings on a ladder.
+
+mod options;
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde_json::json;
+use turnstone_models::atomic_write;
+use turnstone_selfplay::Games;
+
+use self::options::Options;
+use self::plan::Plan;
+use crate::args::GameArgs;
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_arena::{
+    Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
+    openings_needed, read_ladder, report,
+};
+use turnstone_trainer::config::cores;
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
+
+#[derive(Args, Debug)]
+pub(crate) struct Arena {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The agents: two for a match, more for a tournament, one for --ladder; in place of GAME a .toml file may stand, a
+    /// tournament's own or a run's config, which names agents too
+    #[arg(value_name = "AGENT")]
+    agents: Vec<AgentSpec>,
+    #[command(flatten)]
+    options: Options,
+    /// Threads; the result does not depend on them [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Rate the one agent on the game's ladder, on which `random` has Elo 0
+    #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
+    ladder: bool,
+    /// A ladder that --ladder-build has written, in place of the game's
+    #[arg(long, value_name = "FILE", requires = "ladder")]
+    ladder_file: Option<PathBuf>,
+    /// Rate the agents, `random` among them, and write them to a new ladder
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    ladder_build: Option<PathBuf>,
+    /// Keep every game in a new folder as soon as it ends, and at the end the result in all its forms
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Go on with what an interrupted command has left in the folder
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Print one JSON object with all games
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arena {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let (file, options) = (self.game.file(), self.options.clone());
+        let plan = match file {
+            Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
+            None => Plan { game: self.game.game(games)?, agents: self.agents.clone(), options },
+        };
+        self.play(&*plan.game, &plan)
+    }
+
+    fn play(&self, game: &dyn PlayableGame, plan: &Plan) -> Result<ExitCode> {
+        if plan.agents.contains(&AgentSpec::Human) {
+            bail!("a person cannot play a match; use `turnstone play`");
+        }
+        let ladder = match &self.ladder_file {
+            Some(path) => Some(read_ladder(path, game)?),
+            None if self.ladder => Some(Ladder::shipped(game)?),
+            None => None,
+        };
+        let mut agents = plan.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let mut options = plan.options.clone();
+        if let Some(ladder) = &ladder {
+            ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
+            agents.extend(ladder.agents(game)?);
+            // A file's options are for its own matches; Elo is the ladder's from the ladder's openings.
+            options = self.options.clone().or(Options::of_ladder(ladder));
+        }
+        let new_ladder = self.new_ladder(&options)?;
+        let mut settings = options.settings(agents.len())?;
+        if self.ladder {
+            settings.format = Format::Gauntlet;
+        }
+        let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
+        let tournament = prepare(game, &agents, settings, &options, stop)?;
+        let record = match tournament {
+            Some(tournament) => self.carry_out(&tournament, &reporter, stop)?,
+            None => None,
+        };
+        let Some(record) = record else {
+            let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
+            let advice = if begun { "; the same command with --resume goes on with it" } else { "" };
+            eprintln!("interrupted before its end{advice}");
+            return Ok(ExitCode::from(130));
+        };
+        let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));
+        if let Some(folder) = &self.out {
+            save(game, &record, &summary, folder)?;
+        }
+        self.show(&record, &summary, ladder.as_ref());
+        if let Some((path, plies)) = new_ladder {
+            let text = Ladder::of(game, &record, plies)?.to_text(game);
+            atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Where a ladder is to be written, and the random plies of its openings.
+    fn new_ladder(&self, options: &Options) -> Result<Option<(&Path, [u16; 2])>> {
+        let Some(path) = self.ladder_build.as_deref() else { return Ok(None) };
+        ensure!(!path.exists(), "{} exists already", path.display());
+        let OpeningSource::Random(plies) = options.openings() else { bail!("a ladder has random openings") };
+        Ok(Some((path, plies)))
+    }
+
+    /// Plays what is not yet on disk; `None` if it was interrupted.
+    fn carry_out(
+        &self,
+        tournament: &Tournament<'_>,
+        reporter: &Reporter,
+        stop: &AtomicBool,
+    ) -> Result<Option<TournamentRecord>> {
+        let (journal, done) = match &self.out {
+            Some(folder) if self.resume => {
+                let (journal, done) = Journal::resume(folder, tournament.header())?;
+                (Some(journal), done)
+            }
+            Some(folder) => (Some(Journal::create(folder, tournament.header())?), Vec::new()),
+            None => (None, Vec::new()),
+        };
+        tournament.notes().iter().for_each(|note| reporter.line(note));
+        let bar = reporter.bar("games", tournament.games() as u64);
+        let running = Running { threads: self.threads.unwrap_or_else(cores), progress: &|_| bar.inc(1), stop };
+        let record = tournament.play(journal.as_ref(), done, &running)?;
+        bar.finish_and_clear();
+        Ok(record)
+    }
+
+    /// The ratings that are known: the ladder's, or 0 for `random` if there is to be one.
+    fn anchors(&self, record: &TournamentRecord, ladder: Option<&Ladder>) -> Vec<Option<f64>> {
+        let random =
+            |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
+        ladder.map_or_else(|| record.header.agents.iter().map(random).collect(), Ladder::anchors)
+    }
+
+    fn show(&self, record: &TournamentRecord, summary: &Summary, ladder: Option<&Ladder>) {
+        let rating = ladder.map(|ladder| ladder.rate(record));
+        if self.json {
+            let mut object = report::json(record, summary);
+            if let Some(rating) = &rating {
+                object["ladder"] = json!(rating);
+            }
+            println!("{object}");
+            return;
+        }
+        println!("{}", report::text(record, summary).trim_end());
+        if let Some(rating) = rating {
+            println!("\n{} on the ladder of {}: {rating}", record.header.agents[0], record.header.game);
+        }
+    }
+}
+
+/// Draws the openings; `None` if that was interrupted.
+fn prepare<'a>(
+    game: &'a dyn PlayableGame,
+    agents: &'a [Agent],
+    settings: Settings,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<Option<Tournament<'a>>> {
+    let (needed, seed) = (openings_needed(&settings), settings.seed);
+    let openings = openings(game, &options.openings(), options.filter()?.as_ref(), needed, seed, stop)?;
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        return Ok(None);
+    }
+    Tournament::new(game, agents.iter().collect(), settings, openings, options.tables()).map(Some)
+}
+
+/// Writes the result in all its forms.
+fn save(game: &dyn PlayableGame, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
+    let files = [
+        ("result.json", report::json(record, summary).to_string() + "\n"),
+        ("games.csv", report::games_csv(record)),
+        ("meetings.csv", report::meetings_csv(summary)),
+        ("ratings.svg", report::ratings_svg(summary)),
+        ("report.html", report::page(game, record, summary)?),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
+}

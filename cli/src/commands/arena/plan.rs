@@ -1,0 +1,144 @@
+//! What is to be played: game, agents and options from the command line and, in place of a game's name, a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use turnstone_env::{Params, nearest};
+
+use super::options::Options;
+use turnstone_agents::{AgentSpec, TreeSpec};
+use turnstone_selfplay::{Games, TrainableGame};
+use turnstone_trainer::config::{Config, game_of_table};
+
+/// What a tournament is made of.
+pub(super) struct Plan {
+    pub(super) game: Arc<dyn TrainableGame>,
+    pub(super) agents: Vec<AgentSpec>,
+    pub(super) options: Options,
+}
+
+/// A tournament's own file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    game: toml::Table,
+    arena: Arena,
+}
+
+/// Its `[arena]`: the agents, and the options by the names that they have on the command line, with `_` for `-`.
+#[derive(Deserialize)]
+struct Arena {
+    agents: Vec<AgentSpec>,
+    #[serde(flatten)]
+    rest: toml::Table,
+}
+
+impl Plan {
+    /// From a tournament's file or a run's config, with what the command line says in place of what they say.
+    ///
+    /// # Errors
+    /// One line that names the file and the fault.
+    pub(super) fn read(
+        path: &Path,
+        agents: &[AgentSpec],
+        params: &Params,
+        options: Options,
+        games: &Games,
+    ) -> Result<Self> {
+        let named = || path.display().to_string();
+        if params.iter().next().is_some() {
+            bail!("{}: the file has the game's parameters, so --param has no place", named());
+        }
+        let text = fs::read_to_string(path).with_context(named)?;
+        let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
+        let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
+        let mut plan = if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
+        if !agents.is_empty() {
+            plan.agents = agents.to_vec();
+        }
+        plan.options = options.or(plan.options);
+        Ok(plan)
+    }
+
+    fn of_file(text: &str, games: &Games) -> Result<Self> {
+        let file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
+        let game = game_of_table(&file.game, games).map_err(anyhow::Error::msg)?;
+        let known = Options::keys();
+        if let Some(key) = file.arena.rest.keys().find(|key| !known.contains(&key.as_str())) {
+            let near = nearest(key, known.iter().copied()).map(|near| format!(" (did you mean `arena.{near}`?)"));
+            bail!(
+                "unknown key `arena.{key}`{}",
+                near.unwrap_or_else(|| format!("; known are agents, {}", known.join(", ")))
+            );
+        }
+        let options = file
+            .arena
+            .rest
+            .try_into()
+            .map_err(|error: toml::de::Error| anyhow!("[arena]: {}", error.message().replace('\n', ", ")))?;
+        Ok(Self { game, agents: file.arena.agents, options })
+    }
+
+    /// Without agents of its own, a run's newest checkpoint meets the opponents of its matches.
+    fn of_run(path: &Path, games: &Games) -> Result<Self> {
+        let config = Config::read(path, games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
+        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search.into());
+        let newest = AgentSpec::Az { checkpoint, tree };
+        let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
+        Ok(Self { game, agents, options: Options::of_run(&config) })
+    }
+}
+
+fn one_line(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+    format!("line {line}: {}", error.message().replace('\n', ", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Plan> {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("cup.toml");
+        fs::write(&path, text).expect("writable");
+        let agents = [AgentSpec::Random];
+        let given = if text.contains("opponents") { &agents[..] } else { &[] };
+        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_selfplay::built_in())
+    }
+
+    #[test]
+    fn a_tournament_has_a_file_of_its_own() {
+        let text = "[game]\nname = \"mancala\"\nstones = 3\n[arena]\nagents = [\"random\", \"mcts:sims=9\"]\ngames = 6\n\
+                    format = \"swiss\"\nclock = \"2s\"\nsprt = \"0,10\"\nopenings = \"1-3\"\nadjudicate = true\nout_of_time = \"lose\"\n";
+        let plan = read(text).expect("valid");
+        assert_eq!((plan.agents.len(), plan.game.params().iter().any(|(_, value)| value == "3")), (2, true));
+        let settings = plan.options.settings(2).expect("valid");
+        assert_eq!((settings.games, settings.clock), (6, Some(2000)));
+        let fault = |from: &str, to: &str| format!("{:#}", read(&text.replace(from, to)).err().expect("a fault"));
+        assert!(fault("games", "gams").contains("unknown key `arena.gams` (did you mean `arena.games`?)"));
+        assert!(fault("\"2s\"", "\"2\"").contains("the clock must be a time"), "{}", fault("\"2s\"", "\"2\""));
+        assert!(fault("\"swiss\"", "\"swis\"").contains("swis"));
+        assert!(fault("random", "rando").contains("line 5") && fault("random", "rando").contains("did you mean"));
+        assert!(fault("mancala", "mancla").contains("did you mean `mancala`"));
+        assert!(fault("[game]", "[game").contains("line 1"));
+    }
+
+    #[test]
+    fn a_runs_config_names_game_and_opponents() {
+        let run = "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\nfinal_games = 12\n";
+        let plan = read(run).expect("valid");
+        assert_eq!((plan.agents.len(), plan.options.settings(2).expect("valid").games), (1, 12));
+        assert!(
+            format!("{:#}", read(&run.replace("final_games", "finalgames")).err().expect("unknown"))
+                .contains("did you mean")
+        );
+    }
+}

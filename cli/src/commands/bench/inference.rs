@@ -1,0 +1,96 @@
+//! `turnstone bench inference`: evaluations per second of a network on one thread, by batch size.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use rand::SeedableRng;
+use serde::Serialize;
+use turnstone_models::{NetworkConfig, Shape, Weights};
+use turnstone_selfplay::{Games, TrainableGame};
+
+use super::subject::Subject;
+use turnstone_agents::shape;
+use turnstone_agents::streams::Stream;
+
+#[derive(Args, Debug)]
+pub(crate) struct Inference {
+    #[command(flatten)]
+    subject: Subject,
+    /// Batch sizes
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 32, 64, 128], value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    batch: Vec<u32>,
+    /// Seconds per measurement
+    #[arg(long, default_value_t = 1.0)]
+    seconds: f64,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    batch: u32,
+    evaluations_per_second: f64,
+}
+
+impl Inference {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let time = Duration::try_from_secs_f64(self.seconds)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let most = self.batch.iter().copied().max().unwrap_or(1) as usize;
+        let (shape, inputs) = (shape(game.spec()), observations(&*game, most));
+        let weights = Weights::random(&config.net.layout(&shape)?, 1);
+        if !self.json {
+            println!("{}, {} parameters, one thread", config.net, weights.count());
+            println!("{:>6}{:>16}", "batch", "evaluations/s");
+        }
+        let mut rows = Vec::new();
+        for &batch in &self.batch {
+            let rate = bare_rate(&config.net, &weights, &shape, batch as usize, &inputs, time)?;
+            if !self.json {
+                println!("{batch:>6}{rate:>16.0}");
+            }
+            rows.push(Row { batch, evaluations_per_second: rate });
+        }
+        if self.json {
+            println!("{}", serde_json::to_string(&rows)?);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Evaluations per second of the network alone, in this thread, on `inputs` `[batch or more, features]`.
+pub(super) fn bare_rate(
+    net: &NetworkConfig,
+    weights: &Weights,
+    shape: &Shape,
+    batch: usize,
+    inputs: &[f32],
+    time: Duration,
+) -> Result<f64> {
+    let mut engine = turnstone_models::Inference::new(weights, net, shape, batch)?;
+    let inputs = &inputs[..batch * shape.inputs];
+    let mut calls = 0u64;
+    engine.evaluate(batch, inputs);
+    let start = Instant::now();
+    while start.elapsed() < time {
+        black_box(engine.evaluate(batch, black_box(inputs)));
+        calls += 1;
+    }
+    Ok((calls * batch as u64) as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Observations of positions after random plies, `[count, features]`.
+pub(super) fn observations(game: &dyn TrainableGame, count: usize) -> Vec<f32> {
+    let features = game.spec().features();
+    let mut inputs = vec![0.0; count * features];
+    let mut rng = Stream::seed_from_u64(1);
+    for row in inputs.chunks_exact_mut(features) {
+        game.observe(&game.random_opening(30, &mut rng).0, row);
+    }
+    inputs
+}

@@ -1,0 +1,80 @@
+//! `turnstone bench learner`: gradient steps per second of a config's network and batch.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use turnstone_models::{Batch, Example, Learner};
+use turnstone_selfplay::Games;
+
+use super::inference::observations;
+use super::subject::{Subject, thread_counts};
+use turnstone_agents::shape;
+
+#[derive(Args, Debug)]
+pub(crate) struct LearnerSteps {
+    #[command(flatten)]
+    subject: Subject,
+    /// Numbers of threads [default: 1 and one per core]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Vec<u32>,
+    /// Seconds per measurement
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    threads: usize,
+    steps_per_second: f64,
+}
+
+impl LearnerSteps {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let time = Duration::try_from_secs_f64(self.seconds)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let rows = config.learn.batch;
+        let (shape, inputs) = (shape(game.spec()), observations(&*game, rows));
+        let mut learner = Learner::new(shape.clone(), &config.net, &config.learn.optimiser(), config.seed)?;
+        let mut batch = Batch::new(shape.clone());
+        let (legal, policy) = (vec![true; shape.actions], vec![1.0 / shape.actions as f32; shape.actions]);
+        for inputs in inputs.chunks_exact(shape.inputs) {
+            batch.push(Example {
+                inputs,
+                legal: &legal,
+                policy: &policy,
+                value: [0.5, 0.25, 0.25],
+                auxiliary: [0.0; 2],
+            })?;
+        }
+        if !self.json {
+            println!("{}, {} parameters, batch {rows}", config.net, learner.weights().count());
+            println!("{:>8}{:>12}", "threads", "steps/s");
+        }
+        let mut results = Vec::new();
+        for threads in thread_counts(&self.threads) {
+            learner.use_threads(threads);
+            learner.step(&batch, 1e-4)?;
+            let (start, mut steps) = (Instant::now(), 0u32);
+            while start.elapsed() < time {
+                learner.step(&batch, 1e-4)?;
+                steps += 1;
+            }
+            let steps_per_second = f64::from(steps) / start.elapsed().as_secs_f64();
+            if !self.json {
+                println!("{threads:>8}{steps_per_second:>12.1}");
+            }
+            results.push(Row { threads, steps_per_second });
+        }
+        if self.json {
+            println!("{}", serde_json::to_string(&results)?);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,115 @@
+//! `turnstone bench search`: alpha-beta from the start of each game, on one thread.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame};
+use turnstone_env::Params;
+use turnstone_search::classic::MAX_DEPTH;
+use turnstone_selfplay::Games;
+
+use crate::commands::search::rate;
+
+/// Depths that take about a second or less without a table.
+const DEPTHS: [(&str, u32); 5] = [("mu_torere", 30), ("mancala", 12), ("morris", 8), ("konane", 11), ("morabaraba", 8)];
+/// Depth of a game that is not listed.
+const OTHER_DEPTH: u32 = 6;
+/// Searches are repeated for so long.
+const TIME: Duration = Duration::from_secs(1);
+
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    /// Name of a game; all games if absent
+    game: Option<String>,
+    /// Plies to look ahead [default: by game]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
+    depth: Option<u32>,
+    /// Size of the table in MiB
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    hash: u32,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// One measurement.
+#[derive(Serialize)]
+struct Row {
+    game: &'static str,
+    heuristic: &'static str,
+    depth: u32,
+    /// Size of the table in MiB; 0 is none.
+    hash: u32,
+    action: Option<String>,
+    score: i32,
+    /// Positions visited by one search.
+    nodes: u64,
+    /// Positions evaluated by one search.
+    evaluated: u64,
+    /// Time of one search.
+    seconds: f64,
+    nodes_per_second: f64,
+}
+
+impl Search {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let names: Vec<&str> = self.game.as_deref().map_or_else(|| games.names().collect(), |name| vec![name]);
+        let mut rows = Vec::new();
+        if !self.json {
+            println!("{:<12} {:>6} {:>6} {:>12} {:>10} {:>10}", "game", "depth", "MiB", "nodes", "seconds", "Mnodes/s");
+        }
+        for name in names {
+            let game = games.make(name, &Params::new())?;
+            for hash in [0, self.hash] {
+                let row = self.measure(&*game, hash);
+                if !self.json {
+                    let Row { game, depth, nodes, seconds, .. } = row;
+                    println!(
+                        "{game:<12} {depth:>6} {hash:>6} {nodes:>12} {seconds:>10.4} {:>10.1}",
+                        row.nodes_per_second / 1e6
+                    );
+                }
+                rows.push(row);
+            }
+        }
+        if self.json {
+            println!("{}", serde_json::to_string(&rows)?);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {
+        let listed = DEPTHS.iter().find(|(name, _)| *name == game.name()).map(|(_, depth)| *depth);
+        let depth = self.depth.or(listed).unwrap_or(OTHER_DEPTH);
+        let spec = ClassicalSpec { method: ClassicalMethod::FixedDepth { depth, table: hash }, heuristic: None };
+        let mut search = game.classical_search(&spec).expect("every game has a static evaluation");
+        let name = search.heuristic();
+        let (mut time, mut searches, whole) = (Duration::ZERO, 0u32, Instant::now());
+        let found = loop {
+            search.forget();
+            let start = Instant::now();
+            let found = search.find(&game.start());
+            time += start.elapsed();
+            searches += 1;
+            // Forgetting a large table takes longer than a shallow search.
+            if time >= TIME || whole.elapsed() >= 2 * TIME {
+                break found;
+            }
+        };
+        Row {
+            game: game.name(),
+            heuristic: name,
+            depth,
+            hash,
+            action: found.action.map(|action| game.action_text(action)),
+            score: found.score,
+            nodes: found.work.nodes,
+            evaluated: found.work.evaluated,
+            seconds: time.as_secs_f64() / f64::from(searches),
+            nodes_per_second: rate(found.work.nodes * u64::from(searches), time),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `turnstone bench self-play`: positions per second of self-play as in training, and where the time goes.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use turnstone_models::Weights;
+use turnstone_selfplay::{Games, TrainableGame};
+
+use super::inference::{bare_rate, observations};
+use super::subject::{Subject, thread_counts};
+use turnstone_agents::load_network;
+use turnstone_agents::shape;
+use turnstone_selfplay::{Progress, Task, Work};
+use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
+
+#[derive(Args, Debug)]
+pub(crate) struct SelfPlay {
+    #[command(flatten)]
+    subject: Subject,
+    /// Numbers of worker threads [default: 1 and one per core]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Vec<u32>,
+    /// Trained weights of the config's network; random ones if absent
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<std::path::PathBuf>,
+    /// Seconds per measurement; iterations are finished
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// One measurement.
+#[derive(Serialize)]
+struct Row {
+    threads: usize,
+    positions_per_second: f64,
+    positions_per_second_and_core: f64,
+    simulations_per_second: f64,
+    evaluations_per_second: f64,
+    /// Share of the workers' time in the network, features and priors included.
+    inference_share: f64,
+    /// Evaluations per second against those of the bare network at the same mean batch on the same threads.
+    of_bare_inference: f64,
+    /// Positions per batch, a mean.
+    mean_batch: f64,
+    /// Positions per batch over the games played side by side.
+    batch_fill: f64,
+    /// Share of the positions asked for that the cache knew.
+    cache_hit_rate: f64,
+    /// Share of the positions asked for that were in the batch already.
+    merged_rate: f64,
+    /// Bytes of the search tree per node, edges included.
+    bytes_per_node: f64,
+    /// Nodes of a tree at the end of its search, a mean.
+    nodes_per_tree: f64,
+}
+
+impl SelfPlay {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let time = Duration::try_from_secs_f64(self.seconds)?;
+        let config = self.subject.config(games)?;
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        if !self.json {
+            println!(
+                "{}: {}; {} simulations, {} games per worker, cache {}",
+                game.name(),
+                config.net,
+                config.search.simulations,
+                config.self_play.concurrent_games,
+                config.self_play.cached_positions
+            );
+        }
+        let mut rows = Vec::new();
+        for threads in thread_counts(&self.threads) {
+            let row = self.measure(&*game, &config, threads, time)?;
+            if !self.json {
+                row.print();
+            }
+            rows.push(row);
+        }
+        if self.json {
+            println!("{}", serde_json::to_string(&rows)?);
+        } else if let [one, .., all] = rows.as_slice() {
+            let ratio = all.positions_per_second / one.positions_per_second;
+            println!("{} threads: {ratio:.2} times the positions of {}", all.threads, one.threads);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn measure(&self, game: &dyn TrainableGame, config: &Config, threads: usize, time: Duration) -> Result<Row> {
+        let weights = match &self.checkpoint {
+            None => Weights::random(&config.net.layout(&shape(game.spec()))?, config.seed),
+            Some(path) => load_network(path, game)?.weights,
+        };
+        let self_play = SelfPlayConfig { threads, ..config.self_play.clone() };
+        let mut task = Task {
+            network: &config.net,
+            weights: &weights,
+            search: &config.search,
+            self_play: &self_play,
+            simulations: config.search.simulations,
+            archive: &[],
+            seed: config.seed,
+            iteration: 0,
+        };
+        let mut work = Work::default();
+        let start = Instant::now();
+        while start.elapsed() < time {
+            task.iteration += 1;
+            let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
+            let games = games.expect("nothing stops it");
+            work.add(&games.work);
+        }
+        let elapsed = start.elapsed();
+        let bare = on_all(threads, || {
+            let batch = (work.traffic.mean_batch().round() as usize).max(1);
+            bare_rate(&config.net, &weights, &shape(game.spec()), batch, &observations(game, batch), time / 5)
+        })?;
+        Ok(Row::new(threads, config, elapsed, &work, bare))
+    }
+}
+
+/// The sum of what each of so many threads measures at the same time.
+fn on_all(threads: usize, measure: impl Fn() -> Result<f64> + Sync) -> Result<f64> {
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(&measure)).collect();
+        running.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).sum()
+    })
+}
+
+impl Row {
+    fn new(threads: usize, config: &Config, elapsed: Duration, work: &Work, bare: f64) -> Self {
+        let per_second = |count: u64| count as f64 / elapsed.as_secs_f64();
+        let traffic = &work.traffic;
+        let mean_batch = traffic.mean_batch();
+        let [nodes, bytes] = work.tree.map(|sum| sum as f64);
+        Self {
+            threads,
+            positions_per_second: per_second(work.positions),
+            positions_per_second_and_core: per_second(work.positions) / threads.min(cores()) as f64,
+            simulations_per_second: per_second(work.simulations),
+            evaluations_per_second: per_second(traffic.evaluations()),
+            inference_share: work.inference.as_secs_f64() / work.time.as_secs_f64(),
+            of_bare_inference: per_second(traffic.evaluations()) / bare,
+            mean_batch,
+            batch_fill: mean_batch / config.self_play.concurrent_games as f64,
+            cache_hit_rate: traffic.hits as f64 / traffic.requests.max(1) as f64,
+            merged_rate: traffic.merged as f64 / traffic.requests.max(1) as f64,
+            bytes_per_node: bytes / nodes,
+            nodes_per_tree: nodes / work.positions as f64,
+        }
+    }
+
+    fn print(&self) {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        println!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
+        let line = |what: &str, value: String| println!("  {what:<34}{value:>14}");
+        line("positions/s", format!("{:.0}", self.positions_per_second));
+        line("positions/s and core", format!("{:.0}", self.positions_per_second_and_core));
+        line("simulations/s", format!("{:.0}", self.simulations_per_second));
+        line("evaluations/s", format!("{:.0}", self.evaluations_per_second));
+        line("of the bare network's rate", percent(self.of_bare_inference));
+        line("time in the network", percent(self.inference_share));
+        line("positions per batch", format!("{:.1}", self.mean_batch));
+        line("batch fill", percent(self.batch_fill));
+        line("answered by the cache", percent(self.cache_hit_rate));
+        line("merged in the batch", percent(self.merged_rate));
+        line("bytes per node", format!("{:.0}", self.bytes_per_node));
+        line("nodes per tree", format!("{:.0}", self.nodes_per_tree));
+    }
+}

@@ -1,0 +1,188 @@
+//! The signature's parts that need no network and no tree: the rules, and alpha-beta on top of them.
+
+use anyhow::Result;
+use rand::{Rng, SeedableRng};
+use turnstone_env::perft::divide;
+use turnstone_env::{ActionList, Game, Params};
+use turnstone_search::classic::{AlphaBeta, Classical, Found, Limits};
+
+use super::Digest;
+use turnstone_agents::streams::Stream;
+
+/// A game with parameters other than its defaults.
+pub(super) struct Variant {
+    pub(super) name: &'static str,
+    params: &'static [(&'static str, &'static str)],
+}
+
+/// The games of all parts, each with its defaults, and the variants that their parameters choose.
+const VARIANTS: [Variant; 13] = [
+    Variant { name: "mu_torere", params: &[] },
+    Variant { name: "mu_torere", params: &[("hub_needs_neighbour", "true"), ("max_plies", "30")] },
+    Variant { name: "mancala", params: &[] },
+    Variant { name: "mancala", params: &[("stones", "3"), ("empty_capture", "false"), ("first_player", "2")] },
+    Variant { name: "mancala", params: &[("pits", "4"), ("end_rule", "either_side_empty")] },
+    Variant { name: "morris", params: &[] },
+    Variant { name: "morris", params: &[("pieces", "3"), ("no_progress_limit", "20")] },
+    Variant { name: "morris", params: &[("pieces", "9")] },
+    Variant { name: "konane", params: &[] },
+    Variant { name: "konane", params: &[("size", "6"), ("first_player", "O")] },
+    Variant { name: "konane", params: &[("size", "10")] },
+    Variant { name: "morabaraba", params: &[] },
+    Variant { name: "morabaraba", params: &[("cows", "4"), ("quiet_limit", "12"), ("fly_limit", "4")] },
+];
+
+impl Variant {
+    /// The parameters that are not the defaults.
+    pub(super) fn params(&self) -> Params {
+        self.params.iter().fold(Params::new(), |all, (key, value)| all.with(*key, value))
+    }
+}
+
+/// Runs an expression with the game of a variant, whose type it knows.
+macro_rules! with_game {
+    ($variant:expr, |$game:ident| $body:expr) => {
+        turnstone_env::for_each_game!(G => if <G as turnstone_env::Game>::NAME == $variant.name {
+            let $game = &<G as turnstone_env::Game>::with_params(&$variant.params())?;
+            $body;
+        })
+    };
+}
+pub(super) use with_game;
+
+/// The five games with their defaults.
+pub(super) fn default_games() -> impl Iterator<Item = &'static Variant> {
+    VARIANTS.iter().filter(|variant| variant.params.is_empty())
+}
+
+/// Checksum of the rules: counts of sequences of plies, and everything that a game says along random games.
+pub(super) fn rules() -> Result<Digest> {
+    let mut digest = Digest::default();
+    for variant in &VARIANTS {
+        with_game!(variant, |game| add_rules(game, &mut digest));
+    }
+    Ok(digest)
+}
+
+fn add_rules<G: Game>(game: &G, digest: &mut Digest) {
+    const GAMES: usize = 40;
+    const MOST_PLIES: usize = 250;
+    digest.text(G::NAME);
+    digest.number(G::VERSION);
+    game.params().iter().for_each(|(key, value)| digest.text(&format!("{key}={value}")));
+    let spec = game.spec();
+    digest.text(&format!("{:?} {:?} {:?}", spec.point_planes, spec.scalars, spec.blocks));
+    for (action, leaves) in divide(game, &game.start(), 5) {
+        digest.number(action.0);
+        digest.number(leaves);
+    }
+    let mut rng = Stream::seed_from_u64(1);
+    let mut legal = ActionList::new();
+    for _ in 0..GAMES {
+        let mut state = game.start();
+        for _ in 0..MOST_PLIES {
+            add_position(game, &state, digest);
+            if !play_randomly(game, &mut state, &mut legal, &mut rng) {
+                break;
+            }
+        }
+    }
+}
+
+/// Adds all that is known of a position: texts, mover, outcome, observation, legal actions with texts and policy indices,
+/// and its image by one of the board's symmetries.
+fn add_position<G: Game>(game: &G, state: &G::State, digest: &mut Digest) {
+    let spec = game.spec();
+    let mover = game.mover(state);
+    let text = game.position_text(state);
+    digest.text(&text);
+    digest.text(&game.parse_position(&text).map_or_else(|e| e.to_string(), |state| game.position_text(&state)));
+    digest.text(&game.position_text(&game.without_counters(state)));
+    digest.text(game.phase(state));
+    digest.number(mover.number());
+    match game.outcome(state) {
+        None => digest.number(0),
+        Some(outcome) => {
+            digest.text(outcome.name());
+            digest.number(outcome.margin);
+            digest.number(u8::from(outcome.truncated));
+        }
+    }
+    let mut features = vec![0.0; spec.features()];
+    game.observe(state, &mut features);
+    digest.floats(&features);
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    digest.number(legal.len());
+    for &action in &*legal {
+        digest.number(action.0);
+        digest.number(spec.policy_index(mover, action));
+        digest.text(&game.action_text(action));
+    }
+    let symmetry = &spec.symmetries[text.len() * 7 % spec.symmetries.len()];
+    digest.text(&game.position_text(&game.permuted(state, symmetry)));
+    legal.iter().for_each(|action| digest.number(symmetry.actions[action.index()]));
+}
+
+/// Plays a random action. False if the game is over.
+fn play_randomly<G: Game>(game: &G, state: &mut G::State, legal: &mut ActionList, rng: &mut Stream) -> bool {
+    game.legal(state, legal);
+    if legal.is_empty() {
+        return false;
+    }
+    game.play(state, legal[(rng.next_u64() % legal.len() as u64) as usize]);
+    true
+}
+
+/// Running positions after about `plies` random plies each, the same for every machine.
+pub(super) fn positions<G: Game>(game: &G, count: usize, plies: usize) -> Vec<G::State> {
+    let mut rng = Stream::seed_from_u64(2);
+    let mut legal = ActionList::new();
+    let mut position = |plies| loop {
+        let mut state = game.start();
+        for _ in 0..plies {
+            play_randomly(game, &mut state, &mut legal, &mut rng);
+        }
+        if game.outcome(&state).is_none() {
+            return state;
+        }
+    };
+    (0..count).map(|i| position(plies * (i + 1) / count)).collect()
+}
+
+/// Checksum of alpha-beta: what it finds and how much it visits, with every evaluation, with and without a table, to fixed
+/// depths and to limits of nodes.
+pub(super) fn alpha_beta() -> Result<Digest> {
+    let mut digest = Digest::default();
+    for variant in default_games() {
+        with_game!(variant, |game| add_alpha_beta(game, &mut digest));
+    }
+    Ok(digest)
+}
+
+fn add_alpha_beta<G: Classical>(game: &G, digest: &mut Digest) {
+    const DEPTH: u32 = 5;
+    const NODES: u64 = 30_000;
+    for heuristic in G::heuristics() {
+        digest.text(heuristic.name());
+        let mut plain = AlphaBeta::new(game, &heuristic);
+        let mut with_table = AlphaBeta::new(game, &heuristic).with_table(1 << 18);
+        for state in positions(game, 8, 24) {
+            add_found(&plain.search(&state, DEPTH), digest);
+            add_found(&with_table.search(&state, DEPTH), digest);
+            add_found(&with_table.deepen(&state, &Limits::nodes(NODES)), digest);
+        }
+    }
+}
+
+fn add_found(found: &Found, digest: &mut Digest) {
+    digest.number(found.action.map_or(-1, |action| i32::from(action.0)));
+    digest.number(found.score);
+    digest.number(found.depth);
+    digest.number(u8::from(found.complete));
+    digest.number(found.line.len());
+    found.line.iter().for_each(|action| digest.number(action.0));
+    let work = &found.work;
+    let counts = [work.nodes, work.evaluated, work.expanded, work.generated, work.cutoffs];
+    counts.iter().for_each(|&count| digest.number(count));
+}

@@ -1,0 +1,212 @@
+//! The signature's parts for networks: inference, an iteration of self-play, a step of the learner.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use rand::{Rng, SeedableRng};
+use turnstone_env::{AnyState, Params};
+use turnstone_models::{
+    Batch, Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
+    TensorSpec, Weights,
+};
+use turnstone_selfplay::{TrainableGame, built_in};
+
+use super::Digest;
+use super::games::{default_games, positions, with_game};
+use turnstone_agents::streams::Stream;
+use turnstone_agents::{SearchKind, shape};
+use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
+
+/// Networks of every kind, each with a game that its layers suit.
+fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
+    let all = [
+        ("mancala", "kind = \"residual_mlp\"\nblocks = 2\nwidth = 40"),
+        ("morris", "kind = \"residual_graph\"\nblocks = 2\nchannels = 24\nreach = 2"),
+        ("konane", "kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\""),
+        ("morabaraba", "kind = \"mixer\"\nblocks = 2\nchannels = 20\nhidden = 36"),
+    ];
+    let games = built_in();
+    all.into_iter().map(|(name, network)| Ok((games.make(name, &Params::new())?, toml::from_str(network)?))).collect()
+}
+
+/// Weights in every tensor, biases included, drawn evenly and without a float function that machines compute differently.
+pub(super) fn weights(layout: &[TensorSpec], seed: u64) -> Result<Weights> {
+    let mut rng = Stream::seed_from_u64(seed);
+    let mut tensor = |spec: &TensorSpec| {
+        let scale = spec.deviation.max(0.1) as f32;
+        let uniform = |bits: u64| (bits >> 40) as f32 / (1 << 23) as f32 - 1.0;
+        let data = (0..spec.count()).map(|_| 1.75 * scale * uniform(rng.next_u64())).collect();
+        NamedTensor { name: spec.name.clone(), shape: spec.shape.clone(), data }
+    };
+    Ok(Weights::new(layout, layout.iter().map(&mut tensor).collect())?)
+}
+
+/// The positions of the other parts, for a game of any type.
+fn typed_positions(name: &str, count: usize, plies: usize) -> Result<Vec<AnyState>> {
+    let mut found = Vec::new();
+    for variant in default_games().filter(|variant| variant.name == name) {
+        with_game!(variant, |game| found.extend(positions(game, count, plies).into_iter().map(AnyState::new)));
+    }
+    Ok(found)
+}
+
+/// Observations of fixed positions, `[count, features]`.
+fn observations(game: &dyn TrainableGame, count: usize) -> Result<Vec<f32>> {
+    let features = game.spec().features();
+    let mut inputs = vec![0.0; count * features];
+    for (state, row) in typed_positions(game.name(), count, 40)?.iter().zip(inputs.chunks_exact_mut(features)) {
+        game.observe(state, row);
+    }
+    Ok(inputs)
+}
+
+/// Checksum of the frozen networks' logits, for batches of several sizes.
+pub(super) fn inference(instructions: Instructions) -> Result<Digest> {
+    const BATCHES: [usize; 3] = [1, 7, 40];
+    let mut digest = Digest::default();
+    for (game, network) in networks()? {
+        let shape = shape(game.spec());
+        let inputs = observations(&*game, BATCHES[2])?;
+        let weights = weights(&network.layout(&shape)?, 5)?;
+        let mut engine = Inference::with_instructions(&weights, &network, &shape, BATCHES[2], instructions)?;
+        for batch in BATCHES {
+            let found = engine.evaluate(batch, &inputs[..batch * shape.inputs]);
+            digest.floats(found.policy);
+            digest.floats(found.value);
+        }
+    }
+    Ok(digest)
+}
+
+/// Checksum of the games of a small iteration of self-play with each kind of search, for each kind of network.
+pub(super) fn self_play(threads: usize) -> Result<Digest> {
+    let mut digest = Digest::default();
+    for (game, network) in networks()? {
+        for method in [SearchKind::Puct, SearchKind::Gumbel] {
+            add_self_play(&*game, &network, method, threads, &mut digest)?;
+        }
+    }
+    Ok(digest)
+}
+
+fn add_self_play(
+    game: &dyn TrainableGame,
+    network: &NetworkConfig,
+    method: SearchKind,
+    threads: usize,
+    digest: &mut Digest,
+) -> Result<()> {
+    let weights = weights(&network.layout(&shape(game.spec()))?, 6)?;
+    let search = SearchConfig { method, ..SearchConfig::default() };
+    let self_play = SelfPlayConfig {
+        games_per_iteration: 10,
+        concurrent_games: 4,
+        threads,
+        full_search_share: 0.6,
+        fast_simulations: 4,
+        opening_plies: 8,
+        archived_starts: 0.4,
+        temperature_plies: 6,
+        ..SelfPlayConfig::default()
+    };
+    let archive: Vec<_> = typed_positions(game.name(), 3, 16)?.into_iter().map(|state| (state, 16)).collect();
+    let task = Task {
+        network,
+        weights: &weights,
+        search: &search,
+        self_play: &self_play,
+        simulations: 16,
+        archive: &archive,
+        seed: 7,
+        iteration: 3,
+    };
+    let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
+    add_games(&games.expect("nothing stops it"), digest);
+    Ok(())
+}
+
+/// Adds everything that is learned from.
+fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
+    digest.number(games.work.positions);
+    digest.number(games.work.simulations);
+    for (outcome, plies) in &games.ends {
+        digest.text(outcome.name());
+        digest.number(outcome.margin);
+        digest.number(*plies);
+    }
+    for archived in games.shard.archived() {
+        digest.number(archived.ply);
+        digest.text(&archived.position);
+    }
+    for i in 0..games.shard.len() {
+        let position = games.shard.position(i);
+        digest.floats(position.features);
+        position.policy_indices.iter().for_each(|&index| digest.number(index));
+        digest.floats(position.policy_shares);
+        digest.floats(&[position.root.value, position.root.draw]);
+        digest.number(position.mover.number());
+        digest.number(position.result);
+        digest.number(position.margin);
+        digest.number(position.plies_left);
+    }
+}
+
+/// Checksum of one step of the learner for each kind of network: weights, moments, average and losses after it.
+pub(super) fn learner() -> Result<Digest> {
+    let mut digest = Digest::default();
+    for (game, network) in networks()? {
+        let shape = shape(game.spec());
+        let auxiliary = game.spec().margin_scale.is_some();
+        let optimiser = OptimiserConfig {
+            margin_weight: if auxiliary { 0.5 } else { 0.0 },
+            plies_left_weight: 0.25,
+            ..OptimiserConfig::default()
+        };
+        let batch = batch(&*game, &shape)?;
+        let training = weights(&network.training_layout(&shape)?, 8)?;
+        let state = LearnerState {
+            auxiliary: true,
+            steps: 0,
+            moment1: training.zeros_like(),
+            moment2: training.zeros_like(),
+            average: weights(&network.layout(&shape)?, 8)?,
+            weights: training,
+            shape,
+            network,
+        };
+        let mut learner = Learner::from_state(state, &optimiser)?;
+        let report = learner.step(&batch, 1e-2)?;
+        let losses = [report.policy_loss, report.value_loss, report.total_loss, report.gradient_norm];
+        losses.iter().for_each(|loss| digest.number(loss.to_bits()));
+        let state = learner.state();
+        for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
+            tensors.tensors().iter().for_each(|tensor| digest.floats(&tensor.data));
+        }
+    }
+    Ok(digest)
+}
+
+/// A batch of fixed positions with made-up targets: policies that differ by action, all three outcomes.
+fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<Batch> {
+    const ROWS: usize = 40;
+    let spec = game.spec();
+    let mut batch = Batch::new(shape.clone());
+    let mut inputs = vec![0.0; shape.inputs];
+    for (row, state) in typed_positions(game.name(), ROWS, 40)?.iter().enumerate() {
+        game.observe(state, &mut inputs);
+        let actions = game.legal_actions(state);
+        let (mut legal, mut policy) = (vec![false; shape.actions], vec![0.0; shape.actions]);
+        let sum: usize = (1..=actions.len()).sum();
+        for (rank, &action) in (1..).zip(&*actions) {
+            let index = spec.policy_index(game.mover(state), action);
+            (legal[index], policy[index]) = (true, rank as f32 / sum as f32);
+        }
+        let mut value = [0.125; 3];
+        value[row % 3] = 0.75;
+        let auxiliary = [(row % 5) as f32 / 4.0 - 0.5, (row % 7) as f32 / 8.0];
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary })?;
+    }
+    Ok(batch)
+}

@@ -1,0 +1,54 @@
+//! `turnstone doctor`: a config examined before it is trained.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use turnstone_selfplay::Games;
+
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::doctor::{Check, Diagnosis, examine};
+use turnstone_trainer::progress::stop_on_signals;
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// Config file
+    config: PathBuf,
+    /// A value in place of the config's, as in learn.batch=512; can be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<Override>,
+    /// Measure self-play, learning and matches for about this many seconds
+    #[arg(long, value_name = "N", default_value_t = 20.0)]
+    seconds: f64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
+        let Some(diagnosis) = self.diagnosis(time, games)? else {
+            eprintln!("the examination was interrupted before its end");
+            return Ok(ExitCode::from(130));
+        };
+        if self.json {
+            println!("{}", serde_json::to_string(&diagnosis)?);
+        } else {
+            diagnosis.checks.iter().map(Check::line).for_each(|line| println!("{line}"));
+        }
+        Ok(if diagnosis.failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+
+    fn diagnosis(&self, time: Duration, games: &Games) -> Result<Option<Diagnosis>> {
+        let config = match Config::read_with(&self.config, &self.set, games) {
+            Ok(config) => config,
+            Err(fault) => return Ok(Some(Diagnosis::unreadable(fault.to_string()))),
+        };
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let stop = stop_on_signals()?;
+        examine(&*game, &config, time, stop)
+    }
+}

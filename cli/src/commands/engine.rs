@@ -1,0 +1,37 @@
+//! `turnstone engine`: an agent behind the Universal Game Interface, for other programs to play with.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use turnstone_selfplay::Games;
+
+use crate::args::OptionalGameArgs;
+use crate::engine::{Setup, serve};
+use turnstone_agents::AgentSpec;
+use turnstone_agents::line_io::Output;
+
+#[derive(Args, Debug)]
+pub(crate) struct Engine {
+    #[command(flatten)]
+    game: OptionalGameArgs,
+    /// The agent that plays
+    #[arg(long, value_name = "AGENT", default_value = "alphabeta:time=1s")]
+    agent: AgentSpec,
+    /// Seed of random choices
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+impl Engine {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = match self.game.game(&self.agent, games)? {
+            Some(game) => game,
+            None => games.defaults().next().context("the program knows no game")?,
+        };
+        let setup = Setup { game, games: games.clone(), agent: self.agent.clone(), seed: self.seed };
+        serve(setup, io::stdin().lock(), &Output::new(io::stdout()))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,70 @@
+//! `turnstone export`: a checkpoint for other programs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_selfplay::Games;
+
+use crate::export::{Existing, Format, export};
+use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
+use turnstone_env::Params;
+
+#[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program;
+    /// `az:` may stand before it, as in an agent
+    #[arg(value_parser = checkpoint)]
+    checkpoint: PathBuf,
+    /// What to write
+    #[arg(long, value_enum)]
+    format: Format,
+    /// The file or folder to write
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// The game that the checkpoint must be for; `pretrained` needs it
+    #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
+    game: Option<String>,
+    /// Replace an export that stands there already
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// The checkpoint that is named alone or as an agent without options.
+fn checkpoint(text: &str) -> Result<PathBuf, String> {
+    let Some(agent) = text.strip_prefix("az:") else { return Ok(text.into()) };
+    match agent.split_once(',') {
+        Some((file, options)) => {
+            Err(format!("an export is of the network alone: leave out `{options}` after `{file}`"))
+        }
+        None if agent.is_empty() => Err("name a checkpoint after `az:`".to_owned()),
+        None => Ok(agent.into()),
+    }
+}
+
+impl Export {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let named = || self.checkpoint.display().to_string();
+        let network = if self.checkpoint.as_os_str() == PRETRAINED {
+            let game = games.make(self.game.as_deref().context("--game")?, &Params::new())?;
+            LoadedNetwork::pretrained(game.name(), game.files().pretrained)?
+        } else {
+            LoadedNetwork::read(&self.checkpoint)?
+        };
+        let found = &network.info.game;
+        if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
+            bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
+        }
+        let game = games.make(found, &game_params(&network.info)).with_context(named)?;
+        let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
+        let network = network.checked(&self.checkpoint, &*game)?;
+        let files = export(&*game, network, self.format, &self.out, existing)?;
+        for file in files {
+            let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
+            println!("{} ({} KB)", file.display(), bytes.div_ceil(1000));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,137 @@
+//! `turnstone grade`: an agent's moves against the exact truth.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+use turnstone_models::atomic_write;
+use turnstone_selfplay::Games;
+
+use crate::args::GameArgs;
+use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
+use turnstone_trainer::config::cores;
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
+
+#[derive(Args, Debug)]
+pub(crate) struct Grade {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The agent to be graded
+    #[arg(long, required_unless_present = "save")]
+    agent: Option<AgentSpec>,
+    /// Truth set to grade on [default: the one that comes with the game; every position of a small game]
+    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
+    positions: Option<PathBuf>,
+    /// Draw this many positions from games and take their values from the game's tables (see `turnstone solve`)
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// Draw positions of this phase alone: opening, midgame or endgame
+    #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
+    phase: Option<String>,
+    /// Who plays the games that positions are drawn from, beside random moves
+    #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
+    sampler: AgentSpec,
+    /// Write the positions to a truth set
+    #[arg(long, value_name = "FILE", requires = "sample")]
+    save: Option<PathBuf>,
+    /// Folder with the tables
+    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    tables: PathBuf,
+    /// Seed of the sample and of the agent's random choices
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Grade {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        self.grade(&*game)
+    }
+
+    fn grade(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
+        let stop = stop_on_signals()?;
+        let reporter = Reporter::new(false);
+        let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
+        let set = self.truth_set(game, &reporter, stop)?;
+        if let Some(path) = &self.save {
+            atomic_write(path, set.to_text().as_bytes()).with_context(|| path.display().to_string())?;
+            reporter.line(&format!("{} positions in {}", set.positions.len(), path.display()));
+        }
+        let Some(agent) = agent else { return Ok(ExitCode::SUCCESS) };
+        let bar = reporter.bar("grading", set.positions.len() as u64);
+        let grading = grade(game, &agent, &set, self.seed, cores(), &|| bar.inc(1), stop)?;
+        bar.finish_and_clear();
+        let Some(grading) = grading else {
+            eprintln!("the grading was interrupted before its end");
+            return Ok(ExitCode::from(130));
+        };
+        if self.json {
+            let object = json!({
+                "game": game.name(),
+                "params": game.params(),
+                "agent": agent.spec.to_string(),
+                "grade": grading,
+            });
+            println!("{object}");
+        } else {
+            println!("{} on {} positions of {}", agent.spec, set.positions.len(), game.name());
+            print(&grading);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
+        if let Some(path) = &self.positions {
+            return Ok(TruthSet::read(path, game)?);
+        }
+        if let Some(count) = self.sample {
+            let Some(truth) = game.truth(&self.tables, Effort::Full)? else {
+                bail!("there is no exact truth of {} with these parameters", game.name());
+            };
+            let sampler = Agent::load(&self.sampler, game)?;
+            let bar = reporter.bar("sampling", count as u64);
+            let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed };
+            let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;
+            bar.finish_and_clear();
+            return Ok(set);
+        }
+        let Some(set) = known(game)? else {
+            bail!("no truth set comes with {} with these parameters: give --positions or --sample", game.name());
+        };
+        Ok(set)
+    }
+}
+
+fn print(grade: &Grading) {
+    println!("{:<22} {:>10} {:>8} {:>9}   95 % interval", "moves that keep value", "positions", "kept", "share");
+    let line = |name: &str, share: &Share| {
+        let [low, high] = share.interval.map(|end| 100.0 * end);
+        let (value, Share { positions, kept, .. }) = (100.0 * share.value(), share);
+        println!("{name:<22} {positions:>10} {kept:>8} {value:>7.2} %   [{low:.2}, {high:.2}]");
+    };
+    line("all", &grade.all);
+    line("critical", &grade.critical);
+    for (phase, [all, critical]) in grade.phases.iter().filter(|_| grade.phases.len() > 1) {
+        line(&format!("  {phase}"), all);
+        line(&format!("  {phase}, critical"), critical);
+    }
+    let [regret, low, high] = grade.regret;
+    println!("mean regret {regret:.4} [{low:.4}, {high:.4}] (win 1, draw 0, loss -1)");
+    if let Some(head) = &grade.value_head {
+        let [low, high] = head.accuracy.interval.map(|end| 100.0 * end);
+        println!(
+            "value head alone: right in {:.2} % [{low:.2}, {high:.2}], Brier {:.3}, calibration error {:.3}",
+            100.0 * head.accuracy.value(),
+            head.brier,
+            head.calibration_error
+        );
+    }
+    println!("critical: at least one legal move loses value");
+}

@@ -1,0 +1,78 @@
+//! `turnstone legal`: the legal actions of positions, for people and for scripts.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+use turnstone_env::{AnyState, DynGame};
+use turnstone_selfplay::Games;
+
+use crate::args::{GameArgs, PositionArgs};
+
+#[derive(Args, Debug)]
+pub(crate) struct Legal {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Read one list of moves per line and answer each with one line; implies --json
+    #[arg(long, conflicts_with = "moves")]
+    stdin: bool,
+    /// Print JSON objects
+    #[arg(long)]
+    json: bool,
+}
+
+impl Legal {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        if self.stdin {
+            self.answer_lines(&*game)?
+        } else {
+            self.answer_once(&*game)?
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn answer_once(&self, game: &dyn DynGame) -> Result<()> {
+        let state = self.position.state(game)?;
+        if self.json {
+            println!("{}", answer(game, &state));
+        } else {
+            println!("{}", super::show::describe(game, &state));
+        }
+        Ok(())
+    }
+
+    fn answer_lines(&self, game: &dyn DynGame) -> Result<()> {
+        let mut input = io::stdin().lock();
+        let mut output = io::stdout().lock();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if input.read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            let reply = std::str::from_utf8(&line)
+                .map_err(|_| anyhow::anyhow!("the line is not UTF-8"))
+                .and_then(|moves| self.position.state_after(game, moves));
+            let reply = reply.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| answer(game, &state));
+            writeln!(output, "{reply}")?;
+            output.flush()?;
+        }
+    }
+}
+
+fn answer(game: &dyn DynGame, state: &AnyState) -> Value {
+    let legal = game.legal_actions(state);
+    let outcome = game.outcome(state);
+    json!({
+        "position": game.position_text(state),
+        "mover": game.mover(state).number(),
+        "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
+        "outcome": outcome.map(|outcome| outcome.name()),
+        "truncated": outcome.is_some_and(|outcome| outcome.truncated),
+    })
+}

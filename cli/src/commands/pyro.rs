@@ -1,0 +1,58 @@
+//! `turnstone pyro`: an agent that plays in Pyro's Konane world.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use turnstone_env::Erased;
+use turnstone_env::games::Konane;
+
+use crate::pyro::client::Client;
+use crate::pyro::{PORT, letter};
+use turnstone_agents::streams::{Purpose, stream};
+use turnstone_agents::{Agent, AgentSpec};
+use turnstone_trainer::progress::stop_on_signals;
+
+#[derive(Args, Debug)]
+pub(crate) struct Pyro {
+    /// The agent
+    #[arg(long, value_name = "AGENT")]
+    agent: AgentSpec,
+    /// Where the world is
+    #[arg(long, default_value = "127.0.0.1")]
+    host: String,
+    /// Port of the player: the world's first port plays O, its second X
+    #[arg(long, default_value_t = PORT)]
+    port: u16,
+    /// Leave after this number of games
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    games: u32,
+    /// Milliseconds between two requests for whose move it is
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    poll: u64,
+    /// Seed of random choices
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+impl Pyro {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        if self.agent == AgentSpec::Human {
+            bail!("agent `human`: a person plays in the world's own window");
+        }
+        let konane = Erased::new(Konane::default());
+        let mut player = Agent::load(&self.agent, &konane)?.player(&konane)?;
+        let mut client = Client::connect(&self.host, self.port)?;
+        let side = letter(client.side());
+        println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);
+        let mut rng = stream(self.seed, Purpose::Play, [u64::from(self.port), 0]);
+        let (mut number, stop) = (0, stop_on_signals()?);
+        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), stop, |played| {
+            number += 1;
+            let result = if played.won { "won" } else { "lost" };
+            println!("game {number}: {side} {result}, {} moves", played.moves);
+        })?;
+        Ok(if number < self.games { ExitCode::from(130) } else { ExitCode::SUCCESS })
+    }
+}

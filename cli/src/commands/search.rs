@@ -1,0 +1,115 @@
+//! `turnstone search`: what a classical search finds in a position, and how much work that was.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use serde_json::json;
+use turnstone_env::AnyState;
+use turnstone_search::classic::Found;
+use turnstone_selfplay::Games;
+
+use crate::args::{GameArgs, PositionArgs};
+use turnstone_agents::{AgentSpec, PlayableGame};
+
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// A classical agent: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
+    #[arg(long, value_name = "AGENT")]
+    agent: AgentSpec,
+    /// Print the work done too
+    #[arg(long)]
+    stats: bool,
+    /// Print one JSON object, the work included
+    #[arg(long)]
+    json: bool,
+}
+
+impl Search {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        self.search(&*game)
+    }
+
+    fn search(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
+        let AgentSpec::Classical(spec) = &self.agent else {
+            bail!("agent `{}` does no classical search; try alphabeta:depth=8", self.agent);
+        };
+        let mut search = game.classical_search(spec).map_err(|fault| anyhow!("agent `{}`: {fault}", self.agent))?;
+        let state = self.position.state(game)?;
+        let start = Instant::now();
+        let found = search.find(&state);
+        let time = start.elapsed();
+        let estimate = search.static_score(&state);
+        if self.json {
+            println!("{}", self.record(game, &state, &found, estimate, search.heuristic(), time));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let action = found.action.map_or_else(|| "none, the game is over".to_owned(), |a| game.action_text(a));
+        println!("best action   {action}\nscore         {:+} for player 1", found.score);
+        println!("line          {}", line(game, &found).join(" "));
+        if self.stats {
+            let evaluation = search.heuristic();
+            println!("static        {estimate:+} for player 1, by {evaluation}");
+            print_work(&found, time);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn record(
+        &self,
+        game: &dyn PlayableGame,
+        state: &AnyState,
+        found: &Found,
+        estimate: i32,
+        heuristic: &str,
+        time: Duration,
+    ) -> serde_json::Value {
+        let work = found.work;
+        json!({
+            "game": game.name(),
+            "position": game.position_text(state),
+            "agent": self.agent.to_string(),
+            "action": found.action.map(|action| game.action_text(action)),
+            "score": found.score,
+            "complete": found.complete,
+            "line": line(game, found),
+            "heuristic": heuristic,
+            "static": estimate,
+            "evaluated": work.evaluated,
+            "nodes": work.nodes,
+            "expanded": work.expanded,
+            "cutoffs": work.cutoffs,
+            "branching": work.branching(),
+            "depth": found.depth,
+            "seconds": time.as_secs_f64(),
+            "nodes_per_second": rate(work.nodes, time),
+        })
+    }
+}
+
+fn line(game: &dyn PlayableGame, found: &Found) -> Vec<String> {
+    found.line.iter().map(|&action| game.action_text(action)).collect()
+}
+
+/// The figures that the sources of the games ask for.
+fn print_work(found: &Found, time: Duration) {
+    let work = found.work;
+    let share = if found.complete { ", to the end of every game that matters" } else { "" };
+    println!("depth         {}{share}", found.depth);
+    println!("evaluated     {} positions by static estimation", work.evaluated);
+    println!("nodes         {} positions visited, {} of them expanded", work.nodes, work.expanded);
+    println!("cutoffs       {}", work.cutoffs);
+    println!("branching     {:.2} actions per position expanded, on average", work.branching());
+    println!("time          {:.3} s, {:.1} million nodes/s", time.as_secs_f64(), rate(work.nodes, time) / 1e6);
+}
+
+/// Nodes per second.
+pub(super) fn rate(nodes: u64, time: Duration) -> f64 {
+    nodes as f64 / time.as_secs_f64().max(1e-9)
+}

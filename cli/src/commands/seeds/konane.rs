@@ -1,0 +1,70 @@
+//! `turnstone konane`: the moves of Pyro's Konane player as command strings.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
+use turnstone_env::games::Konane as Game;
+use turnstone_env::seeds::konane::{Board, format_move, get_empties, move_generator};
+use turnstone_env::{Erased, Game as _, Side};
+
+use crate::args::PositionArgs;
+
+#[derive(Args, Debug)]
+pub(crate) struct Konane {
+    #[command(subcommand)]
+    function: Function,
+}
+
+#[derive(Subcommand, Debug)]
+enum Function {
+    /// moveGenerator: the possible moves of either side
+    Moves(BoardArgs),
+    /// getEmpties: the empty cells
+    Empties(BoardArgs),
+}
+
+#[derive(Args, Debug)]
+struct BoardArgs {
+    #[command(flatten)]
+    position: PositionArgs,
+    /// The side, X or O [default: the mover]
+    #[arg(long)]
+    side: Option<Piece>,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum, Debug)]
+enum Piece {
+    #[value(name = "X", alias = "x")]
+    X,
+    #[value(name = "O", alias = "o")]
+    O,
+}
+
+impl Konane {
+    pub(crate) fn run(&self) -> Result<ExitCode> {
+        let (Function::Moves(args) | Function::Empties(args)) = &self.function;
+        let game = Game::default();
+        let state = *args.position.state(&Erased::new(game.clone()))?.of();
+        let board: Board = std::array::from_fn(|row| {
+            std::array::from_fn(|column| game.stone(&state, row + 1, column + 1).map(|side| ['X', 'O'][side.index()]))
+        });
+        let piece = match (args.side, game.mover(&state)) {
+            (Some(Piece::X), _) | (None, Side::First) => 'X',
+            (Some(Piece::O), _) | (None, Side::Second) => 'O',
+        };
+        let empties = get_empties(&board);
+        let value = match &self.function {
+            Function::Moves(_) => {
+                let moves = move_generator(&board, piece, empties.len() < 2);
+                json!(moves.iter().map(|positions| format_move(positions)).collect::<Vec<_>>())
+            }
+            Function::Empties(_) => json!(empties),
+        };
+        super::print(&value, args.json)
+    }
+}

@@ -1,0 +1,53 @@
+//! `turnstone show`: a position drawn for people.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use turnstone_env::{AnyState, DynGame};
+use turnstone_selfplay::Games;
+
+use crate::args::{GameArgs, PositionArgs};
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Print the board as an SVG document instead
+    #[arg(long)]
+    svg: bool,
+}
+
+impl Show {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        let (state, last) = self.position.state_and_last(&*game)?;
+        if self.svg {
+            println!("{}", game.draw_svg(&state, last));
+        } else {
+            print!("{}", game.draw(&state));
+            println!("{}", describe(&*game, &state));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Position text and who may do what, or how the game ended.
+pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
+    let position = game.position_text(state);
+    let Some(outcome) = game.outcome(state) else {
+        let legal = game.legal_actions(state);
+        let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+        return format!("position {position}\n{} to move: {}", game.mover(state), legal.join(" "));
+    };
+    let margin = if outcome.margin == 0 { String::new() } else { format!(" by {}", outcome.margin.abs()) };
+    let ended = match outcome.name() {
+        "player1" => format!("player 1 wins{margin}"),
+        "player2" => format!("player 2 wins{margin}"),
+        _ if outcome.truncated => "draw: the limit of plies is reached".into(),
+        _ => "draw".into(),
+    };
+    format!("position {position}\n{ended}")
+}

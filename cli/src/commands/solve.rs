@@ -1,0 +1,144 @@
+//! `turnstone solve`: the exact truth of a game, as counts or as a table on disk.
+
+mod search;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_agents::{Enumeration, PlayableGame};
+use turnstone_env::Game;
+use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
+use turnstone_exact::{MorrisTable, Truth, morris};
+use turnstone_selfplay::Games;
+
+use crate::args::{GameArgs, PositionArgs};
+use turnstone_arena::grading::MOST_POSITIONS;
+use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
+
+#[derive(Args, Debug)]
+pub(crate) struct Solve {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Give up after so many nodes (Mancala and Konane) [default: never]
+    #[arg(long)]
+    nodes: Option<u64>,
+    /// Most stones in play that the table of endgames covers (Mancala)
+    #[arg(long, value_name = "STONES", default_value_t = 16)]
+    endgames: usize,
+    /// Folder that tables are written to
+    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    out: PathBuf,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Build the table even if it is there already
+    #[arg(long)]
+    overwrite: bool,
+    /// Print nothing but the result
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Solve {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let game = self.game.game(games)?;
+        let inner = game.inner();
+        if let Some(game) = inner.downcast_ref::<Mancala>() {
+            return self.mancala(game);
+        }
+        if let Some(game) = inner.downcast_ref::<Konane>() {
+            return self.konane(game);
+        }
+        if let Some(game) = inner.downcast_ref::<Morabaraba>() {
+            return self.morabaraba(game);
+        }
+        if self.position.is_given() {
+            bail!("{} is solved whole, so no position is looked at", game.name());
+        }
+        match inner.downcast_ref::<Morris>() {
+            Some(game) => self.morris(game),
+            None => enumerate(&*game),
+        }
+    }
+
+    fn morris(&self, game: &Morris) -> Result<ExitCode> {
+        let reporter = Reporter::new(self.quiet);
+        let path = self.out.join(MorrisTable::file_name(game));
+        if path.exists() && !self.overwrite {
+            match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {
+                Ok(table) => {
+                    reporter.line(&format!("{} is whole; --overwrite builds it anew", path.display()));
+                    return finished(game, &table, &path);
+                }
+                Err(error) => reporter.line(&error.to_string()),
+            }
+        }
+        let threads = self.threads()?;
+        estimate(&reporter, &morris::Size::of(game), &path, threads);
+        let started = Instant::now();
+        let stop = stop_on_signals()?;
+        let solved = morris::solve(game, &path, threads, &Layers::new(&reporter, stop));
+        if !solved.with_context(|| path.display().to_string())? {
+            let layers = path.with_extension("partial");
+            reporter.line(&format!("stopped; the same command goes on with the layers in {}", layers.display()));
+            return Ok(ExitCode::from(130));
+        }
+        reporter.line(&format!("solved in {}", duration(started.elapsed())));
+        finished(game, &MorrisTable::open(game, &path)?, &path)
+    }
+
+    fn threads(&self) -> Result<usize> {
+        Ok(match self.threads {
+            Some(threads) => usize::from(threads),
+            None => std::thread::available_parallelism().context("the number of cores")?.get(),
+        })
+    }
+}
+
+/// What is to be done, before it is begun.
+fn estimate(reporter: &Reporter, size: &morris::Size, path: &Path, threads: usize) {
+    let million = |number: u64| number as f64 / 1e6;
+    let (midgame, opening) = (million(size.midgame), million(size.opening));
+    let time = duration(Duration::from_secs_f64(size.seconds(threads).max(1.0)));
+    let plural = if threads == 1 { "" } else { "s" };
+    reporter.line(&format!("{midgame:.1} million positions of the midgame and {opening:.1} of the opening"));
+    reporter.line(&format!("about {time} with {threads} thread{plural} and {:.0} MB of memory", million(size.memory)));
+    let (table, path) = (million(size.table()), path.display());
+    reporter.line(&format!("{path} will have {table:.0} MB; until then finished layers take as much beside it"));
+}
+
+fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode> {
+    let value = table.value(game, &game.start()).context("the table does not cover the start")?;
+    println!("{}: {}", path.display(), of_the_start(value));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Solves a small game in memory and counts.
+fn enumerate(game: &dyn PlayableGame) -> Result<ExitCode> {
+    let Some(Enumeration { start, counts, .. }) = game.enumerate(MOST_POSITIONS)? else {
+        bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", game.name());
+    };
+    let line = |name: &str, count: usize| println!("{name:<26} {count:>9}");
+    line("reachable positions", counts.reachable);
+    line("won for player 1", counts.first);
+    line("won for player 2", counts.second);
+    line("draws by infinite play", counts.endless);
+    line("positions that are over", counts.over);
+    line("won for the player to move", counts.mover);
+    line("lost for the player to move", counts.other);
+    println!("{}: {}", game.name(), of_the_start(start));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_the_start(value: i8) -> &'static str {
+    match value {
+        1 => "the start is won for player 1",
+        0 => "the start is a draw",
+        _ => "the start is won for player 2",
+    }
+}

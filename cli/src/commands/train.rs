@@ -1,0 +1,121 @@
+//! `turnstone train`: a training run from a config file, or the continuation of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use turnstone_selfplay::Games;
+
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup};
+use turnstone_trainer::run_folder::RunFolder;
+
+#[derive(Args, Debug)]
+pub(crate) struct Train {
+    /// Config file of a new run
+    config: Option<PathBuf>,
+    /// Folder of the run [default: runs/<name of the config file>]
+    #[arg(long, value_name = "FOLDER")]
+    run: Option<PathBuf>,
+    /// Go on with a run: with the one of the config, or with the one in the folder given
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
+    resume: Option<Option<PathBuf>>,
+    /// Remove an earlier run in the folder first
+    #[arg(long, conflicts_with = "resume")]
+    overwrite: bool,
+    /// Seed of the run, instead of the config's
+    #[arg(long, conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// A value of the run in place of the config's, as in learn.batch=512; can be given again
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    set: Vec<Override>,
+    /// Go on without replay shards that are damaged, to another result than the run would have had
+    #[arg(long, requires = "resume")]
+    leave_out_damaged: bool,
+    /// Stop after this many minutes, at the end of an iteration; --resume goes on
+    #[arg(long, value_name = "MINUTES")]
+    max_minutes: Option<f64>,
+    /// Print nothing but errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Train {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
+        let time = time.context("--max-minutes")?;
+        let (config, folder, resumed) = match &self.resume {
+            Some(named) => self.reopen(named.as_deref(), games)?,
+            None => self.create(games)?,
+        };
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let reporter = Reporter::new(self.quiet);
+        let stop = stop_on_signals()?;
+        let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
+        let shown = folder.path().display();
+        reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
+        let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
+        let ending = run.train(time)?;
+        match ending {
+            Ending::Finished => {
+                reporter.line(&format!("finished: {}", folder.latest().display()));
+                Ok(ExitCode::SUCCESS)
+            }
+            Ending::Stopped { iteration } => {
+                reporter.line(&format!(
+                    "stopped after iteration {iteration}; go on with: turnstone train --resume {shown}"
+                ));
+                Ok(if time.is_some() && !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    ExitCode::SUCCESS
+                } else {
+                    ExitCode::from(130)
+                })
+            }
+        }
+    }
+
+    /// A new run of the config.
+    fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
+        let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
+        let mut config = Config::read_with(path, &self.set, games)?;
+        config.seed = self.seed.unwrap_or(config.seed);
+        let changed = self.seed.is_some() || !self.set.is_empty();
+        let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
+        let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
+        Ok((config, folder, false))
+    }
+
+    /// A run to go on with. A config given along with it has to be the run's own.
+    fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder, bool)> {
+        // `--resume configs/x.toml` names the run by its config.
+        let (folder, given) = match (named, &self.config) {
+            (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),
+            (Some(path), None) => (self.folder_of(path), Some(path)),
+            (None, Some(path)) => (self.folder_of(path), Some(path.as_path())),
+            _ => bail!("name the folder of the run to --resume"),
+        };
+        let folder = RunFolder::open_to_train(&folder)?;
+        let config = Config::read(&folder.config(), games)?;
+        if let Some(path) = given {
+            let given = Config { seed: config.seed, ..Config::read(path, games)? };
+            if given != config {
+                bail!(
+                    "{} differs from the run's own {}; resume without naming it, or --overwrite the run",
+                    path.display(),
+                    folder.config().display()
+                );
+            }
+        }
+        Ok((config, folder, true))
+    }
+
+    fn folder_of(&self, config: &Path) -> PathBuf {
+        let name = config.file_stem().unwrap_or(config.as_os_str());
+        self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
+    }
+}

@@ -1,0 +1,72 @@
+//! The lines that tell of a search: `info ...` and `bestmove ...`.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use turnstone_env::DynGame;
+
+use turnstone_agents::Thought;
+
+/// An `info` line; `time` is how long the search has taken so far.
+pub(super) fn info(game: &dyn DynGame, thought: &Thought, time: Duration) -> String {
+    let nps = thought.nodes as f64 / time.as_secs_f64().max(1e-6);
+    let mut line =
+        format!("info depth {} nodes {} nps {nps:.0} time {}", thought.depth, thought.nodes, time.as_millis());
+    if let Some(verdict) = &thought.verdict {
+        let [win, draw, loss] = permille(verdict.win_draw_loss);
+        write!(line, " score cp {} wdl {win} {draw} {loss}", verdict.score).expect("a string takes everything");
+    }
+    line.push_str(" pv");
+    for &action in &thought.line {
+        line.push(' ');
+        line.push_str(&game.action_text(action));
+    }
+    line
+}
+
+/// The line that says what is wrong, printable and of bounded length whatever it speaks of.
+pub(super) fn complaint(fault: &str) -> String {
+    const LONGEST: usize = 2000;
+    let mut line = "info string error: ".to_owned();
+    for letter in fault.chars().take(LONGEST) {
+        match letter {
+            '\n' | '\r' => line.push(' '),
+            _ if letter.is_control() => line.extend(letter.escape_default()),
+            _ => line.push(letter),
+        }
+    }
+    if fault.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Win, draw and loss in thousandths of sum 1000.
+fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
+    let win = (1000.0 * win).round() as u32;
+    let loss = ((1000.0 * loss).round() as u32).min(1000 - win);
+    [win, 1000 - win - loss, loss]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_agents::Verdict;
+    use turnstone_env::Erased;
+    use turnstone_env::games::Mancala;
+
+    #[test]
+    fn a_thought_is_one_line() {
+        let game = Erased::new(Mancala::default());
+        let action = game.parse_action("B5").expect("an action");
+        let verdict = Verdict { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
+        let mut thought = Thought { depth: 3, nodes: 500, verdict: Some(verdict), line: vec![action] };
+        let line = info(&game, &thought, Duration::from_millis(250));
+        assert_eq!(line, "info depth 3 nodes 500 nps 2000 time 250 score cp -4 wdl 300 400 300 pv B5");
+        thought.verdict = None;
+        assert_eq!(info(&game, &thought, Duration::ZERO), "info depth 3 nodes 500 nps 500000000 time 0 pv B5");
+        assert_eq!(complaint("a\0b\nc"), "info string error: a\\u{0}b c");
+        assert!(complaint(&"x".repeat(100_000)).len() < 2100);
+        assert_eq!(permille([0.0005, 0.0, 0.9995]), [1, 0, 999]);
+    }
+}

@@ -1,0 +1,74 @@
+//! What is played and by whom: chosen on the command line, changed by `setoption`.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_selfplay::{Games, TrainableGame};
+
+use crate::args::checkpoint_game;
+
+/// The engine's options. Every one is valid together with the others.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The game with its parameters.
+    pub game: Arc<dyn TrainableGame>,
+    /// The games that may be chosen.
+    pub games: Games,
+    /// Who plays.
+    pub agent: AgentSpec,
+    /// Seed of random choices.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// The `option` lines: those of every game, and the parameters of this one.
+    pub(super) fn options(&self) -> Vec<String> {
+        let games = self.games.names().map(|name| format!(" var {name}")).collect::<String>();
+        let mut options = vec![
+            format!("option name Game type combo default {}{games}", self.game.name()),
+            format!("option name Agent type string default {}", self.agent),
+            format!("option name Seed type spin default {} min 0 max {}", self.seed, u64::MAX),
+        ];
+        let params = self.game.params();
+        options.extend(params.iter().map(|(key, value)| format!("option name {key} type string default {value}")));
+        options
+    }
+
+    /// The setup with one option changed. An agent from a checkpoint brings its game with it.
+    ///
+    /// # Errors
+    /// There is no such option, or it cannot have this value beside the others.
+    pub(super) fn with(&self, name: &str, value: &str) -> Result<Self> {
+        let mut changed = self.clone();
+        match name.to_ascii_lowercase().as_str() {
+            "game" => changed.game = self.games.make(value, &turnstone_env::Params::new())?,
+            "agent" => {
+                changed.agent = value.parse()?;
+                if let Some(game) = checkpoint_game(&changed.agent, &self.games)? {
+                    changed.game = game;
+                }
+            }
+            "seed" => changed.seed = value.parse().map_err(|_| anyhow!("Seed must be a whole number"))?,
+            _ if self.game.params().iter().any(|(key, _)| key == name) => {
+                changed.game = self.games.make(self.game.name(), &self.game.params().with(name, value))?;
+            }
+            _ => return Err(anyhow!("unknown option `{}`", turnstone_env::shortened(name))),
+        }
+        changed.agent_for(&*changed.game)?;
+        Ok(changed)
+    }
+
+    /// The agent, made ready for the game.
+    ///
+    /// # Errors
+    /// It does not play this game.
+    pub(super) fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
+        match &self.agent {
+            AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
+            AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),
+            agent => Ok(Agent::load(agent, game)?),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The bundle: a folder with the network in both forms, its description, the game's rules in Python, and an example.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use serde_json::{Map, Value};
+use turnstone_models::{CheckpointInfo, Weights};
+
+use super::describe::VERSION_KEY;
+use super::place::{self, Existing};
+use super::{write_description, write_file, write_onnx, write_safetensors};
+
+const MANIFEST: &str = "manifest.json";
+const ONNX: &str = "model.onnx";
+const SAFETENSORS: &str = "model.safetensors";
+
+const EXAMPLE: &str = include_str!("python/example.py");
+const MILLS: (&str, &str) = ("mills.py", include_str!("python/mills.py"));
+const LICENCES: [(&str, &str); 2] = [
+    ("LICENSE-MIT", include_str!("licences/LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
+];
+
+/// A game's rules in Python, as names and texts of files; `rules.py` has them. The tests hold them against the game.
+pub fn rules(game: &str) -> Option<Vec<(&'static str, &'static str)>> {
+    let rules = |text| ("rules.py", text);
+    match game {
+        "mu_torere" => Some(vec![rules(include_str!("python/mu_torere.py"))]),
+        "mancala" => Some(vec![rules(include_str!("python/mancala.py"))]),
+        "morris" => Some(vec![rules(include_str!("python/morris.py")), MILLS]),
+        "morabaraba" => Some(vec![rules(include_str!("python/morabaraba.py")), MILLS]),
+        "konane" => Some(vec![rules(include_str!("python/konane.py"))]),
+        _ => None,
+    }
+}
+
+/// Writes the folder and returns its files.
+pub(super) fn write(
+    out: &Path,
+    existing: Existing,
+    info: &CheckpointInfo,
+    weights: &Weights,
+    description: Map<String, Value>,
+) -> Result<Vec<PathBuf>> {
+    let game = &info.game;
+    let rules = rules(game).ok_or_else(|| anyhow!("there are no rules of `{game}` in Python: export it as onnx"))?;
+    let readme = readme(info);
+    let texts = [("README.md", readme.as_str()), ("example.py", EXAMPLE)];
+    let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules).chain(LICENCES).collect();
+    place::folder(out, is_bundle, existing, |folder| {
+        write_safetensors(&folder.join(SAFETENSORS), info, weights, &description)?;
+        write_onnx(&folder.join(ONNX), info, weights, &description)?;
+        for (name, text) in &texts {
+            write_file(&folder.join(name), text.as_bytes())?;
+        }
+        write_description(&folder.join(MANIFEST), ONNX, description)
+    })?;
+    let names = [MANIFEST, ONNX, SAFETENSORS].into_iter().chain(texts.iter().map(|&(name, _)| name));
+    Ok(names.map(|name| out.join(name)).collect())
+}
+
+/// Whether a folder has a manifest of ours.
+fn is_bundle(folder: &Path) -> bool {
+    let manifest = fs::read(folder.join(MANIFEST)).ok();
+    let manifest: Option<Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    manifest.is_some_and(|manifest| manifest.get(VERSION_KEY).is_some())
+}
+
+fn readme(info: &CheckpointInfo) -> String {
+    let CheckpointInfo { game, network, step, .. } = info;
+    let params: Vec<String> = info.params.iter().map(|(key, value)| format!("{key}={}", text(value))).collect();
+    format!(
+        "# {game}: a trained network\n\n\
+         Game `{game}` version {} with {}; {network}; {step} training steps.\n\n\
+         | file | what it is |\n|---|---|\n\
+         | `{ONNX}` | the network: planes in, logits out |\n\
+         | `{SAFETENSORS}` | the same weights by name, all it takes to run them in the metadata |\n\
+         | `{MANIFEST}` | planes, actions, symmetries, names of inputs and outputs |\n\
+         | `rules.py` | the game's rules: `start`, `legal`, `play`, `outcome`, and its planes by name |\n\
+         | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` (Python 3.7, \
+         onnxruntime 1.12, or newer) |\n\n\
+         The code in this folder is licensed under MIT or Apache-2.0, at your option, and so are weights that came with \
+         turnstone; other weights belong to whoever trained them. What the manifest's keys mean is in turnstone's \
+         docs/export.md.\n",
+        info.game_version,
+        params.join(" "),
+    )
+}
+
+/// A parameter without the quotes of JSON.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,22 @@
+//! The `turnstone` program as a library, so that a crate with a game of its own has all of its commands:
+//!
+//! ```no_run
+//! # use turnstone_env::games::Mancala as MyGame;
+//! fn main() -> std::process::ExitCode {
+//!     turnstone::Program::new().with::<MyGame>().main()
+//! }
+//! ```
+//!
+//! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_search::classic::Classical`],
+//! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything.
+
+mod args;
+pub mod engine;
+pub mod analysis;
+pub mod pyro;
+pub mod export;
+mod commands;
+mod cli;
+mod program;
+
+pub use program::Program;

@@ -1,0 +1,406 @@
+//! Python's pickles of plain data: protocol 0, a handful of opcodes, everything else refused.
+//!
+//! A general unpickler calls whatever functions a pickle names. This reader knows texts, whole numbers, truth values,
+//! `None`, lists and tuples, in the forms in which Python 2 (both its modules) and Python 3 write them, and no names at
+//! all. What a pickle may hold is bounded in bytes and in nesting.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+/// A longer pickle is refused; a world's board takes less than 1,000 bytes.
+pub const MAX_BYTES: usize = 16 * 1024;
+
+/// Most open lists, tuples and elements at once, which bounds how deep a value is nested.
+const MAX_STACK: usize = 128;
+
+/// A value of plain data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// `None`.
+    None,
+    /// `True` or `False`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A `str` of Python 2 (bytes as the first 256 characters) or 3, or a `unicode`.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+    /// A tuple.
+    Tuple(Vec<Value>),
+}
+
+/// Why bytes are no pickle that is read here.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PickleError {
+    /// An opcode of another protocol or of more than plain data.
+    #[error("byte {at}: opcode `{}` is none of plain data in protocol 0", .opcode.escape_ascii())]
+    Opcode {
+        /// The opcode.
+        opcode: u8,
+        /// Where it stands.
+        at: usize,
+    },
+    /// The opcode's argument or what it works on is wrong.
+    #[error("byte {at}: {fault}")]
+    Malformed {
+        /// What is wrong.
+        fault: &'static str,
+        /// Where the opcode stands.
+        at: usize,
+    },
+    /// It does not end.
+    #[error("longer than {MAX_BYTES} bytes")]
+    TooLong,
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl Value {
+    /// The value as Python's `pickle.loads` reads it, whatever its version.
+    #[must_use]
+    pub fn pickled(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        bytes.push(b'.');
+        bytes
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::None => out.push(b'N'),
+            Self::Bool(value) => out.extend(format!("I0{}\n", u8::from(*value)).bytes()),
+            Self::Int(number) => out.extend(format!("I{number}\n").bytes()),
+            Self::Text(text) => write_text(text, out),
+            Self::List(elements) => {
+                out.extend(b"(l");
+                for element in elements {
+                    element.write(out);
+                    out.push(b'a');
+                }
+            }
+            Self::Tuple(elements) => {
+                out.push(b'(');
+                elements.iter().for_each(|element| element.write(out));
+                out.push(b't');
+            }
+        }
+    }
+}
+
+/// Plain text as the `str` of either Python; other text as `unicode`.
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    let is_plain = |c: char| matches!(c, ' '..='~') && c != '\'' && c != '\\';
+    if text.chars().all(is_plain) {
+        out.extend(format!("S'{text}'\n").bytes());
+        return;
+    }
+    out.push(b'V');
+    for c in text.chars() {
+        match u32::from(c) {
+            _ if matches!(c, ' '..='~') && c != '\\' => out.push(c as u8),
+            code @ ..=0xffff => out.extend(format!("\\u{code:04x}").bytes()),
+            code => out.extend(format!("\\U{code:08x}").bytes()),
+        }
+    }
+    out.push(b'\n');
+}
+
+/// Reads the value at the start of `bytes` and how many bytes it takes; `None` if it has not ended there.
+///
+/// # Errors
+/// The bytes are no pickle of plain data, or too long.
+pub fn read(bytes: &[u8]) -> Result<Option<(Value, usize)>, PickleError> {
+    let mut reader = Reader { bytes, at: 0, stack: Vec::new(), memo: BTreeMap::new() };
+    match reader.read()? {
+        Some(_) if reader.at > MAX_BYTES => Err(PickleError::TooLong),
+        None if bytes.len() >= MAX_BYTES => Err(PickleError::TooLong),
+        Some(value) => Ok(Some((value, reader.at))),
+        None => Ok(None),
+    }
+}
+
+/// What lies on the stack while a pickle is read.
+enum Item {
+    Mark,
+    Value(Value),
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    /// Bytes read.
+    at: usize,
+    stack: Vec<Item>,
+    /// Texts to come back to. Python's writers refer to the same text again, but never to a list of the world's.
+    memo: BTreeMap<u32, String>,
+}
+
+impl Reader<'_> {
+    /// The value, or `None` where the bytes end before it does.
+    fn read(&mut self) -> Result<Option<Value>, PickleError> {
+        while let Some(&opcode) = self.bytes.get(self.at) {
+            let at = self.at;
+            self.at += 1;
+            let argument = if b"gpSVIL".contains(&opcode) {
+                let Some(length) = self.bytes[self.at..].iter().position(|&byte| byte == b'\n') else {
+                    return Ok(None);
+                };
+                let line = &self.bytes[self.at..self.at + length];
+                self.at += length + 1;
+                line
+            } else {
+                &[]
+            };
+            let malformed = |fault| PickleError::Malformed { fault, at };
+            if opcode == b'.' {
+                let fault = malformed("the end, but not of one value");
+                return match (self.stack.pop(), self.stack.is_empty()) {
+                    (Some(Item::Value(value)), true) => Ok(Some(value)),
+                    _ => Err(fault),
+                };
+            }
+            let known = self.step(opcode, argument).map_err(malformed)?;
+            if !known {
+                return Err(PickleError::Opcode { opcode, at });
+            }
+            if self.stack.len() > MAX_STACK {
+                return Err(malformed("nested too deep"));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Does what an opcode says, if it is one that is known.
+    fn step(&mut self, opcode: u8, argument: &[u8]) -> Result<bool, &'static str> {
+        let value = match opcode {
+            b'N' => Value::None,
+            b'I' => number_or_bool(argument)?,
+            b'L' => number(argument.strip_suffix(b"L").ok_or("a long number without its `L`")?)?,
+            b'S' => Value::Text(quoted(argument)?),
+            b'V' => Value::Text(unescaped(argument, Escapes::Unicode)?),
+            b'l' => Value::List(self.down_to_mark()?),
+            b't' => Value::Tuple(self.down_to_mark()?),
+            b'g' => Value::Text(self.memo.get(&place(argument)?).ok_or("nothing to read was put there")?.clone()),
+            b'(' => {
+                self.stack.push(Item::Mark);
+                return Ok(true);
+            }
+            b'a' => {
+                let element = self.stack.pop();
+                let (Some(Item::Value(element)), Some(Item::Value(Value::List(list)))) =
+                    (element, self.stack.last_mut())
+                else {
+                    return Err("no list to append to");
+                };
+                list.push(element);
+                return Ok(true);
+            }
+            b'p' => {
+                let place = place(argument)?;
+                match self.stack.last() {
+                    Some(Item::Value(Value::Text(text))) => self.memo.insert(place, text.clone()),
+                    Some(Item::Value(_)) => self.memo.remove(&place),
+                    _ => return Err("no value to remember"),
+                };
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        self.stack.push(Item::Value(value));
+        Ok(true)
+    }
+
+    /// Takes the values above the last mark, and the mark.
+    fn down_to_mark(&mut self) -> Result<Vec<Value>, &'static str> {
+        let is_mark = |item: &Item| matches!(item, Item::Mark);
+        let mark = self.stack.iter().rposition(is_mark).ok_or("a list or tuple without a start")?;
+        let values = self.stack.drain(mark..).filter_map(|item| match item {
+            Item::Mark => None,
+            Item::Value(value) => Some(value),
+        });
+        Ok(values.collect())
+    }
+}
+
+fn number_or_bool(argument: &[u8]) -> Result<Value, &'static str> {
+    match argument {
+        b"00" => Ok(Value::Bool(false)),
+        b"01" => Ok(Value::Bool(true)),
+        _ => number(argument),
+    }
+}
+
+fn number(digits: &[u8]) -> Result<Value, &'static str> {
+    let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+    number.map(Value::Int).ok_or("not a number of 64 bits")
+}
+
+fn place(argument: &[u8]) -> Result<u32, &'static str> {
+    let digits = std::str::from_utf8(argument).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    digits.and_then(|digits| digits.parse().ok()).ok_or("not a place in the memo")
+}
+
+/// The text of a `repr` of Python 2.
+fn quoted(literal: &[u8]) -> Result<String, &'static str> {
+    match literal {
+        [quote @ (b'\'' | b'"'), text @ .., last] if last == quote => unescaped(text, Escapes::Repr),
+        _ => Err("a text without its quotes"),
+    }
+}
+
+/// Which escapes a text has.
+#[derive(Clone, Copy)]
+enum Escapes {
+    /// Those of a `repr`: `\n`, `\xff` and so on.
+    Repr,
+    /// `\u20ac` and `\U0001f600` only.
+    Unicode,
+}
+
+/// The text that bytes of Latin-1 with escapes stand for.
+fn unescaped(bytes: &[u8], escapes: Escapes) -> Result<String, &'static str> {
+    let mut text = String::new();
+    let mut rest = bytes;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'\\' {
+            text.push(char::from(*first));
+            continue;
+        }
+        let [kind, tail @ ..] = rest else { return Err("a text that ends within an escape") };
+        let digits = match (escapes, kind) {
+            (Escapes::Repr, b'\\' | b'\'' | b'"') => {
+                text.push(char::from(*kind));
+                0
+            }
+            (Escapes::Repr, b'n' | b't' | b'r') => {
+                text.push(if *kind == b'n' {
+                    '\n'
+                } else if *kind == b't' {
+                    '\t'
+                } else {
+                    '\r'
+                });
+                0
+            }
+            (Escapes::Repr, b'x') => 2,
+            (Escapes::Unicode, b'u') => 4,
+            (Escapes::Unicode, b'U') => 8,
+            _ => return Err("a text with an unknown escape"),
+        };
+        rest = tail;
+        if digits > 0 {
+            let code = tail.get(..digits).and_then(|digits| std::str::from_utf8(digits).ok());
+            let code = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
+            text.push(code.ok_or("a text with an escape that is no character")?);
+            rest = &tail[digits..];
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(s: &str) -> Value {
+        Value::from(s)
+    }
+
+    fn loads(bytes: &[u8]) -> Result<Value, PickleError> {
+        read(bytes).map(|read| {
+            let (value, length) = read.expect("a whole pickle");
+            assert_eq!(length, bytes.len());
+            value
+        })
+    }
+
+    /// As written by `pickle` and `cPickle` of Python 2.7 and `pickle` of Python 3, protocol 0.
+    #[test]
+    fn what_python_writes_is_read() {
+        let board = Value::List(vec![Value::List(vec![text("O"), text("X"), text("")]), Value::List(vec![text("X")])]);
+        for pickle in [
+            &b"(lp0\n(lp1\nS'O'\np2\naS'X'\np3\naS''\np4\naa(lp5\ng3\naa."[..],
+            b"(lp1\n(lp2\nS'O'\naS'X'\naS''\naa(lp3\nS'X'\naa.",
+            b"(lp0\n(lp1\nVO\np2\naVX\np3\naV\np4\naa(lp5\ng3\naa.",
+        ] {
+            assert_eq!(loads(pickle), Ok(board.clone()));
+        }
+        assert_eq!(loads(b"I01\n."), Ok(Value::Bool(true)));
+        assert_eq!(loads(b"I1\n."), Ok(Value::Int(1)));
+        assert_eq!(loads(b"L-5L\n."), Ok(Value::Int(-5)));
+        assert_eq!(loads(b"N."), Ok(Value::None));
+        assert_eq!(loads(b"(I1\nS'a'\np0\ntp1\n."), Ok(Value::Tuple(vec![Value::Int(1), text("a")])));
+        assert_eq!(loads(b"(t."), Ok(Value::Tuple(vec![])));
+        assert_eq!(loads(b"V\xe9\\u000a\\u005cx\\u20ac\\U0001f600\np0\n."), Ok(text("é\n\\x€😀")));
+        assert_eq!(loads(b"S\"a'b\\n\\xff\"\np0\n."), Ok(text("a'b\nÿ")));
+        assert_eq!(loads(b"S'a\\'\"'\np0\n."), Ok(text("a'\"")));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let all = Value::Tuple(vec![
+            Value::List(vec![text("X"), text(""), text("it's\n\\ €😀")]),
+            Value::Bool(false),
+            Value::Int(i64::MIN),
+            Value::None,
+        ]);
+        let pickle = all.pickled();
+        assert_eq!(loads(&pickle), Ok(all));
+        for length in 0..pickle.len() {
+            assert_eq!(read(&pickle[..length]), Ok(None), "the first {length} bytes");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let fault = |bytes: &[u8]| read(bytes).expect_err("a fault").to_string();
+        assert_eq!(fault(b"cos\nsystem\n(S'true'\ntR."), "byte 0: opcode `c` is none of plain data in protocol 0");
+        assert_eq!(fault(b"\x80\x04K\x01."), "byte 0: opcode `\\x80` is none of plain data in protocol 0");
+        assert_eq!(fault(b"(i__main__\nX\n."), "byte 1: opcode `i` is none of plain data in protocol 0");
+        assert_eq!(fault(b"."), "byte 0: the end, but not of one value");
+        for wrong in [
+            &b"(."[..],
+            b"I1\nI2\n.",
+            b"l",
+            b"a",
+            b"I1\na",
+            b"p0\n",
+            b"(p0\n",
+            b"g7\n",
+            b"(lp0\ng0\n.",
+            b"g+1\n",
+            b"Ix\n",
+            b"I99999999999999999999\n",
+            b"L5\n",
+            b"S'a\n",
+            b"Sa\n",
+            b"S'\\q'\n",
+            b"S'\\x4'\n",
+            b"S'\\\n",
+            b"V\\ud800\n",
+            b"V\\u12\n",
+        ] {
+            assert!(fault(wrong).starts_with("byte "), "{}", wrong.escape_ascii());
+        }
+        assert_eq!(fault(&b"(l".repeat(200)), "byte 256: nested too deep");
+        assert_eq!(fault(&[b"S'".to_vec(), vec![b'a'; MAX_BYTES]].concat()), "longer than 16384 bytes");
+    }
+
+    #[test]
+    fn no_bytes_bring_the_reader_down() {
+        use rand::{Rng, RngExt};
+        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Play, [0, 0]);
+        let alphabet = b"(ltap0g1SVIL'\"\\xu\n.N01cR\xff";
+        for _ in 0..20_000 {
+            let length = rng.random_range(0..40);
+            let bytes: Vec<u8> = (0..length).map(|_| alphabet[rng.next_u32() as usize % alphabet.len()]).collect();
+            let _ = read(&bytes);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The server: two ports, one world, any number of games one after another.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use rand::RngExt;
+use turnstone_env::Side;
+
+use super::pickle::Value;
+use super::request::{LONGEST, Received, Request, receive};
+use super::world::World;
+use super::{SIDES, letter};
+use turnstone_agents::streams::{Purpose, stream};
+
+/// Most connections at a time; more are closed at once.
+const MOST_CONNECTIONS: usize = 32;
+
+/// A connection is closed that asks nothing for so long.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// A connection is closed that does not take its answer for so long.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// A connection is closed after so many refused moves without a legal one: its program is not going to find any.
+const MOST_REFUSALS: u32 = 200;
+
+/// Who removes the first stone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FirstPlayer {
+    /// X, the second port.
+    #[value(name = "X", alias = "x")]
+    X,
+    /// O, the first port.
+    #[value(name = "O", alias = "o")]
+    O,
+    /// A toss of a coin in every game.
+    Random,
+}
+
+/// A world that listens for its two players.
+pub struct Server {
+    listeners: [TcpListener; 2],
+    ports: [u16; 2],
+}
+
+/// The world, and how its games begin.
+struct Table {
+    world: World,
+    first: FirstPlayer,
+    seed: u64,
+    games: u64,
+}
+
+impl Server {
+    /// Listens on `port` and the one after it; 0 leaves the choice of both to the system.
+    ///
+    /// # Errors
+    /// Whatever the system reports, e.g. that a port is taken.
+    pub fn bind(host: &str, port: u16) -> io::Result<Self> {
+        let second = match port {
+            0 => 0,
+            u16::MAX => return Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no port after it")),
+            port => port + 1,
+        };
+        let listeners = [TcpListener::bind((host, port))?, TcpListener::bind((host, second))?];
+        let ports = [listeners[0].local_addr()?.port(), listeners[1].local_addr()?.port()];
+        Ok(Self { listeners, ports })
+    }
+
+    /// The ports, O's and X's.
+    #[must_use]
+    pub fn ports(&self) -> [u16; 2] {
+        self.ports
+    }
+
+    /// Serves until the process ends. Moves go to standard output, refused ones to standard error.
+    pub fn run(self, first: FirstPlayer, seed: u64) {
+        let table = Mutex::new(Table::new(first, seed));
+        let connections = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for (player, listener) in self.listeners.iter().enumerate() {
+                let (table, connections, ports) = (&table, &connections, self.ports);
+                scope.spawn(move || {
+                    for connection in listener.incoming() {
+                        let Ok(stream) = connection else {
+                            thread::sleep(Duration::from_millis(100)); // out of descriptors, for instance
+                            continue;
+                        };
+                        if connections.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
+                            connections.fetch_sub(1, Ordering::SeqCst);
+                            continue;
+                        }
+                        scope.spawn(move || {
+                            // A connection that breaks is one that has left.
+                            let _ = serve(stream, SIDES[player], ports, table);
+                            connections.fetch_sub(1, Ordering::SeqCst);
+                        });
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Answers one connection's requests until it leaves.
+fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(IDLE))?;
+    stream.set_write_timeout(Some(STALLED))?;
+    let mut buffer = Vec::new();
+    let mut refusals = 0;
+    while refusals < MOST_REFUSALS {
+        let answer = match receive(&buffer, ports) {
+            Received::Request(Request::Disconnect, _) => break,
+            Received::Request(Request::Leave, _) => {
+                stream.write_all(&Value::from("ok").pickled())?;
+                break;
+            }
+            Received::Request(request, length) => {
+                buffer.drain(..length);
+                let is_done = request == Request::Done;
+                match lock(table).answer(request, side, &mut refusals) {
+                    Value::Text(text) if is_done && text == "ok" => text.into_bytes(), // not pickled, as in Pyro's world
+                    answer => answer.pickled(),
+                }
+            }
+            Received::Unknown => {
+                buffer.clear();
+                Value::from("error").pickled()
+            }
+            Received::Partly => {
+                let mut chunk = [0; LONGEST];
+                let length = stream.read(&mut chunk)?;
+                if length == 0 {
+                    break;
+                }
+                buffer.extend(&chunk[..length]);
+                continue;
+            }
+        };
+        stream.write_all(&answer)?;
+    }
+    Ok(())
+}
+
+/// The table, also after a thread that held it came to grief: every request leaves it whole.
+fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Table {
+    fn new(first: FirstPlayer, seed: u64) -> Self {
+        let mut table = Self { world: World::new(Side::First), first, seed, games: 0 };
+        table.reset();
+        table
+    }
+
+    fn reset(&mut self) {
+        self.games += 1;
+        let first = match self.first {
+            FirstPlayer::X => Side::First,
+            FirstPlayer::O => Side::Second,
+            FirstPlayer::Random => {
+                SIDES[usize::from(stream(self.seed, Purpose::Toss, [self.games, 0]).random_bool(0.5))]
+            }
+        };
+        println!("game {}: {} to begin", self.games, letter(first));
+        self.world = World::new(first);
+    }
+
+    /// The answer to a request of this side; `refusals` counts its refused moves since its last legal one.
+    fn answer(&mut self, request: Request, side: Side, refusals: &mut u32) -> Value {
+        let number = |player: usize| Value::Int(player as i64);
+        let done = match request {
+            Request::ConnectionNumber(player) => return player.map_or_else(|| Value::from("error"), number),
+            Request::WhosMove => return number(SIDES.iter().position(|&s| s == self.world.mover()).unwrap_or(0)),
+            Request::Board => return self.world.board(),
+            Request::Names(names) => return Value::List(names.iter().map(|&name| Value::from(name)).collect()),
+            Request::Disconnect | Request::Leave => return Value::from("ok"),
+            Request::Reset => {
+                self.reset();
+                Ok(())
+            }
+            Request::Play(command) => {
+                self.world.play(side, &command).map_err(|fault| format!("{} {command}: {fault}", letter(side)))
+            }
+            Request::Done => match self.world.done(side) {
+                Ok(completed) => {
+                    println!("{completed}");
+                    Ok(())
+                }
+                Err(fault) => Err(format!("{} done: {fault}", letter(side))),
+            },
+        };
+        match done {
+            Ok(()) => {
+                *refusals = 0;
+                Value::from("ok")
+            }
+            Err(fault) => {
+                *refusals += 1;
+                eprintln!("refused: {fault}");
+                Value::from("error")
+            }
+        }
+    }
+}

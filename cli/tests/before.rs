@@ -1,0 +1,251 @@
+//! Files that the version before has written: every command still reads them, and goes on where that version stopped.
+//! `before/README.md` says what they are.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/before");
+
+/// The checkpoints, with the game of each as arguments.
+const CHECKPOINTS: [(&str, &[&str]); 4] = [
+    ("mlp", &["mu_torere", "--param", "max_plies=30"]),
+    ("exported", &["mu_torere", "--param", "max_plies=30"]),
+    ("graph", &["konane", "--param", "size=4"]),
+    ("mixer", &["mancala", "--param", "pits=3", "--param", "stones=2"]),
+];
+
+/// A copy of the files, in which the program runs.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().expect("a temporary folder"));
+        copy(Path::new(FILES), place.0.path());
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).expect("UTF-8")
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.text(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Standard output and standard error of a command that must succeed.
+    fn run_with(&self, args: &[&str], input: &str) -> (String, String) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .current_dir(&self.0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        // A program that does not read its input may have ended already.
+        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        let output = child.wait_with_output().expect("the program ends");
+        let [out, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+        assert!(output.status.success(), "{args:?}: {errors}");
+        (out, errors)
+    }
+
+    fn run(&self, args: &[&str]) -> String {
+        self.run_with(args, "").0
+    }
+
+    fn run_json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.run(&[args, &["--json"]].concat())).expect("JSON")
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("writable");
+    for entry in fs::read_dir(from).expect("readable") {
+        let path = entry.expect("readable").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("writable");
+        }
+    }
+}
+
+/// Header, without what a file says about itself, and tensors of a safetensors file.
+fn tensors(bytes: &[u8]) -> (Value, &[u8]) {
+    let (length, rest) = bytes.split_first_chunk::<8>().expect("a length");
+    let (header, data) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut header: Value = serde_json::from_slice(header).expect("JSON");
+    header.as_object_mut().expect("an object").remove("__metadata__").expect("metadata");
+    (header, data)
+}
+
+/// Whether everything in `old` is in `new` too, which may have more; numbers may differ by a little.
+fn keeps(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            old.iter().all(|(key, value)| new.get(key).is_some_and(|new| keeps(value, new)))
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| keeps(old, new))
+        }
+        (Value::Number(old), Value::Number(new)) => {
+            let [old, new] = [old, new].map(|number| number.as_f64().expect("a number"));
+            (old - new).abs() <= 1e-4 * old.abs().max(1.0)
+        }
+        _ => old == new,
+    }
+}
+
+/// The instruction set that the learner's bits depend on, where the version before has been asked.
+fn instructions() -> Option<&'static str> {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+    {
+        let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        Some(match (is_x86_feature_detected!("avx512f"), fused) {
+            (true, _) => "avx512",
+            (false, true) => "avx2",
+            (false, false) => "portable",
+        })
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")))]
+    None
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_network() {
+    let place = Place::new();
+    let begun = place.text("interrupted/metrics.jsonl");
+    place.run(&["train", "--resume", "interrupted", "--quiet"]);
+    let ended = place.text("interrupted/metrics.jsonl");
+    assert!(ended.starts_with(&begun) && ended.lines().count() == 4, "{ended}");
+    if let Some(set) = instructions() {
+        let (expected, found) = (
+            place.bytes(&format!("expected/resumed.{set}.safetensors")),
+            place.bytes("interrupted/latest.safetensors"),
+        );
+        assert!(tensors(&expected) == tensors(&found), "with {set} the run goes on to another network");
+    }
+}
+
+#[test]
+fn a_finished_run_is_finished_and_reported() {
+    let place = Place::new();
+    let files = ["latest.safetensors", "best.safetensors", "state.safetensors", "metrics.jsonl", "config.toml"];
+    let read = || files.map(|file| place.bytes(&format!("finished/{file}")));
+    let before = read();
+    place.run(&["train", "--resume", "finished", "--quiet"]);
+    assert!(before == read(), "a finished run was changed");
+    place.run(&["report", "finished", "--simulations", "4"]);
+    let page = place.text("finished/report.html");
+    assert!(page.contains("Score against the best so far") && page.contains("step 97"), "{} bytes", page.len());
+    let network = ["arena", "mu_torere", "--param", "max_plies=30", "az:finished,sims=8", "random", "--games", "4"];
+    assert_eq!(place.run_json(&network)["record"]["games"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn checkpoints_say_what_they_said() {
+    let place = Place::new();
+    for (name, game) in CHECKPOINTS {
+        let file = format!("{name}.safetensors");
+        let agent = format!("az:{file},sims=8");
+        let query = "{\"id\": \"start\", \"simulations\": 16}\n";
+        let answer = place.run_with(&["analyse", "--agent", &format!("az:{file}")], query).0;
+        let (old, new) = (place.json(&format!("expected/{name}.json")), answer.parse().expect("JSON"));
+        assert!(keeps(&old, &new), "{name}: {new}, where {old} is expected");
+        let played = place.run_json(&[&["play"], game, &["--p1", &agent, "--p2", "random"]].concat());
+        assert!(played["moves"].as_array().is_some_and(|moves| !moves.is_empty()), "{played}");
+        let games = place.run_json(&[&["arena"], game, &[&agent, "random", "--games", "4"]].concat());
+        assert_eq!(games["record"]["games"].as_array().map(Vec::len), Some(4));
+        for (format, to) in [("safetensors", "again.safetensors"), ("onnx", "again.onnx"), ("bundle", "again")] {
+            place.run(&["export", &file, "--format", format, "--out", to, "--overwrite"]);
+            assert!(place.path(to).exists(), "{name} as {format}");
+        }
+        if name == "mlp" {
+            let (old, new) = (place.bytes("exported.safetensors"), place.bytes("again.safetensors"));
+            assert!(tensors(&old) == tensors(&new), "{name} is exported with other tensors");
+        }
+    }
+    let grade = ["grade", "mu_torere", "--param", "max_plies=30", "--agent", "az:mlp.safetensors,sims=1"];
+    let (old, new) = (place.json("expected/grade.json"), place.run_json(&grade));
+    assert!(keeps(&old, &new), "{new}, where {old} is expected");
+}
+
+#[test]
+fn tournaments_go_on_to_the_same_result() {
+    let place = Place::new();
+    for folder in ["tournament", "cut"] {
+        let agents = ["random", "alphabeta:depth=2", "mcts:sims=16"];
+        let settings = ["--param", "stones=2", "--games", "8", "--resume", "--out", folder];
+        place.run(&[&["arena", "mancala"], &agents[..], &settings[..]].concat());
+        let read = |file: &str| fs::read_to_string(Path::new(FILES).join("tournament").join(file)).expect("readable");
+        let games = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(games(&place.text(&format!("{folder}/games.jsonl"))), games(&read("games.jsonl")), "{folder}");
+        assert_eq!(place.text(&format!("{folder}/games.csv")), read("games.csv"), "{folder}");
+        let (old, new) = (read("result.json").parse().expect("JSON"), place.json(&format!("{folder}/result.json")));
+        assert!(keeps(&old, &new), "{folder}: {new}, where {old} is expected");
+    }
+}
+
+#[test]
+fn tables_truth_sets_and_ladders_are_used() {
+    let place = Place::new();
+    let morris = ["morris", "--param", "pieces=3"];
+    let mancala = ["mancala", "--param", "stones=2", "--endgames", "6"];
+    for (game, name) in [
+        (&morris[..], "tables/morris-pieces3.table"),
+        (&mancala[..], "tables/mancala-empty_capturetrue-end_rulemover_cannot_move-pits6.table"),
+    ] {
+        let before = place.bytes(name);
+        let (_, notes) = place.run_with(&[&["solve"], game, &["--out", "tables"]].concat(), "");
+        assert!(notes.contains(name) && !notes.contains("rebuild"), "{notes}");
+        assert!(before == place.bytes(name), "{name} was written anew");
+    }
+    let grade = |extra: &[&str]| {
+        let answer = place.run_json(&[&["grade"], &morris[..], &["--agent", "exact"], extra].concat());
+        let [positions, kept] = ["positions", "kept"].map(|figure| answer["grade"]["all"][figure].as_u64());
+        assert!(positions == Some(20) && kept == positions, "an agent with the table keeps every value: {answer}");
+    };
+    grade(&["--positions", "truth.json"]);
+    grade(&["--sample", "20"]);
+    let ladder =
+        ["arena", "mu_torere", "alphabeta:depth=3", "--ladder", "--ladder-file", "ladder.toml", "--games", "4"];
+    let answer = place.run_json(&ladder);
+    let rung = &answer["summary"]["agents"].as_array().expect("a list")[2];
+    assert_eq!((&rung["agent"], &rung["rating"]), (&"alphabeta:depth=2".into(), &487.0.into()), "{answer}");
+}
+
+#[test]
+fn configs_mean_the_same() {
+    let place = Place::new();
+    for config in ["all_keys", "graph", "mixer", "run"] {
+        let file = format!("{config}.toml");
+        let diagnosis = place.run_json(&["doctor", &file, "--seconds", "0.2"]);
+        let checks = diagnosis["checks"].as_array().expect("a list");
+        assert!(checks.iter().all(|check| check["level"] != "FAIL"), "{config}: {diagnosis}");
+        place.run(&["train", &file, "--run", config, "--quiet"]);
+        // The networks of before, though not what the files say about themselves.
+        let old = match config {
+            "run" => "mlp.safetensors".to_owned(),
+            "graph" | "mixer" => format!("{config}.safetensors"),
+            _ => continue,
+        };
+        if instructions() == Some("avx512") {
+            let (old, new) = (place.bytes(&old), place.bytes(&format!("{config}/latest.safetensors")));
+            assert!(tensors(&old) == tensors(&new), "{config} is trained to another network");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The engine as other programs see it: whole games, stops and ends, and whatever can come down a pipe.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::{DynGame, Params};
+
+use crate::talk::{PATIENCE, Talk};
+
+fn engine(game: &str, agent: &str) -> Talk {
+    Talk::start(&["engine", game, "--agent", agent])
+}
+
+#[test]
+fn a_stop_is_answered_at_once_by_every_search() {
+    for (game, agent) in [
+        ("konane", "minimax:depth=30"),
+        ("mancala", "alphabeta:depth=60"),
+        ("morabaraba", "alphabeta:depth=40,hash=64"),
+        ("morris", "alphabeta:time=1000m"),
+        ("morabaraba", "breadthfirst:depth=20"),
+        ("morris", "bestfirst:nodes=2000000"),
+        ("konane", "mcts:sims=10000000"),
+        ("mu_torere", "az:pretrained,sims=10000000"),
+    ] {
+        let mut talk = engine(game, agent);
+        talk.say("isready");
+        talk.hear_of("readyok");
+        for go in ["go", "go infinite", "go nodes 1000000000", "go depth 100"] {
+            talk.say("position startpos");
+            talk.say(go);
+            thread::sleep(Duration::from_millis(30));
+            let start = Instant::now();
+            talk.say("stop");
+            talk.hear_of("bestmove ");
+            assert!(start.elapsed() < Duration::from_secs(2), "{game} {agent}: {go}: {:?}", start.elapsed());
+        }
+        assert!(talk.end().1.success());
+    }
+}
+
+#[test]
+fn the_end_of_input_ends_a_search_and_the_program() {
+    for agent in ["alphabeta:depth=60", "mcts:sims=10000000", "minimax:depth=60"] {
+        let mut talk = engine("mancala", agent);
+        talk.say("position startpos moves B5");
+        talk.send(b"go infinite");
+        let start = Instant::now();
+        let (said, status) = talk.end();
+        assert!(status.success() && start.elapsed() < Duration::from_secs(5));
+        assert!(said.last().is_some_and(|line| line.starts_with("bestmove A")), "{said:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_the_program() {
+    for command in [["engine", "mancala"], ["analyse", "mu_torere"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        drop(child.stdout.take());
+        let mut input = child.stdin.take().expect("piped");
+        _ = std::io::Write::write_all(&mut input, b"isready\n");
+        let deadline = Instant::now() + PATIENCE;
+        while child.try_wait().expect("a child").is_none() {
+            assert!(Instant::now() < deadline, "the program goes on though nobody reads");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// A line that is a command, nearly one, or none at all.
+fn line(rng: &mut impl Rng) -> Vec<u8> {
+    const WORDS: &[&str] = &[
+        "ugi",
+        "isready",
+        "uginewgame",
+        "stop",
+        "go",
+        "position",
+        "startpos",
+        "fen",
+        "moves",
+        "query",
+        "setoption",
+        "name",
+        "value",
+        "Game",
+        "Agent",
+        "Seed",
+        "stones",
+        "p1turn",
+        "gameover",
+        "result",
+        "legal",
+        "movetime",
+        "nodes",
+        "depth",
+        "infinite",
+        "p1time",
+        "p2inc",
+        "1",
+        "20",
+        "-3",
+        "99999999999999999999",
+        "B5",
+        "A3",
+        "e5",
+        "\0",
+        "é",
+        "\t",
+        "\u{1F600}",
+        "mancala",
+        "konane",
+        "random",
+        "alphabeta:depth=3",
+        "mcts:sims=20",
+        "az:nowhere",
+        "engine::cat",
+        "human",
+        "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1",
+        "121202121 1 0",
+        "info string error: x",
+        "bestmove",
+        "{\"id\":\"a\"}",
+    ];
+    const WHOLE: &[&str] = &[
+        "position startpos",
+        "position startpos moves B5 A3",
+        "position fen 0,0,0,0,0,0/24 1,0,0,0,0,0/23 1",
+        "go",
+        "stop",
+        "go nodes 50",
+        "go movetime 3",
+        "go depth 2",
+        "go infinite",
+        "setoption name Game value morris",
+        "setoption name Agent value mcts:sims=10",
+        "setoption name Game value mu_torere",
+        "uginewgame",
+        "query fen",
+        "setoption name Agent value az:pretrained,sims=5",
+        "query legal",
+        "setoption name Seed value 7",
+    ];
+    match rng.random_range(0..10) {
+        0 => (0..rng.random_range(0..200)).map(|_| rng.random::<u8>()).collect(),
+        1..=4 => WHOLE[rng.random_range(0..WHOLE.len())].as_bytes().to_vec(),
+        5 => vec![b'x'; rng.random_range(0..100_000)],
+        _ => {
+            let words: Vec<&str> =
+                (0..rng.random_range(1..8)).map(|_| WORDS[rng.random_range(0..WORDS.len())]).collect();
+            words.join(" ").into_bytes()
+        }
+    }
+}
+
+#[test]
+fn nothing_that_comes_down_the_pipe_kills_or_hangs_the_engine() {
+    for seed in 0..24 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let game = NAMES[seed as usize % NAMES.len()];
+        let mut talk = engine(game, "mcts:sims=50");
+        for _ in 0..60 {
+            let mut line = line(&mut rng);
+            // Some lines in pieces; a `quit` would end the conversation too soon.
+            line.push(b'\n');
+            let cut = rng.random_range(0..line.len());
+            talk.send(&line[..cut]);
+            talk.send(&line[cut..]);
+        }
+        if seed == 0 {
+            talk.send(&vec![b'y'; 5 << 20]);
+        }
+        talk.send(b"\nstop\nisready\n");
+        talk.hear_of("readyok");
+        talk.say("setoption name Agent value random");
+        talk.say("position startpos");
+        talk.say("go");
+        talk.hear_of("bestmove ");
+        talk.send(&line(&mut rng));
+        assert!(talk.end().1.success(), "seed {seed}");
+    }
+}
+
+#[test]
+fn every_fault_is_one_line_and_changes_nothing() {
+    let mut talk = engine("mancala", "alphabeta:depth=2");
+    for (said, heard) in [
+        ("hello", "unknown command `hello`"),
+        ("position startpos moves A2", "illegal action `A2`; legal: B2 B3 B4 B5 B6 B7"),
+        ("position fen x", "position `x`: "),
+        ("position", "position startpos [moves ...], or position fen <position> [moves ...]"),
+        ("go depth none", "go depth: expected a whole number from 0"),
+        ("query score", "unknown query `score`"),
+        ("setoption name Game value chess", "unknown game `chess`"),
+        ("setoption name stones value 100", "mancala: parameter `stones` = `100`"),
+        ("setoption name Agent value alphabeta:dept=3", "agent `alphabeta:dept=3`: unknown option `dept`"),
+        ("setoption name Agent value human", "agent `human`: a person can only `play`"),
+        ("setoption name Hash value 64", "unknown option `Hash`"),
+        ("setoption name Game", "setoption name <name> value <value>"),
+    ] {
+        talk.say(said);
+        let answer = talk.hear();
+        assert!(answer.starts_with(&format!("info string error: {heard}")), "{said}: {answer}");
+    }
+    talk.say("query fen");
+    assert_eq!(talk.hear(), "response 4,4,4,4,4,4/0 4,4,4,4,4,4/0 1");
+    talk.say("go infinite");
+    talk.say("go");
+    talk.hear_of("info string error: a search is under way");
+    talk.say("stop");
+    talk.say("go depth 1");
+    talk.hear_of("bestmove ");
+    talk.hear_of("bestmove ");
+}
+
+/// Plays a game between two engines; every move is checked by the rules, the result by both.
+fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
+    let mut state = game.start();
+    let mut moves: Vec<String> = Vec::new();
+    engines.iter_mut().for_each(|engine| engine.say("uginewgame"));
+    let position = |moves: &[String]| {
+        if moves.is_empty() {
+            "position startpos".to_owned()
+        } else {
+            format!("position startpos moves {}", moves.join(" "))
+        }
+    };
+    while game.outcome(&state).is_none() {
+        let engine = &mut engines[game.mover(&state).index()];
+        engine.say(&position(&moves));
+        engine.say("go");
+        let text = engine.hear_of("bestmove ")["bestmove ".len()..].to_owned();
+        game.play_text(&mut state, &text).unwrap_or_else(|error| panic!("{}: {moves:?}: {error}", game.name()));
+        moves.push(text);
+    }
+    let expected = match game.outcome(&state).map(|outcome| outcome.value()) {
+        Some(1) => "response p1win",
+        Some(0) => "response draw",
+        _ => "response p2win",
+    };
+    for engine in engines {
+        engine.say(&position(&moves));
+        engine.say("query result");
+        assert_eq!(engine.hear(), expected);
+    }
+}
+
+#[test]
+fn twenty_games_of_every_game_are_played_over_the_protocol() {
+    thread::scope(|scope| {
+        for name in NAMES {
+            scope.spawn(move || {
+                let game = built_in().make(name, &Params::new()).expect("a game");
+                let mut engines = [engine(name, "mcts:sims=12"), engine(name, "alphabeta:depth=2")];
+                for number in 0..20 {
+                    if number == 10 {
+                        engines.reverse();
+                    }
+                    full_game(&*game, &mut engines);
+                }
+                for engine in engines {
+                    assert!(engine.end().1.success());
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,247 @@
+//! Whole training runs: a smoke run that learns, faults of its files, and resuming after kill -9.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+const TINY: &str = r#"
+seed = 5
+[game]
+name = "mu_torere"
+max_plies = 30
+[net]
+kind = "residual_mlp"
+blocks = 1
+width = 16
+[search]
+simulations = 8
+[self_play]
+games_per_iteration = 24
+concurrent_games = 6
+threads = 2
+archived_starts = 0.3
+[learn]
+batch = 32
+samples_per_position = 8
+window = 800
+plies_left_weight = 0.2
+[arena]
+every = 3
+games = 6
+final_games = 6
+simulations = 8
+opponents = ["random"]
+best_games = 4
+[run]
+iterations = 12
+checkpoint_steps = 300
+"#;
+
+fn train(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .arg("train")
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs")
+}
+
+/// Exit code and stderr.
+fn finish(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().expect("the program ends");
+    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+}
+
+fn metrics(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("metrics.jsonl")).expect("readable");
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    lines.iter_mut().for_each(|line| drop(line["timing"].take()));
+    lines
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+    config: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let config = folder.path().join("tiny.toml");
+        fs::write(&config, TINY).expect("writable");
+        Self { folder, config }
+    }
+
+    fn run(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self, run: &Path) -> Child {
+        train(&[self.config.to_str().expect("UTF-8"), "--run", run.to_str().expect("UTF-8")])
+    }
+}
+
+fn resume(run: &Path) -> Child {
+    train(&["--resume", run.to_str().expect("UTF-8")])
+}
+
+#[test]
+fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
+    let place = Place::new();
+    let (whole, killed) = (place.run("whole"), place.run("killed"));
+    let (code, text) = finish(place.start(&whole));
+    assert_eq!(code, Some(0), "{text}");
+
+    let mut child = place.start(&killed);
+    while !killed.join("state.safetensors").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    // Kill it at moments spread over the iterations: between two of them, while files are written, during matches.
+    for delay in [30, 70, 110, 20, 90, 150, 5, 40, 60, 10, 80, 25, 130, 15, 50, 35, 100, 45, 0, 65] {
+        sleep(Duration::from_millis(delay));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        child = resume(&killed);
+    }
+    let (code, text) = finish(child);
+    assert_eq!(code, Some(0), "{text}");
+    for file in ["latest.safetensors", "state.safetensors", "best.safetensors"] {
+        let same = fs::read(whole.join(file)).expect("written") == fs::read(killed.join(file)).expect("written");
+        assert!(same, "{file} differs");
+    }
+    assert_eq!(metrics(&whole), metrics(&killed));
+}
+
+#[test]
+fn threads_batches_and_the_cache_change_nothing() {
+    let place = Place::new();
+    let (one, other) = (place.run("one"), place.run("other"));
+    let (code, text) = finish(place.start(&one));
+    assert_eq!(code, Some(0), "{text}");
+    let changes = ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0"];
+    let config = place.config.to_str().expect("UTF-8");
+    let mut args = vec![config, "--run", other.to_str().expect("UTF-8"), "--quiet"];
+    changes.iter().for_each(|change| args.extend(["--set", change]));
+    let (code, text) = finish(train(&args));
+    assert_eq!(code, Some(0), "{text}");
+    let read = |run: &Path| fs::read(run.join("latest.safetensors")).expect("written");
+    assert!(read(&one) == read(&other), "the networks differ");
+    let lines = metrics(&one);
+    assert_eq!(lines, metrics(&other));
+    // Beside every match the network is graded in all 1100 positions in which a move can be chosen.
+    let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
+    assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
+}
+
+#[test]
+fn a_run_climbs_the_ladder_and_meets_its_best() {
+    let place = Place::new();
+    let changes = ["game.max_plies=100", "arena.ladder_games=2", "arena.every=1", "run.iterations=3"];
+    let climbed = |name: &str, threads: &str| {
+        let run = place.run(name);
+        let config = place.config.to_str().expect("UTF-8");
+        let mut args = vec![config, "--run", run.to_str().expect("UTF-8"), "--set", threads];
+        changes.iter().for_each(|change| args.extend(["--set", change]));
+        let (code, text) = finish(train(&args));
+        assert!(code == Some(0) && text.contains("on the ladder: Elo"), "{text}");
+        metrics(&run)
+    };
+    let lines = climbed("one", "self_play.threads=1");
+    assert_eq!(lines, climbed("three", "self_play.threads=3"));
+    assert!(lines.iter().all(|line| line["ladder"]["elo"].is_number() && line["ladder"]["interval"][0].is_number()));
+    assert!(lines[0]["previous_best"].is_null() && lines[1]["previous_best"]["score"].is_number(), "{lines:?}");
+    let report = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["report", place.run("one").to_str().expect("UTF-8"), "--simulations", "4", "--no-grade"])
+        .output()
+        .expect("the program runs");
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let page = fs::read_to_string(place.run("one").join("report.html")).expect("written");
+    assert!(page.contains("Elo on the ladder") && page.contains("Score against the best so far"));
+    let elsewhere = ["--set", "arena.ladder_games=2"];
+    let run = place.run("elsewhere");
+    let config = place.config.to_str().expect("UTF-8");
+    let (code, text) = finish(train(&[&[config, "--run", run.to_str().expect("UTF-8")][..], &elsewhere].concat()));
+    assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not of this game"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_cleanly_and_the_run_goes_on() {
+    let place = Place::new();
+    let run = place.run("run");
+    let child = place.start(&run);
+    while !run.join("state.safetensors").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(60));
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let (code, text) = finish(child);
+    if signalled.success() && code != Some(0) {
+        assert_eq!(code, Some(130), "{text}");
+        assert!(text.contains("go on with: turnstone train --resume"), "{text}");
+    }
+    let (code, text) = finish(resume(&run));
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(metrics(&run).len(), 12);
+}
+
+#[test]
+fn a_second_start_changes_nothing_and_damage_is_named() {
+    let place = Place::new();
+    let run = place.run("run");
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let before = fs::read(run.join("latest.safetensors")).expect("written");
+    let (code, text) = finish(place.start(&run));
+    assert!(code == Some(1) && text.contains("--resume") && text.contains("--overwrite"), "{text}");
+    assert_eq!(fs::read(run.join("latest.safetensors")).expect("still there"), before);
+
+    let mut shards: Vec<PathBuf> =
+        fs::read_dir(run.join("replay")).expect("readable").map(|e| e.expect("readable").path()).collect();
+    shards.sort();
+    let shard = shards.last().expect("a shard");
+    let mut bytes = fs::read(shard).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(shard, bytes).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("checksum") && text.contains(".shard"), "{text}");
+
+    let state = fs::read(run.join("state.safetensors")).expect("readable");
+    fs::write(run.join("state.safetensors"), &state[..state.len() / 2]).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("state.safetensors"), "{text}");
+    assert_eq!(text.lines().count(), 2, "one line says what is done, one what is wrong: {text}");
+}
+
+#[test]
+fn the_smoke_run_beats_random() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("smoke");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/smoke.toml");
+    let (code, text) = finish(train(&[config, "--run", run.to_str().expect("UTF-8")]));
+    assert_eq!(code, Some(0), "{text}");
+    let last = metrics(&run).pop().expect("metrics");
+    let random = &last["arena"][0];
+    assert_eq!(random["opponent"], "random");
+    assert!(random["score"].as_f64().expect("a number") >= 0.7, "{random}");
+    let events = fs::read_dir(run.join("tensorboard")).expect("readable").next().expect("a file").expect("readable");
+    assert!(events.metadata().expect("readable").len() > 1000);
+    assert!(run.join("best.safetensors").is_file() && run.join("checkpoints").read_dir().is_ok_and(|d| d.count() > 0));
+}
+
+#[test]
+fn every_shipped_config_is_sound() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs");
+    let configs = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+    let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(configs.len() >= 7);
+    for path in configs {
+        turnstone_trainer::config::Config::read(&path, &turnstone_selfplay::built_in())
+            .unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}

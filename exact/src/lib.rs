@@ -1,0 +1,27 @@
+//! Exact values of games: solvers, their tables and the table files.
+//!
+//! Solvers run for seconds to minutes, report their [`Progress`] and may use several threads. Everything else in this
+//! crate answers on the calling thread.
+
+mod progress;
+mod truth;
+mod reachable;
+mod endless;
+mod table_file;
+mod stored;
+pub mod morris;
+mod mancala;
+mod konane;
+mod morabaraba;
+mod solvable;
+
+pub use endless::Endless;
+pub use konane::{KonaneSolver, KonaneTruth};
+pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+pub use morabaraba::MorabarabaEndgames;
+pub use morris::MorrisTable;
+pub use progress::{Progress, Silent};
+pub use reachable::Solution;
+pub use solvable::Solvable;
+pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
+pub use truth::Truth;

@@ -1,0 +1,115 @@
+//! Solving a game by enumerating every reachable position: backward induction with infinite play a draw.
+
+use std::collections::HashMap;
+
+use turnstone_env::{ActionList, Game, Side};
+
+use crate::truth::Truth;
+
+/// The exact value of every position that can be reached from the start.
+///
+/// ```
+/// use turnstone_env::{Game, Params, games::MuTorere};
+/// use turnstone_exact::Solution;
+///
+/// let game = MuTorere::with_params(&Params::new().with("max_plies", 0))?;
+/// let solution = Solution::of(&game, 10_000).expect("the game is small");
+/// assert_eq!(solution.states().len(), 1180);
+/// assert_eq!(solution.value(&game.start()), Some(0));
+/// # Ok::<(), turnstone_env::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Solution<G: Game> {
+    states: Vec<G::State>,
+    values: Vec<i8>,
+    numbers: HashMap<G::State, u32>,
+}
+
+impl<G: Game> Solution<G> {
+    /// Solves the game. `None` if more than `most` positions are reachable.
+    pub fn of(game: &G, most: usize) -> Option<Self> {
+        let mut solution = Self { states: Vec::new(), values: Vec::new(), numbers: HashMap::new() };
+        solution.add(game.start());
+        // Edges of the game's graph, backwards: for every position those that lead to it.
+        let mut predecessors: Vec<Vec<u32>> = Vec::new();
+        let mut open_moves = Vec::new();
+        let mut legal = ActionList::new();
+        let mut number = 0;
+        while number < solution.states.len() {
+            let state = solution.states[number];
+            game.legal(&state, &mut legal);
+            open_moves.push(legal.len() as u32);
+            for &action in &legal {
+                let mut next = state;
+                game.play(&mut next, action);
+                let next = solution.add(next) as usize;
+                predecessors.resize(predecessors.len().max(next + 1), Vec::new());
+                predecessors[next].push(number as u32);
+            }
+            if solution.states.len() > most {
+                return None;
+            }
+            number += 1;
+        }
+        predecessors.resize(solution.states.len(), Vec::new());
+        solution.induce(game, &predecessors, open_moves);
+        Some(solution)
+    }
+
+    /// All reachable positions, the start first.
+    #[must_use]
+    pub fn states(&self) -> &[G::State] {
+        &self.states
+    }
+
+    /// The value of a position for the first side: 1, 0 or -1; `None` if it cannot be reached.
+    #[must_use]
+    pub fn value(&self, state: &G::State) -> Option<i8> {
+        self.numbers.get(state).map(|&number| self.values[number as usize])
+    }
+
+    fn add(&mut self, state: G::State) -> u32 {
+        let next = self.states.len() as u32;
+        *self.numbers.entry(state).or_insert_with(|| {
+            self.states.push(state);
+            next
+        })
+    }
+
+    /// Spreads the values of finished games backwards. A position is decided as soon as a move to a won position is
+    /// known, or when the last of its moves is; what is never decided is a draw by infinite play.
+    fn induce(&mut self, game: &G, predecessors: &[Vec<u32>], mut open_moves: Vec<u32>) {
+        let mut decided: Vec<Option<i8>> = vec![None; self.states.len()];
+        let mut best: Vec<i8> = vec![-1; self.states.len()];
+        let mut queue = Vec::new();
+        for (number, state) in self.states.iter().enumerate() {
+            if let Some(outcome) = game.outcome(state) {
+                decided[number] = Some(outcome.value());
+                queue.push(number as u32);
+            }
+        }
+        while let Some(number) = queue.pop() {
+            let value = decided[number as usize].expect("only decided positions are queued");
+            for &before in &predecessors[number as usize] {
+                let before = before as usize;
+                if decided[before].is_some() {
+                    continue;
+                }
+                let sign = if game.mover(&self.states[before]) == Side::First { 1 } else { -1 };
+                best[before] = best[before].max(sign * value);
+                open_moves[before] -= 1;
+                if sign * value == 1 || open_moves[before] == 0 {
+                    decided[before] = Some(sign * best[before]);
+                    queue.push(before as u32);
+                }
+            }
+        }
+        self.values = decided.into_iter().map(|value| value.unwrap_or(0)).collect();
+    }
+}
+
+impl<G: Game> Truth<G> for Solution<G> {
+    fn value(&self, _: &G, state: &G::State) -> Option<i8> {
+        self.value(state)
+    }
+}

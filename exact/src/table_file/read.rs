@@ -1,0 +1,219 @@
+//! Reading a table, through a memory map where the feature `mmap` is on.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(feature = "mmap")]
+use memmap2::Mmap as Bytes;
+
+use super::fault::{TableError, TableFault};
+use super::identity::TableIdentity;
+use super::layout::{BLOCK, Prefix};
+
+/// The bytes of a table file.
+#[cfg(not(feature = "mmap"))]
+type Bytes = Vec<u8>;
+
+/// A section of an open table.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    start: usize,
+    len: usize,
+    /// Number of its first block.
+    block: usize,
+}
+
+impl Section {
+    /// Number of bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// An open table.
+pub struct TableFile {
+    path: PathBuf,
+    game: String,
+    map: Bytes,
+    sections: Vec<(String, Section)>,
+    checksums: Vec<u32>,
+    /// The blocks whose checksum has been found right.
+    checked: Vec<AtomicBool>,
+}
+
+impl TableFile {
+    /// Opens the table of this identity. Blocks are checked when they are first touched.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, cut short or the table of something else.
+    pub fn open(path: &Path, identity: &TableIdentity) -> Result<Self, TableError> {
+        Self::read(path, identity).map_err(|fault| {
+            let (path, game) = (path.to_owned(), identity.game.clone());
+            TableError { path, game, fault }
+        })
+    }
+
+    /// The section of this name, which must have this length.
+    ///
+    /// # Errors
+    /// It is missing or has another length.
+    pub fn section(&self, name: &str, len: u64) -> Result<Section, TableError> {
+        let found = self.sections.iter().find(|(known, section)| known == name && section.len as u64 == len);
+        found.map(|&(_, section)| section).ok_or_else(|| self.error(TableFault::Section(name.to_owned())))
+    }
+
+    /// The names of all sections with their sections.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, Section)> {
+        self.sections.iter().map(|(name, section)| (name.as_str(), *section))
+    }
+
+    /// Bytes of a section.
+    ///
+    /// # Errors
+    /// A block that they lie in does not match its checksum.
+    ///
+    /// # Panics
+    /// If the range does not lie in the section.
+    #[inline]
+    pub fn bytes(&self, section: Section, range: Range<usize>) -> Result<&[u8], TableError> {
+        assert!(range.start <= range.end && range.end <= section.len, "the range lies in the section");
+        for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
+            if !self.checked[section.block + block].load(Ordering::Relaxed) {
+                self.check(section, block)?;
+            }
+        }
+        Ok(&self.map[section.start + range.start..section.start + range.end])
+    }
+
+    /// One byte of a section; see [`TableFile::bytes`].
+    ///
+    /// # Errors
+    /// Its block does not match its checksum.
+    #[inline]
+    pub fn byte(&self, section: Section, at: usize) -> Result<u8, TableError> {
+        Ok(self.bytes(section, at..at + 1)?[0])
+    }
+
+    /// Checks every block.
+    ///
+    /// # Errors
+    /// The first that does not match its checksum.
+    pub fn verify(&self) -> Result<(), TableError> {
+        self.sections.iter().try_for_each(|&(_, section)| self.bytes(section, 0..section.len).map(|_| ()))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error about this file.
+    #[must_use]
+    pub fn error(&self, fault: TableFault) -> TableError {
+        TableError { path: self.path.clone(), game: self.game.clone(), fault }
+    }
+
+    fn read(path: &Path, identity: &TableIdentity) -> Result<Self, TableFault> {
+        // Asked before it is opened: opening a named pipe would wait for its writer.
+        if !fs::metadata(path)?.is_file() {
+            return Err(TableFault::Format("it is not a regular file"));
+        }
+        let map = map(&File::open(path)?)?;
+        let prefix = Prefix::read(&map)?;
+        let found = map.len() as u64;
+        if prefix.length != found {
+            return Err(TableFault::Length { expected: prefix.length, found });
+        }
+        // The prefix is as it was written, so the directory lies where it says; `get` guards against a forged one.
+        let damaged = || TableFault::Checksum("directory".into());
+        let directory = map.get(prefix.directory as usize..).ok_or_else(damaged)?;
+        if crc32fast::hash(directory) != prefix.checksum {
+            return Err(damaged());
+        }
+        let (text, checksums) = directory.split_at_checked(prefix.text_len as usize).ok_or_else(damaged)?;
+        let text = std::str::from_utf8(text).map_err(|_| damaged())?;
+        let checksums: Vec<u32> =
+            checksums.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("four bytes"))).collect();
+        let sections = read_directory(text, identity, prefix.directory as usize)?;
+        let blocks: usize = sections.iter().map(|(_, section)| section.len.div_ceil(BLOCK)).sum();
+        if blocks != checksums.len() {
+            return Err(damaged());
+        }
+        let checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
+        Ok(Self { path: path.to_owned(), game: identity.game.clone(), map, sections, checksums, checked })
+    }
+
+    #[cold]
+    fn check(&self, section: Section, block: usize) -> Result<(), TableError> {
+        let range = block * BLOCK..((block + 1) * BLOCK).min(section.len);
+        let number = section.block + block;
+        if crc32fast::hash(&self.map[section.start + range.start..section.start + range.end]) == self.checksums[number]
+        {
+            self.checked[number].store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let known = self.sections.iter().find(|(_, known)| known.block == section.block && known.len == section.len);
+        let name = known.map_or("?", |(name, _)| name);
+        Err(self.error(TableFault::Checksum(format!("block {block} of section `{name}`"))))
+    }
+}
+
+/// The sections that the directory names, which must lie before byte `end`; checks the identity.
+fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Vec<(String, Section)>, TableFault> {
+    let mut lines = text.lines();
+    for (what, expected) in identity.lines() {
+        let line = lines.next().and_then(|line| line.strip_prefix(what)?.strip_prefix(' '));
+        let found = line.ok_or(TableFault::Format("its directory is malformed"))?;
+        if found != expected {
+            return Err(TableFault::Identity { what, found: found.to_owned(), expected });
+        }
+    }
+    let (mut sections, mut block) = (Vec::new(), 0);
+    for line in lines {
+        let malformed = || TableFault::Format("its directory is malformed");
+        let ["section", name, start, len] = line.split(' ').collect::<Vec<_>>()[..] else { return Err(malformed()) };
+        let start: usize = start.parse().map_err(|_| malformed())?;
+        let len: usize = len.parse().map_err(|_| malformed())?;
+        if start.checked_add(len).is_none_or(|last| last > end) {
+            return Err(malformed());
+        }
+        sections.push((name.to_owned(), Section { start, len, block }));
+        block += len.div_ceil(BLOCK);
+    }
+    Ok(sections)
+}
+
+/// Maps a file for reading.
+#[cfg(feature = "mmap")]
+#[expect(unsafe_code, reason = "a table is probed in place: reading hundreds of megabytes first would take seconds")]
+fn map(file: &File) -> io::Result<Bytes> {
+    // SAFETY: the bytes of a map must not change. Tables are written under another name and renamed, never changed in
+    // place, so the mapped file keeps its bytes even while it is being rebuilt.
+    unsafe { Bytes::map(file) }
+}
+
+/// Reads a whole file.
+#[cfg(not(feature = "mmap"))]
+fn map(mut file: &File) -> io::Result<Bytes> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes)
+}
+
+impl fmt::Debug for TableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableFile").field("path", &self.path).field("sections", &self.sections).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! The common trait of all sources of exact values.
+
+use turnstone_env::{Action, ActionList, Game, Side};
+
+/// Whether a source that searches keeps its transposition table from one query to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Memory {
+    /// The table is kept.
+    Kept,
+    /// The table is cleared before every query.
+    OfOneAnswer,
+}
+
+/// Exact values of a game's positions.
+///
+/// A source may ignore ply limits ([`Game::PLY_LIMITS`]): its values are then those of the game without them, where
+/// infinite play is a draw.
+pub trait Truth<G: Game>: Send + Sync {
+    /// The value of a position for the first side: 1, 0 or -1. `None` if it is not covered.
+    fn value(&self, game: &G, state: &G::State) -> Option<i8>;
+
+    /// The legal actions that keep the position's value, in increasing order, empty where the game is over. `None` if
+    /// the position or one that an action leads to is not covered.
+    fn best_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
+        let value = self.value(game, state)?;
+        let mut legal = ActionList::new();
+        game.legal(state, &mut legal);
+        let mut best = Vec::new();
+        for &action in &legal {
+            let mut after = *state;
+            game.play(&mut after, action);
+            if self.value(game, &after)? == value {
+                best.push(action);
+            }
+        }
+        Some(best)
+    }
+
+    /// Number of turns to the end of a won game, the current one included, where the winner takes the shortest way and
+    /// the loser the longest; 0 if the game is over. A turn ends when the mover changes. `None` for draws and without
+    /// known distances.
+    fn distance(&self, _game: &G, _state: &G::State) -> Option<u32> {
+        None
+    }
+
+    /// The [`Truth::best_actions`] that lead to the shortest win or to the longest loss, where distances are known.
+    fn optimal_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
+        let best = self.best_actions(game, state)?;
+        let (mover, value) = (game.mover(state), self.value(game, state)?);
+        let turns = |&action: &Action| {
+            let mut after = *state;
+            game.play(&mut after, action);
+            let ended = game.mover(&after) != mover || game.outcome(&after).is_some();
+            Some(self.distance(game, &after)? + u32::from(ended))
+        };
+        let Some(turns) = best.iter().map(turns).collect::<Option<Vec<_>>>() else { return Some(best) };
+        let wins = (value > 0) == (mover == Side::First);
+        let optimum = if wins { turns.iter().min() } else { turns.iter().max() };
+        Some(best.iter().zip(&turns).filter(|(_, turns)| Some(*turns) == optimum).map(|(&action, _)| action).collect())
+    }
+}

@@ -1,0 +1,21 @@
+# Shortcuts for contributors (https://just.systems). Nothing here is required to build; CONTRIBUTING.md says when to run what.
+
+light := "-p turnstone-env -p turnstone-search -p turnstone-exact -p turnstone-statistics"
+
+# List the recipes.
+default:
+    @just --list
+
+# Format check, lints and tests of the crates without heavy dependencies.
+quick:
+    cargo fmt --all --check
+    cargo clippy {{light}} --all-targets -- -D warnings
+    cargo test {{light}}
+
+# Everything that must pass before a change is merged.
+full:
+    .ci/run
+
+# Print the bench signature: it changes only when behaviour changes.
+signature:
+    cargo run --release -- bench signature

@@ -1,0 +1,165 @@
+//! The kinds of networks and their sizes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{NetworkError, within};
+use crate::shape::{Neighbourhood, Shape, Taps};
+
+/// Number of classes of the value head: win, draw and loss for the mover, in this order.
+pub const OUTCOMES: usize = 3;
+/// Number of auxiliary targets, which are used in training only: the final margin for the mover and the number of
+/// plies left, in this order.
+pub const AUXILIARY: usize = 2;
+
+/// Kind and size of a network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum NetworkConfig {
+    /// A residual MLP: a stem, then blocks `x -> relu(x + W2 relu(W1 x + b1) + b2)` of constant width, without
+    /// normalisation layers. It reads an observation as a flat vector and does not use the board.
+    ResidualMlp {
+        /// Number of residual blocks, 0 to 32.
+        #[serde(default = "default_blocks")]
+        blocks: usize,
+        /// Units per layer, 1 to 2048.
+        #[serde(default = "default_width")]
+        width: usize,
+    },
+    /// A residual network over the board's points: a stem per point, then blocks
+    /// `x -> relu(x + W2 relu(W1 N(x) + b1) + b2)` with weights shared by all points. `N` concatenates the channels of a
+    /// point and of its neighbours, with zeros beyond the end of a line. The heads read a few channels of every point.
+    ResidualGraph {
+        /// Number of residual blocks, 0 to 32.
+        #[serde(default = "default_blocks")]
+        blocks: usize,
+        /// Channels per point, 1 to 512.
+        #[serde(default = "default_channels")]
+        channels: usize,
+        /// Number of neighbours in each direction, 1 to 16.
+        #[serde(default = "default_reach")]
+        reach: usize,
+        /// The directions in which neighbours are found.
+        #[serde(default)]
+        neighbourhood: Neighbourhood,
+    },
+    /// An MLP-Mixer over the board's points: a stem per point, then blocks of two steps
+    /// `x -> x + W2 relu(W1 x + b1) + b2`, the first across the points of each channel and the second across the channels
+    /// of each point; without normalisation layers. Heads as in `ResidualGraph`.
+    Mixer {
+        /// Number of blocks, 0 to 32.
+        #[serde(default = "default_blocks")]
+        blocks: usize,
+        /// Channels per point, 1 to 512.
+        #[serde(default = "default_channels")]
+        channels: usize,
+        /// Hidden units of each step, 1 to 2048.
+        #[serde(default = "default_hidden")]
+        hidden: usize,
+    },
+}
+
+impl fmt::Display for NetworkConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ResidualMlp { blocks, width } => write!(f, "residual MLP, {blocks} blocks of {width} units"),
+            Self::ResidualGraph { blocks, channels, reach, neighbourhood } => {
+                let near = match neighbourhood {
+                    Neighbourhood::Lines => format!("{reach} along the lines"),
+                    Neighbourhood::Square => "the square around".to_owned(),
+                };
+                write!(f, "residual graph, {blocks} blocks of {channels} channels, {near}")
+            }
+            Self::Mixer { blocks, channels, hidden } => {
+                write!(f, "mixer, {blocks} blocks of {channels} channels, {hidden} hidden")
+            }
+        }
+    }
+}
+
+fn default_blocks() -> usize {
+    3
+}
+
+fn default_width() -> usize {
+    128
+}
+
+fn default_channels() -> usize {
+    48
+}
+
+fn default_reach() -> usize {
+    1
+}
+
+fn default_hidden() -> usize {
+    96
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        NetworkConfig::ResidualMlp { blocks: default_blocks(), width: default_width() }
+    }
+}
+
+impl NetworkConfig {
+    /// Checks the sizes of the network without regard to a game.
+    ///
+    /// # Errors
+    /// [`NetworkError::OutOfRange`] names the first size that is out of range.
+    pub fn validate(&self) -> Result<(), NetworkError> {
+        let of_points = |channels| within("the number of channels", channels, 1..=512);
+        within("the number of blocks", self.blocks(), 0..=32)?;
+        match *self {
+            NetworkConfig::ResidualMlp { width, .. } => within("the network width", width, 1..=2048),
+            NetworkConfig::ResidualGraph { channels, reach, .. } => {
+                of_points(channels)?;
+                within("the reach", reach, 1..=16)
+            }
+            NetworkConfig::Mixer { channels, hidden, .. } => {
+                of_points(channels)?;
+                within("the number of hidden units", hidden, 1..=2048)
+            }
+        }
+    }
+
+    /// Number of residual blocks.
+    pub(crate) fn blocks(&self) -> usize {
+        match *self {
+            NetworkConfig::ResidualMlp { blocks, .. }
+            | NetworkConfig::ResidualGraph { blocks, .. }
+            | NetworkConfig::Mixer { blocks, .. } => blocks,
+        }
+    }
+
+    /// Whether a network built for one shape can be used in a game of another: inputs and actions are equal, and so are
+    /// the boards if this kind of network uses them.
+    pub fn fits(&self, made_for: &Shape, game: &Shape) -> bool {
+        let blind = matches!(self, NetworkConfig::ResidualMlp { .. });
+        made_for.sizes() == game.sizes() && (blind || made_for.board == game.board)
+    }
+
+    /// The points that each layer of a graph network reads, on a board that has been checked; `None` for other kinds.
+    pub(crate) fn taps(&self, shape: &Shape) -> Option<Taps> {
+        match *self {
+            NetworkConfig::ResidualGraph { reach, neighbourhood, .. } => Some(shape.board.taps(neighbourhood, reach)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_config_reads_from_text() {
+        let config: NetworkConfig = serde_json::from_str(r#"{"kind":"residual_mlp","blocks":3,"width":128}"#).unwrap();
+        assert_eq!(config, NetworkConfig::ResidualMlp { blocks: 3, width: 128 });
+        assert!(
+            serde_json::from_str::<NetworkConfig>(r#"{"kind":"residual_mlp","blocks":3,"width":128,"w":1}"#).is_err()
+        );
+    }
+}

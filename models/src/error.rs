@@ -1,0 +1,40 @@
+//! The error of sizes, boards and weights that make no network.
+
+use std::ops::RangeInclusive;
+
+use crate::weights::WeightsError;
+
+/// Why a network cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// A size is outside its range.
+    #[error("{what} is {value}, but must be from {} to {}", range.start(), range.end())]
+    OutOfRange {
+        /// Description of the size, such as `the number of blocks`.
+        what: &'static str,
+        /// Its value.
+        value: usize,
+        /// The allowed values.
+        range: RangeInclusive<usize>,
+    },
+    /// The network works on points, but the game's shape has none.
+    #[error("this kind of network needs a board of points, and the game has none")]
+    NoPoints,
+    /// The network follows the lines of the board, but the board has none.
+    #[error("a residual_graph over lines needs a board with lines, and this one has no lines")]
+    NoLines,
+    /// The network works on a lattice, but the board has less than two rows or columns.
+    #[error("a residual_graph over a square needs a lattice, and this board has no lattice of two rows and columns")]
+    NoLattice,
+    /// The number of points differs between the parts of a board, or a line or cell is out of range.
+    #[error("the board's points, lines and cells contradict each other")]
+    BadBoard,
+    /// The weights belong to another network.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+}
+
+/// Checks that a size is in its range.
+pub(crate) fn within(what: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), NetworkError> {
+    if range.contains(&value) { Ok(()) } else { Err(NetworkError::OutOfRange { what, value, range }) }
+}

@@ -1,0 +1,18 @@
+//! Training: the networks in burn, the loss, AdamW, the learner and its files. All that depends on burn is in here.
+
+mod batch;
+mod network;
+mod loss;
+mod adamw;
+mod config;
+mod state;
+mod learner;
+mod learner_file;
+
+pub use batch::{Batch, BatchError, Example};
+pub use config::{LearnError, OptimiserConfig};
+pub use learner::{Learner, StepReport};
+pub use learner_file::{load_state, save_state};
+pub use loss::{ILLEGAL_LOGIT, Loss, LossWeights, masked_log_policy, masked_loss};
+pub use network::{Output, PolicyValueNet};
+pub use state::LearnerState;

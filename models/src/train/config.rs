@@ -1,0 +1,127 @@
+//! Constants of training, and the errors of a learner.
+
+use serde::{Deserialize, Serialize};
+
+use super::loss::LossWeights;
+use crate::error::NetworkError;
+
+/// Constants of training. The learning rate is not among them: it is an argument of each step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OptimiserConfig {
+    /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
+    pub weight_decay: f64,
+    /// Maximum norm of the gradient over all parameters together; above 0, infinite to disable clipping.
+    pub clip_norm: f64,
+    /// Decay per step of the averaged weights, 0 to below 1. Step `t` uses at most `(1 + t) / (10 + t)`.
+    pub ema_decay: f64,
+    /// Weight of the value loss relative to the policy loss, 0 to 100.
+    pub value_weight: f64,
+    /// Weight of the squared error of the scaled final margin, an auxiliary target, 0 to 100; 0 disables it.
+    pub margin_weight: f64,
+    /// Weight of the squared error of the scaled number of plies left, an auxiliary target, 0 to 100; 0 disables it.
+    pub plies_left_weight: f64,
+    /// Decay of Adam's first moment, 0 to below 1.
+    pub beta1: f64,
+    /// Decay of Adam's second moment, 0 to below 1.
+    pub beta2: f64,
+    /// Added to the square root of Adam's second moment, 1e-12 to 1.
+    pub epsilon: f64,
+}
+
+impl Default for OptimiserConfig {
+    fn default() -> Self {
+        OptimiserConfig {
+            weight_decay: 1e-4,
+            clip_norm: 1.0,
+            ema_decay: 0.999,
+            value_weight: 1.0,
+            margin_weight: 0.0,
+            plies_left_weight: 0.0,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+        }
+    }
+}
+
+/// Why a learner cannot be built or a step cannot be taken.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LearnError {
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A constant of training is outside its range.
+    #[error("{what} is {value}, but must be {range}")]
+    OutOfRange {
+        /// The key of the constant.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// Description of the allowed values.
+        range: &'static str,
+    },
+    /// The batch has no examples.
+    #[error("the batch is empty")]
+    EmptyBatch,
+    /// The batch has another shape than the network.
+    #[error("the batch has {} inputs and {} actions, the network {} and {}",
+        found[0], found[1], expected[0], expected[1])]
+    Shape {
+        /// The batch's inputs and actions.
+        found: [usize; 2],
+        /// The network's inputs and actions.
+        expected: [usize; 2],
+    },
+    /// The state has the layer of the auxiliary targets but their weights are 0, or the other way round.
+    #[error("the state of training was saved {} auxiliary targets, but the loss is {} them",
+        if *saved { "with" } else { "without" }, if *saved { "without" } else { "with" })]
+    Auxiliary {
+        /// Whether the state has the layer.
+        saved: bool,
+    },
+    /// The loss or the gradient is infinite or NaN. The learner is unchanged.
+    #[error("the {what} at step {step} is {value}")]
+    NotFinite {
+        /// `loss` or `gradient norm`.
+        what: &'static str,
+        /// The number of the step, counted from 1.
+        step: u64,
+        /// Its value.
+        value: f64,
+    },
+}
+
+impl OptimiserConfig {
+    /// Checks every constant.
+    ///
+    /// # Errors
+    /// [`LearnError::OutOfRange`] names the first one that is out of range.
+    pub fn validate(&self) -> Result<(), LearnError> {
+        const FRACTION: &str = "from 0 to below 1";
+        let check = |what, value: f64, good: bool, range| {
+            if good { Ok(()) } else { Err(LearnError::OutOfRange { what, value, range }) }
+        };
+        let fraction = |what, value: f64| check(what, value, (0.0..1.0).contains(&value), FRACTION);
+        check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
+        check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
+        fraction("ema_decay", self.ema_decay)?;
+        let weight = |what, value: f64| check(what, value, (0.0..=100.0).contains(&value), "from 0 to 100");
+        weight("value_weight", self.value_weight)?;
+        weight("margin_weight", self.margin_weight)?;
+        weight("plies_left_weight", self.plies_left_weight)?;
+        fraction("beta1", self.beta1)?;
+        fraction("beta2", self.beta2)?;
+        check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
+    }
+
+    /// The weights of the parts of the loss.
+    pub(super) fn loss_weights(&self) -> LossWeights {
+        LossWeights { value: self.value_weight, margin: self.margin_weight, plies_left: self.plies_left_weight }
+    }
+
+    /// Whether an auxiliary target is learned.
+    pub(super) fn learns_auxiliary(&self) -> bool {
+        self.margin_weight > 0.0 || self.plies_left_weight > 0.0
+    }
+}

@@ -1,0 +1,83 @@
+//! Files of a learner's state, which is restored bit for bit.
+
+use std::path::Path;
+
+use super::state::LearnerState;
+use crate::config::NetworkConfig;
+use crate::shape::Shape;
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, json, take, take_json};
+use crate::weights::{NamedTensor, TensorSpec, Weights};
+
+const KIND: &str = "learner";
+const NETWORK: &str = "turnstone.network";
+const SHAPE: &str = "turnstone.shape";
+/// Present and `true` if weights and moments include the layer of the auxiliary targets.
+const AUXILIARY: &str = "turnstone.auxiliary";
+const STEPS: &str = "turnstone.steps";
+const EXTRA: &str = "turnstone.extra";
+/// Prefixes of the groups of tensors, as in `moment1/policy.bias`.
+const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
+
+/// Writes the state atomically, with a text of the caller (counters of the run, for example) that [`load_state`] returns.
+///
+/// # Errors
+/// Tensors are not those of the network or not finite, or the file cannot be written.
+pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
+    let checked = || -> Result<_, Fault> {
+        let (training, playing) = (state.training_layout()?, state.network.layout(&state.shape)?);
+        let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
+        let mut tensors = Vec::with_capacity(4 * training.len());
+        for ((prefix, group), layout) in GROUPS.iter().zip(groups).zip([&training, &training, &training, &playing]) {
+            group.check(layout)?;
+            let prefixed =
+                |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
+            tensors.extend(group.tensors().iter().map(prefixed));
+        }
+        Ok(tensors)
+    };
+    let tensors = checked().map_err(|fault| CheckpointError { path: path.into(), fault })?;
+    let metadata = [
+        (NETWORK, json(&state.network)),
+        (SHAPE, json(&state.shape)),
+        (STEPS, state.steps.to_string()),
+        (EXTRA, extra.to_owned()),
+    ];
+    let auxiliary = state.auxiliary.then(|| (AUXILIARY, json(&true)));
+    let metadata = metadata.into_iter().chain(auxiliary).map(|(key, value)| (key.to_owned(), value)).collect();
+    tensor_file::write(path, KIND, metadata, &tensors)
+}
+
+/// Reads a file of [`save_state`]: the state and the text of the caller.
+///
+/// # Errors
+/// The file cannot be read or is not a valid state. The message is one line with the file and its first fault.
+pub fn load_state(path: &Path) -> Result<(LearnerState, String), CheckpointError> {
+    tensor_file::read(path, KIND, parse)
+}
+
+fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fault> {
+    let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
+    let shape: Shape = take_json(&mut metadata, SHAPE)?;
+    let steps = take_json(&mut metadata, STEPS)?;
+    let extra = take(&mut metadata, EXTRA)?;
+    let auxiliary = metadata.contains_key(AUXILIARY) && take_json(&mut metadata, AUXILIARY)?;
+    let playing = network.layout(&shape)?;
+    let training = if auxiliary { network.training_layout(&shape)? } else { playing.clone() };
+    let layouts = [&training, &training, &training, &playing];
+    let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
+    let of_group = |(prefix, layout): (&str, &Vec<TensorSpec>)| -> Vec<TensorSpec> {
+        layout.iter().map(|spec| all(prefix, spec)).collect()
+    };
+    let full_layout: Vec<TensorSpec> = GROUPS.into_iter().zip(layouts).flat_map(of_group).collect();
+    // Checked with prefixes, so that an error names the tensor as the file does.
+    let full = Weights::new(&full_layout, tensors)?;
+    let mut rest = full.tensors();
+    let [weights, moment1, moment2, average] = layouts.map(|layout| {
+        let (group, others) = rest.split_at(layout.len());
+        rest = others;
+        let renamed =
+            |(tensor, spec): (&NamedTensor, &TensorSpec)| NamedTensor { name: spec.name.clone(), ..tensor.clone() };
+        Weights::from_ordered(group.iter().zip(layout).map(renamed).collect())
+    });
+    Ok((LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average }, extra))
+}

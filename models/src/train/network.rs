@@ -1,0 +1,153 @@
+//! The networks in burn: parameters on a device, forward pass, gradients.
+
+mod output;
+mod layers;
+mod mlp;
+mod points;
+mod graph;
+mod mixer;
+
+pub use output::Output;
+
+use burn::module::Param;
+use burn::nn::Linear;
+use burn::tensor::{Device, Gradients, Tensor, TensorData};
+
+use self::layers::Layers;
+use crate::config::NetworkConfig;
+use crate::error::NetworkError;
+use crate::layout::AUXILIARY_LAYER;
+use crate::shape::{Shape, Taps};
+use crate::weights::{NamedTensor, TensorSpec, Weights};
+
+/// A network with a policy head and a win/draw/loss value head.
+#[derive(Debug)]
+pub struct PolicyValueNet {
+    config: NetworkConfig,
+    shape: Shape,
+    /// The points that each layer of a graph network reads.
+    taps: Option<Taps>,
+    /// In the order of the layout.
+    layers: Vec<Linear>,
+}
+
+impl PolicyValueNet {
+    /// Builds the network on `device`. On an autodiff device its parameters are leaves that collect gradients. It has the
+    /// layer of the auxiliary targets if `weights` do.
+    ///
+    /// # Errors
+    /// A size is out of range, or the weights are not those of this network.
+    pub fn new(
+        config: &NetworkConfig,
+        shape: &Shape,
+        weights: &Weights,
+        device: &Device,
+    ) -> Result<PolicyValueNet, NetworkError> {
+        let auxiliary = weights.get(&format!("{AUXILIARY_LAYER}.weight")).is_some();
+        weights.check(&if auxiliary { config.training_layout(shape)? } else { config.layout(shape)? })?;
+        let layers = weights.tensors().chunks_exact(2).map(|layer| linear(layer, device)).collect();
+        Ok(PolicyValueNet { config: config.clone(), shape: shape.clone(), taps: config.taps(shape), layers })
+    }
+
+    /// Evaluates observations `[batch, inputs]`.
+    ///
+    /// # Panics
+    /// If the second axis is not the network's number of inputs.
+    pub fn forward(&self, inputs: Tensor<2>) -> Output {
+        assert_eq!(inputs.dims()[1], self.shape.inputs, "the length of an observation");
+        let layers = Layers::new(&self.layers);
+        let blocks = self.config.blocks();
+        match (&self.config, &self.taps) {
+            (NetworkConfig::ResidualMlp { .. }, _) => mlp::forward(layers, blocks, inputs),
+            (NetworkConfig::Mixer { .. }, _) => mixer::forward(layers, blocks, &self.shape, inputs),
+            (NetworkConfig::ResidualGraph { .. }, taps) => {
+                let taps = taps.as_ref().expect("a graph network is built with its taps");
+                graph::forward(layers, blocks, taps, &self.shape, inputs)
+            }
+        }
+    }
+
+    /// Copies the parameters to the host, unchanged since the network was built. `layout` must be that of the network.
+    pub fn weights(&self, layout: &[TensorSpec]) -> Weights {
+        self.collect(layout, |matrix| read(matrix.clone()), |vector| read(vector.clone()))
+    }
+
+    /// The gradients of the parameters, named by `layout`; zeros where the loss does not depend on a parameter.
+    pub(crate) fn gradients(&self, layout: &[TensorSpec], gradients: &Gradients) -> Weights {
+        self.collect(
+            layout,
+            |matrix| matrix.grad(gradients).map(read).unwrap_or_default(),
+            |vector| vector.grad(gradients).map(read).unwrap_or_default(),
+        )
+    }
+
+    /// Reads a tensor for every parameter, in the order of the layout.
+    fn collect(
+        &self,
+        layout: &[TensorSpec],
+        of_matrix: impl Fn(&Tensor<2>) -> Vec<f32>,
+        of_vector: impl Fn(&Tensor<1>) -> Vec<f32>,
+    ) -> Weights {
+        assert_eq!(2 * self.layers.len(), layout.len(), "the layout of another network");
+        let read_layer = |layer: &Linear| {
+            let bias = layer.bias.as_ref().expect("every layer is built with a bias");
+            [of_matrix(&layer.weight), of_vector(bias)]
+        };
+        let named = |(spec, mut data): (&TensorSpec, Vec<f32>)| {
+            data.resize(spec.count(), 0.0);
+            NamedTensor { name: spec.name.clone(), shape: spec.shape.clone(), data }
+        };
+        Weights::from_ordered(layout.iter().zip(self.layers.iter().flat_map(read_layer)).map(named).collect())
+    }
+}
+
+/// Builds a layer from its matrix and its bias.
+fn linear(layer: &[NamedTensor], device: &Device) -> Linear {
+    let data = |tensor: &NamedTensor| TensorData::new(tensor.data.clone(), tensor.shape.clone());
+    Linear {
+        weight: Param::from_tensor(Tensor::from_data(data(&layer[0]), device)),
+        bias: Some(Param::from_tensor(Tensor::from_data(data(&layer[1]), device))),
+    }
+}
+
+/// Copies a tensor to the host, row-major.
+pub(crate) fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().try_into_vec().expect("all tensors of this crate hold f32")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape::flat(5, 7);
+
+    #[test]
+    fn weights_pass_through_the_network_unchanged() {
+        for blocks in [0, 3] {
+            let config = NetworkConfig::ResidualMlp { blocks, width: 9 };
+            let layout = config.layout(&SHAPE).unwrap();
+            let weights = Weights::random(&layout, 1);
+            for device in [Device::flex(), Device::flex().autodiff()] {
+                let net = PolicyValueNet::new(&config, &SHAPE, &weights, &device).unwrap();
+                assert_eq!(net.weights(&layout), weights);
+                let output = net.forward(Tensor::zeros([4, 5], &device));
+                assert_eq!((output.policy.dims(), output.value.dims()), ([4, 7], [4, 3]));
+                assert!(output.auxiliary.is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn the_auxiliary_layer_leaves_the_other_outputs_unchanged() {
+        let config = NetworkConfig::ResidualMlp { blocks: 1, width: 9 };
+        let device = Device::flex();
+        let output = |layout: &[TensorSpec]| {
+            let net = PolicyValueNet::new(&config, &SHAPE, &Weights::random(layout, 1), &device).unwrap();
+            net.forward(Tensor::ones([4, 5], &device))
+        };
+        let without = output(&config.layout(&SHAPE).unwrap());
+        let with = output(&config.training_layout(&SHAPE).unwrap());
+        assert_eq!((read(with.policy), read(with.value)), (read(without.policy), read(without.value)));
+        assert_eq!(with.auxiliary.unwrap().dims(), [4, 2]);
+    }
+}

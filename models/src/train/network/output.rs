@@ -1,0 +1,14 @@
+//! The outputs of a network.
+
+use burn::tensor::Tensor;
+
+/// The outputs for each row of a batch: logits, not probabilities.
+#[derive(Debug)]
+pub struct Output {
+    /// Logits of all actions, legal or not, `[batch, actions]`.
+    pub policy: Tensor<2>,
+    /// Logits of win, draw and loss for the mover, `[batch, 3]`.
+    pub value: Tensor<2>,
+    /// Predictions of the auxiliary targets, `[batch, 2]`, if the network has a layer for them.
+    pub auxiliary: Option<Tensor<2>>,
+}

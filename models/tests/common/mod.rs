@@ -1,0 +1,16 @@
+//! The shapes of the games.
+
+use turnstone_env::Spec;
+use turnstone_models::{Board, Shape};
+
+/// The shape of a game as networks see it.
+pub(crate) fn shape(spec: &Spec) -> Shape {
+    let board = Board {
+        point_planes: spec.point_planes.len(),
+        points: spec.points,
+        directions: spec.directions.clone(),
+        lattice: spec.lattice,
+        cells: spec.cells.clone(),
+    };
+    Shape { inputs: spec.features(), actions: spec.actions, board }
+}

@@ -1,0 +1,58 @@
+//! Files of a learner's state are read back bit for bit, and are no checkpoints.
+
+use turnstone_models::{
+    Board, CheckpointInfo, Learner, NetworkConfig, OptimiserConfig, Params, Shape, load, load_state, save, save_state,
+};
+
+const SHAPE: Shape = Shape::flat(3, 2);
+const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
+
+/// Two by three points; the lines are the rows.
+fn board() -> Board {
+    Board {
+        point_planes: 2,
+        points: 6,
+        directions: vec![vec![Some(1), Some(2), None, Some(4), Some(5), None]],
+        lattice: [2, 3],
+        cells: (0..6).collect(),
+    }
+}
+
+#[test]
+fn states_of_all_networks_are_read_back() {
+    let shape = Shape { inputs: 13, actions: 5, board: board() };
+    let kinds = [
+        r#"{"kind":"residual_mlp","blocks":1,"width":4}"#,
+        r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
+        r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
+        r#"{"kind":"mixer","blocks":2,"channels":3,"hidden":5}"#,
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    for network in kinds.map(|text| serde_json::from_str::<NetworkConfig>(text).unwrap()) {
+        let info = CheckpointInfo::new("ring", 1, Params::new(), network.clone(), shape.clone(), 7);
+        for margin_weight in [0.0, 0.5] {
+            let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
+            let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
+            save_state(&path, learner.state(), "extra").unwrap();
+            assert_eq!(load_state(&path).unwrap(), (learner.state().clone(), "extra".to_owned()));
+            // A checkpoint has no layer of auxiliary targets.
+            save(&path, &info, learner.averaged()).unwrap();
+            assert_eq!(save(&path, &info, learner.weights()).is_ok(), margin_weight == 0.0);
+        }
+    }
+}
+
+#[test]
+fn states_and_checkpoints_are_distinguished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    let learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1).unwrap();
+    save_state(&path, learner.state(), "").unwrap();
+    let line = load(&path).unwrap_err().to_string();
+    assert!(line.ends_with("this is a `learner` file, not a `checkpoint` file"), "{line}");
+    let info = CheckpointInfo::new("ring", 1, Params::new(), NETWORK, SHAPE, 0);
+    save(&path, &info, learner.averaged()).unwrap();
+    let line = load_state(&path).unwrap_err().to_string();
+    assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");
+}

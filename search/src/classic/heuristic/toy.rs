@@ -1,0 +1,30 @@
+//! Evaluation of the toy game.
+
+use turnstone_env::toy::Toy;
+use turnstone_env::{Game, Outcome};
+
+use super::{Classical, Heuristic};
+
+/// The margin of finished games, 0 for positions of running ones.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ToyMargin;
+
+impl Heuristic<Toy> for ToyMargin {
+    fn name(&self) -> &'static str {
+        "margin"
+    }
+
+    fn estimate(&self, _: &Toy, _: &<Toy as Game>::State) -> i32 {
+        0
+    }
+
+    fn final_score(&self, _: &Toy, _: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
+        i32::from(outcome.margin)
+    }
+}
+
+impl Classical for Toy {
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(ToyMargin)]
+    }
+}

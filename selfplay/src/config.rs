@@ -1,0 +1,9 @@
+//! The settings of self-play and its search, as a run's config has them.
+
+mod range;
+mod search;
+mod self_play;
+
+pub use range::{cores, or_all_cores, within};
+pub use search::SearchConfig;
+pub use self_play::SelfPlayConfig;

@@ -1,0 +1,85 @@
+//! `[self_play]`: the games that are learned from.
+
+use serde::{Deserialize, Serialize};
+
+use super::range::{or_all_cores, within};
+
+/// `[self_play]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfPlayConfig {
+    /// Games per iteration.
+    pub games_per_iteration: usize,
+    /// Games that one worker steps at the same time: the size of its batches.
+    pub concurrent_games: usize,
+    /// Positions whose evaluation each worker keeps during an iteration; 0 keeps none. It changes no game.
+    pub cached_positions: usize,
+    /// Worker threads; 0 means one per core. Their number changes no game.
+    pub threads: usize,
+    /// Share of the moves that are searched in full and learned from (playout-cap randomisation); the others are
+    /// searched with `fast_simulations` and without noise.
+    pub full_search_share: f32,
+    /// Simulations of a move that is not searched in full.
+    pub fast_simulations: u32,
+    /// A game starts with 0 to this many uniformly random plies, which are not learned from.
+    pub opening_plies: u16,
+    /// Share of the games that start from a position of an earlier game in the replay window instead (Trudeau and
+    /// Bowling, "Targeted search control in AlphaZero", 2023).
+    pub archived_starts: f32,
+    /// Temperature of the choice of moves in the first plies.
+    pub temperature: f32,
+    /// How many plies, counted from the start of the game, that temperature holds.
+    pub temperature_plies: u16,
+    /// Temperature of the later plies; 0 plays the best move.
+    pub final_temperature: f32,
+}
+
+impl Default for SelfPlayConfig {
+    fn default() -> Self {
+        Self {
+            games_per_iteration: 256,
+            concurrent_games: 64,
+            cached_positions: 1 << 13,
+            threads: 0,
+            full_search_share: 1.0,
+            fast_simulations: 16,
+            opening_plies: 4,
+            archived_starts: 0.0,
+            temperature: 1.0,
+            temperature_plies: 12,
+            final_temperature: 0.3,
+        }
+    }
+}
+
+impl SelfPlayConfig {
+    /// Temperature at a ply of the game.
+    #[must_use]
+    pub fn temperature_at(&self, ply: u16) -> f32 {
+        if ply < self.temperature_plies { self.temperature } else { self.final_temperature }
+    }
+
+    /// Worker threads in force.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        or_all_cores(self.threads)
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// One line that names the first key whose value is out of range.
+    pub fn validate(&self) -> Result<(), String> {
+        within("self_play.games_per_iteration", self.games_per_iteration, 1, 1_000_000)?;
+        within("self_play.concurrent_games", self.concurrent_games, 1, 4096)?;
+        within("self_play.cached_positions", self.cached_positions, 0, 1 << 26)?;
+        within("self_play.threads", self.threads, 0, 1024)?;
+        within("self_play.full_search_share", self.full_search_share, 0.01, 1.0)?;
+        within("self_play.fast_simulations", self.fast_simulations, 1, 1_000_000)?;
+        within("self_play.opening_plies", self.opening_plies, 0, 1000)?;
+        within("self_play.archived_starts", self.archived_starts, 0.0, 1.0)?;
+        within("self_play.temperature", self.temperature, 0.0, 10.0)?;
+        within("self_play.final_temperature", self.final_temperature, 0.0, 10.0)?;
+        Ok(())
+    }
+}

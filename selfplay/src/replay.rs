@@ -1,0 +1,107 @@
+//! The replay window: positions of self-play in one shard per iteration, in memory and on disk.
+
+mod shard;
+
+pub use shard::{Archived, GameId, Position, Shard, ShardError};
+
+use rand::{Rng, RngExt};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The newest shards that together hold the positions of the window.
+#[derive(Clone, Default, Debug)]
+pub struct Window {
+    shards: VecDeque<Arc<Shard>>,
+    positions: usize,
+}
+
+impl Window {
+    /// Adds the shard of the newest iteration and drops the oldest shards that a window of `target` positions does
+    /// not need.
+    pub fn push(&mut self, shard: Arc<Shard>, target: usize) {
+        self.positions += shard.len();
+        self.shards.push_back(shard);
+        while self.shards.front().is_some_and(|oldest| self.positions - oldest.len() >= target) {
+            let oldest = self.shards.pop_front().expect("there is a front");
+            self.positions -= oldest.len();
+        }
+    }
+
+    /// Positions in the window.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.positions
+    }
+
+    /// Whether there is nothing to learn from.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.positions == 0
+    }
+
+    /// The iteration of the oldest shard in the window.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u64> {
+        self.shards.front().map(|shard| shard.iteration)
+    }
+
+    /// The positions of all shards that games may start from, the oldest first.
+    pub fn archived(&self) -> impl Iterator<Item = &Archived> {
+        self.shards.iter().flat_map(|shard| shard.archived())
+    }
+
+    /// A uniformly random position.
+    ///
+    /// # Panics
+    /// If the window is empty.
+    pub fn sample(&self, rng: &mut impl Rng) -> Position<'_> {
+        let mut index = rng.random_range(0..self.positions);
+        for shard in &self.shards {
+            if index < shard.len() {
+                return shard.position(index);
+            }
+            index -= shard.len();
+        }
+        unreachable!("the shards hold all positions of the window")
+    }
+}
+
+/// Size of the window, in positions, after `total` positions of self-play: it starts at `first` and grows with a power
+/// of the data (KataGo, Wu 2019, appendix C), up to `most`.
+#[must_use]
+pub fn window_size(total: u64, first: usize, most: usize) -> usize {
+    const EXPONENT: f64 = 0.75;
+    const SLOPE: f64 = 0.4;
+    let ratio = (total as f64 / first as f64).max(1.0);
+    let size = first as f64 * (1.0 + SLOPE * (ratio.powf(EXPONENT) - 1.0) / EXPONENT);
+    (size as usize).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_grows_slower_than_the_data() {
+        assert_eq!(window_size(0, 20_000, 1_000_000), 20_000);
+        assert_eq!(window_size(20_000, 20_000, 1_000_000), 20_000);
+        let at_a_million = window_size(1_000_000, 20_000, 10_000_000);
+        assert!((200_000..300_000).contains(&at_a_million), "{at_a_million}");
+        assert_eq!(window_size(1_000_000_000, 20_000, 300_000), 300_000);
+    }
+
+    #[test]
+    fn old_shards_leave_when_the_window_can_do_without() {
+        let mut window = Window::default();
+        for iteration in 1..=5 {
+            window.push(Arc::new(shard::tests::example(iteration, 10)), 25);
+        }
+        assert_eq!((window.len(), window.oldest()), (30, Some(3)));
+        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Learn, [0, 0]);
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..1000 {
+            seen.insert(window.sample(&mut rng).features[0] as u64);
+        }
+        assert_eq!(seen.len(), 30, "every position can be drawn");
+    }
+}

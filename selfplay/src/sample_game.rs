@@ -1,0 +1,53 @@
+//! Games that a network plays against itself for a report.
+
+use turnstone_agents::streams::Stream;
+use turnstone_agents::{LoadedNetwork, NetworkEvaluator, SearchSettings};
+use turnstone_env::{Action, Game, Side};
+use turnstone_models::NetworkError;
+use turnstone_search::Mcts;
+
+/// How a sample game is played.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// The search.
+    pub search: SearchSettings,
+    /// Simulations per move.
+    pub simulations: u32,
+    /// Plies at the beginning that are drawn at random in proportion to the policy found, instead of played best.
+    pub varied_plies: usize,
+    /// The game is broken off after this many plies.
+    pub most_plies: usize,
+}
+
+/// A ply of a sample game.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SamplePly {
+    /// Probabilities that player 1 wins, draws and loses before the ply, as the search found them.
+    pub value: [f32; 3],
+    /// The action played.
+    pub action: Action,
+}
+
+/// Plays a game from the start of the game.
+pub(crate) fn play<G: Game>(
+    game: &G,
+    network: &LoadedNetwork,
+    sampling: &Sampling,
+    rng: &mut Stream,
+) -> Result<Vec<SamplePly>, NetworkError> {
+    let Sampling { search: settings, simulations, varied_plies, most_plies } = *sampling;
+    let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+    let mut search = Mcts::new(game, game.start());
+    let (strongest, sampled) = (settings.strongest(simulations), settings.sampling(simulations));
+    let mut plies = Vec::new();
+    while game.outcome(search.state()).is_none() && plies.len() < most_plies {
+        let (method, temperature) = if plies.len() < varied_plies { (&sampled, 1.0) } else { (&strongest, 0.0) };
+        search.begin(method, simulations, rng);
+        search.run(game, &mut evaluator);
+        let value = search.estimate().win_draw_loss(Side::First);
+        let action = search.choose(temperature, rng);
+        search.advance(game, action);
+        plies.push(SamplePly { value, action });
+    }
+    Ok(plies)
+}

@@ -1,0 +1,418 @@
+//! Self-play: every worker steps many games at once and evaluates their leaves together.
+//!
+//! Game number `n` of an iteration belongs to worker `n % workers` and has a random stream of its own, so the games do
+//! not depend on how the threads are scheduled. Games are numbered and collected in order.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use turnstone_agents::NetworkEvaluator;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_env::{ActionList, AnyState, Game, Outcome, Side, Spec};
+use turnstone_models::{NetworkConfig, NetworkError, Weights};
+use turnstone_search::{Evaluator, Mcts, Request, Requests, Traffic};
+
+use crate::config::{SearchConfig, SelfPlayConfig};
+use crate::replay::{Archived, Shard};
+
+/// What a self-play iteration needs to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The network that plays.
+    pub network: &'a NetworkConfig,
+    /// Its weights.
+    pub weights: &'a Weights,
+    /// Constants of the search.
+    pub search: &'a SearchConfig,
+    /// Constants of self-play.
+    pub self_play: &'a SelfPlayConfig,
+    /// Simulations of a move that is searched in full.
+    pub simulations: u32,
+    /// Positions that games may start from, with the number of plies played before them.
+    pub archive: &'a [(AnyState, u16)],
+    /// The run's seed.
+    pub seed: u64,
+    /// The iteration, counted from 1.
+    pub iteration: u64,
+}
+
+/// A task for a game of a known type.
+struct Typed<'a, G: Game> {
+    game: &'a G,
+    task: &'a Task<'a>,
+    archive: Vec<(G::State, u16)>,
+}
+
+impl<G: Game> Typed<'_, G> {
+    /// Where a game starts: at a position of the archive, or after a random opening.
+    fn start(&self, rng: &mut Stream) -> (G::State, u16) {
+        let config = self.task.self_play;
+        let share = config.archived_starts;
+        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
+            return self.archive[rng.random_range(0..self.archive.len())];
+        }
+        random_opening(self.game, config.opening_plies, rng)
+    }
+}
+
+/// The games of one iteration.
+#[derive(Clone, Debug)]
+pub struct Games {
+    /// All positions searched, in the order of the games.
+    pub shard: Shard,
+    /// Final outcome and number of plies of each game.
+    pub ends: Vec<(Outcome, u16)>,
+    /// What it took.
+    pub work: Work,
+}
+
+/// What self-play took, over all workers.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Work {
+    /// Positions searched, those that are not learned from included.
+    pub positions: u64,
+    /// Simulations of the searches.
+    pub simulations: u64,
+    /// Evaluations asked for, and where the answers came from.
+    pub traffic: Traffic,
+    /// Time in the network, features and priors included; workers add up.
+    pub inference: Duration,
+    /// Time of all workers.
+    pub time: Duration,
+    /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
+    pub tree: [u64; 2],
+}
+
+impl Work {
+    /// Adds what another worker or iteration took.
+    pub fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.simulations += other.simulations;
+        self.traffic.add(&other.traffic);
+        self.inference += other.inference;
+        self.time += other.time;
+        self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
+    }
+}
+
+/// Counters that other threads may read while an iteration runs.
+#[derive(Default, Debug)]
+pub struct Progress {
+    /// Games finished.
+    pub games: AtomicU64,
+    /// Positions searched.
+    pub positions: AtomicU64,
+}
+
+/// Plays the games of one iteration. `None` if `stop` was set before they were finished.
+///
+/// # Errors
+/// The weights are not those of the network.
+pub(crate) fn play<G: Game>(
+    game: &G,
+    task: &Task<'_>,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Result<Option<Games>, NetworkError> {
+    let archive = task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect();
+    let typed = &Typed { game, task, archive };
+    let workers = task.self_play.workers();
+    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
+    let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
+        let threads: Vec<_> = evaluators
+            .iter_mut()
+            .enumerate()
+            .map(|(worker, evaluator)| {
+                let numbers = (worker..task.self_play.games_per_iteration).step_by(workers);
+                scope.spawn(move || Worker::new(typed, numbers).run(evaluator, progress, stop))
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    if parts.iter().any(Option::is_none) {
+        return Ok(None);
+    }
+    let shard = Shard::new(task.iteration, game.spec().features());
+    let mut games = Games { shard, ends: Vec::new(), work: Work::default() };
+    parts.iter().flatten().for_each(|part| games.work.add(&part.work));
+    let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
+    finished.sort_by_key(|game| game.number);
+    for game in finished {
+        games.shard.append(&game.positions);
+        games.ends.push((game.outcome, game.plies));
+    }
+    Ok(Some(games))
+}
+
+struct FinishedGame {
+    number: usize,
+    positions: Shard,
+    outcome: Outcome,
+    plies: u16,
+}
+
+/// What one worker brings home.
+struct Part {
+    games: Vec<FinishedGame>,
+    work: Work,
+}
+
+/// A game being played.
+struct Seat<G: Game> {
+    number: usize,
+    rng: Stream,
+    search: Mcts<G>,
+    ply: u16,
+    /// Plies at which the recorded positions stood.
+    recorded: Vec<u16>,
+    /// The positions themselves, if some are to be archived.
+    visited: Vec<G::State>,
+    positions: Shard,
+    /// The move is searched in full, and learned from.
+    full: bool,
+    /// Simulations of the current search.
+    simulations: u32,
+    /// Row of the batch in which its leaf waits.
+    row: usize,
+}
+
+struct Worker<'a, G: Game, N> {
+    game: &'a G,
+    typed: &'a Typed<'a, G>,
+    task: &'a Task<'a>,
+    spec: Spec,
+    /// Numbers of the games still to be started.
+    numbers: N,
+    seats: Vec<Seat<G>>,
+    requests: Requests<G::State>,
+    finished: Vec<FinishedGame>,
+    work: Work,
+    features: Vec<f32>,
+    policy: Vec<f32>,
+}
+
+impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
+    fn new(typed: &'a Typed<'a, G>, numbers: N) -> Self {
+        let (game, task) = (typed.game, typed.task);
+        let spec = game.spec();
+        Self {
+            game,
+            typed,
+            task,
+            numbers,
+            seats: Vec::new(),
+            requests: Requests::new(task.self_play.cached_positions),
+            finished: Vec::new(),
+            work: Work::default(),
+            features: vec![0.0; spec.features()],
+            policy: Vec::new(),
+            spec,
+        }
+    }
+
+    fn run(mut self, evaluator: &mut impl Evaluator<G>, progress: &Progress, stop: &AtomicBool) -> Option<Part> {
+        let start = Instant::now();
+        while self.seats.len() < self.task.self_play.concurrent_games {
+            let Some(seat) = self.next_game(None) else { break };
+            self.seats.push(seat);
+        }
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            self.gather(progress);
+            if self.requests.is_empty() {
+                let work = Work { traffic: self.requests.traffic(), time: start.elapsed(), ..self.work };
+                return Some(Part { games: self.finished, work });
+            }
+            let evaluating = Instant::now();
+            self.requests.evaluate(self.game, evaluator);
+            self.work.inference += evaluating.elapsed();
+            for seat in &mut self.seats {
+                let (priors, estimate) = self.requests.answer(seat.row);
+                seat.search.apply(priors, estimate);
+            }
+            self.requests.clear();
+        }
+    }
+
+    /// Collects one leaf of every game that has to be evaluated. Leaves whose answer is known are answered, searches
+    /// that are done make their move, and finished games give their seat to the next one on the way.
+    fn gather(&mut self, progress: &Progress) {
+        let mut i = 0;
+        while i < self.seats.len() {
+            let seat = &mut self.seats[i];
+            if let Some((state, legal)) = seat.search.gather(self.game) {
+                match self.requests.request(state, legal) {
+                    Request::Known(priors, estimate) => seat.search.apply(priors, estimate),
+                    Request::Waiting(row) => {
+                        seat.row = row;
+                        i += 1;
+                    }
+                }
+                continue;
+            }
+            self.record_and_move(i);
+            progress.positions.fetch_add(1, Ordering::Relaxed);
+            if let Some(outcome) = self.game.outcome(self.seats[i].search.state()) {
+                progress.games.fetch_add(1, Ordering::Relaxed);
+                // `remove` keeps the order of the other seats, and with it the rows of the batches.
+                let over = self.seats.remove(i);
+                let (over, search) = over.finish(self.game, outcome);
+                self.finished.push(over);
+                if let Some(next) = self.next_game(Some(search)) {
+                    self.seats.insert(i, next);
+                }
+            } else {
+                self.seats[i].begin(self.task);
+            }
+        }
+    }
+
+    /// Records the searched position, if it is to be learned from, and plays the action that the search and the
+    /// temperature choose.
+    fn record_and_move(&mut self, i: usize) {
+        let (game, seat) = (self.game, &mut self.seats[i]);
+        self.work.positions += 1;
+        self.work.simulations += u64::from(seat.simulations - seat.search.simulations_left());
+        let size = seat.search.size();
+        self.work.tree = [self.work.tree[0] + size.nodes, self.work.tree[1] + size.bytes];
+        if seat.full {
+            let mover = game.mover(seat.search.state());
+            game.observe(seat.search.state(), &mut self.features);
+            seat.search.policy(&mut self.policy);
+            let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+            let policy = indices.zip(self.policy.iter().copied());
+            seat.positions.push(&self.features, policy, mover, seat.search.estimate());
+            seat.recorded.push(seat.ply);
+            if self.task.self_play.archived_starts > 0.0 {
+                seat.visited.push(*seat.search.state());
+            }
+        }
+        let temperature = self.task.self_play.temperature_at(seat.ply);
+        let action = seat.search.choose(temperature, &mut seat.rng);
+        seat.search.advance(game, action);
+        seat.ply += 1;
+    }
+
+    /// The next game of this worker from where it starts, with its first search begun, in the memory of a finished
+    /// one's search.
+    fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
+        let number = self.numbers.next()?;
+        let task = self.task;
+        let mut rng = stream(task.seed, Purpose::SelfPlay, [task.iteration, number as u64]);
+        let (state, ply) = self.typed.start(&mut rng);
+        let mut search = search.unwrap_or_else(|| Mcts::new(self.game, state));
+        search.reset(self.game, state);
+        let mut seat = Seat {
+            number,
+            rng,
+            search,
+            ply,
+            recorded: Vec::new(),
+            visited: Vec::new(),
+            positions: Shard::new(task.iteration, self.spec.features()),
+            full: true,
+            simulations: 0,
+            row: 0,
+        };
+        seat.begin(task);
+        Some(seat)
+    }
+}
+
+impl<G: Game> Seat<G> {
+    fn begin(&mut self, task: &Task<'_>) {
+        let share = task.self_play.full_search_share;
+        self.full = share >= 1.0 || self.rng.random::<f32>() < share;
+        let method = if self.full {
+            self.simulations = task.simulations;
+            task.search.self_play(task.self_play.temperature_at(self.ply))
+        } else {
+            self.simulations = task.self_play.fast_simulations;
+            task.search.plain()
+        };
+        self.search.begin(&method, self.simulations, &mut self.rng);
+    }
+
+    /// What the game leaves, and its search for the next one.
+    fn finish(mut self, game: &G, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
+        self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
+        if !self.visited.is_empty() {
+            let i = self.rng.random_range(0..self.visited.len());
+            self.positions.archive(Archived { ply: self.recorded[i], position: game.position_text(&self.visited[i]) });
+        }
+        let game = FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply };
+        (game, self.search)
+    }
+}
+
+/// A running position after 0 to `most` uniformly random plies from the start, and how many they were. Openings that
+/// end the game are drawn again.
+pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+    let mut legal = ActionList::new();
+    loop {
+        let mut state = game.start();
+        let plies = rng.random_range(0..=most);
+        for _ in 0..plies {
+            game.legal(&state, &mut legal);
+            if legal.is_empty() {
+                break;
+            }
+            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+        }
+        if game.outcome(&state).is_none() {
+            return (state, plies);
+        }
+    }
+}
+
+/// Shares of games won by the first side, drawn, and won by the second side.
+#[must_use]
+pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
+    let share = |winner: Option<Side>| {
+        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
+    };
+    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_agents::shape;
+    use turnstone_env::games::mu_torere::MuTorere;
+
+    #[test]
+    fn games_start_from_the_archive_and_leave_a_position_to_it() {
+        let game = MuTorere::default();
+        let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+        let layout = network.layout(&shape(&game.spec())).expect("a small network");
+        let weights = Weights::random(&layout, 1);
+        let self_play = SelfPlayConfig { games_per_iteration: 5, archived_starts: 1.0, ..SelfPlayConfig::default() };
+        let mut rng = stream(1, Purpose::SelfPlay, [0, 0]);
+        let (state, _) = random_opening(&game, 6, &mut rng);
+        let archive = [(AnyState::new(state), 40)];
+        let task = Task {
+            network: &network,
+            weights: &weights,
+            search: &SearchConfig::default(),
+            self_play: &self_play,
+            simulations: 4,
+            archive: &archive,
+            seed: 1,
+            iteration: 1,
+        };
+        let typed = |archive| Typed { game: &game, task: &task, archive };
+        assert_eq!(typed(vec![(state, 40)]).start(&mut rng), (state, 40));
+        let games =
+            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+        assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
+        let archived = games.shard.archived();
+        assert_eq!(archived.len(), 5);
+        assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
+        assert!(typed(Vec::new()).start(&mut rng).1 <= self_play.opening_plies);
+    }
+}

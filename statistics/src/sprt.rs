@@ -1,0 +1,234 @@
+//! The sequential probability ratio test: plays on until one of two Elo differences is refuted.
+
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
+use super::{Pentanomial, score_of};
+
+/// A test of `elo0` against `elo1` on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over the
+/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text
+/// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, error rates of 5 % if left out, or the numbers alone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "String", try_from = "String"))]
+pub struct Sprt {
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+}
+
+/// What a test says so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Decision {
+    /// Neither difference is refuted yet.
+    Continue,
+    /// The difference is `elo0` rather than `elo1`.
+    AcceptH0,
+    /// The difference is `elo1` rather than `elo0`.
+    AcceptH1,
+}
+
+/// Where a test stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SprtState {
+    /// The test.
+    pub test: Sprt,
+    /// Logarithm of how much likelier `elo1` makes the pairs than `elo0`.
+    pub log_likelihood_ratio: f64,
+    /// At or below the first H0 is accepted, at or above the second H1.
+    pub bounds: [f64; 2],
+    /// What follows.
+    pub decision: Decision,
+}
+
+/// Why there is no such test.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SprtError {
+    /// The text is not of the form.
+    Form(String),
+    /// The differences are the wrong way round, equal or not finite.
+    Elo(f64, f64),
+    /// An error rate is out of range.
+    Rate(f64),
+}
+
+impl Display for SprtError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Form(text) => write!(
+                f,
+                "SPRT: expected elo0=0,elo1=10 and, if not 0.05, alpha= and beta=, or the numbers alone, not `{text}`"
+            ),
+            Self::Elo(elo0, elo1) => write!(f, "SPRT: elo0 = {elo0} must be below elo1 = {elo1}"),
+            Self::Rate(rate) => write!(f, "SPRT: the error rate {rate} is not above 0 and below 0.5"),
+        }
+    }
+}
+
+impl std::error::Error for SprtError {}
+
+impl Sprt {
+    /// A test that accepts `elo1` with a chance of at most `alpha` where `elo0` is the truth, and `elo0` with a chance of
+    /// at most `beta` where `elo1` is.
+    ///
+    /// # Errors
+    /// The differences do not rise, or a rate is not above 0 and below 1/2.
+    pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Self, SprtError> {
+        if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
+            return Err(SprtError::Elo(elo0, elo1));
+        }
+        match [alpha, beta].into_iter().find(|rate| !(*rate > 0.0 && *rate < 0.5)) {
+            Some(rate) => Err(SprtError::Rate(rate)),
+            None => Ok(Self { elo0, elo1, alpha, beta }),
+        }
+    }
+
+    /// Logarithm of how much likelier the pairs are at best if the difference is `elo1` than if it is `elo0`.
+    #[must_use]
+    pub fn log_likelihood_ratio(&self, pairs: &Pentanomial) -> f64 {
+        (pairs.deviance(score_of(self.elo0)) - pairs.deviance(score_of(self.elo1))) / 2.0
+    }
+
+    /// Where the test ends: `ln beta` and `-ln alpha`. That the ratio ever gets there wrongly has at most these
+    /// probabilities (Ville, 1939). Wald's own `ln(beta / (1 - alpha))` and `ln((1 - beta) / alpha)` end a test 2 % earlier
+    /// and keep to the sum of the two.
+    #[must_use]
+    pub fn bounds(&self) -> [f64; 2] {
+        [self.beta.ln(), -self.alpha.ln()]
+    }
+
+    /// What the pairs so far say.
+    #[must_use]
+    pub fn state(&self, pairs: &Pentanomial) -> SprtState {
+        let (ratio, bounds) = (self.log_likelihood_ratio(pairs), self.bounds());
+        let decision = match ratio {
+            _ if ratio <= bounds[0] => Decision::AcceptH0,
+            _ if ratio >= bounds[1] => Decision::AcceptH1,
+            _ => Decision::Continue,
+        };
+        SprtState { test: *self, log_likelihood_ratio: ratio, bounds, decision }
+    }
+
+    /// The decision after these pairs. For a match that does not depend on scheduling, ask after every pair in the
+    /// order of their numbers and stop at the first decision.
+    #[must_use]
+    pub fn decide(&self, pairs: &Pentanomial) -> Decision {
+        self.state(pairs).decision
+    }
+}
+
+impl SprtState {
+    /// The test in words.
+    #[must_use]
+    pub fn hypotheses(&self) -> String {
+        let Sprt { elo0, elo1, alpha, beta } = self.test;
+        format!("Elo {elo0} (H0) against {elo1} (H1), alpha {alpha}, beta {beta}")
+    }
+}
+
+impl FromStr for Sprt {
+    type Err = SprtError;
+
+    fn from_str(text: &str) -> Result<Self, SprtError> {
+        const KEYS: [&str; 4] = ["elo0", "elo1", "alpha", "beta"];
+        let wrong = || SprtError::Form(text.to_owned());
+        let mut values = [None, None, Some(0.05), Some(0.05)];
+        for (place, part) in text.split(',').enumerate() {
+            let (key, value) = part.split_once('=').unwrap_or((KEYS.get(place).copied().unwrap_or_default(), part));
+            let place = KEYS.iter().position(|known| *known == key.trim()).ok_or_else(wrong)?;
+            values[place] = Some(value.trim().parse().map_err(|_| wrong())?);
+        }
+        let [Some(elo0), Some(elo1), Some(alpha), Some(beta)] = values else { return Err(wrong()) };
+        Self::new(elo0, elo1, alpha, beta)
+    }
+}
+
+impl TryFrom<String> for Sprt {
+    type Error = SprtError;
+
+    fn try_from(text: String) -> Result<Self, SprtError> {
+        text.parse()
+    }
+}
+
+impl From<Sprt> for String {
+    fn from(test: Sprt) -> Self {
+        test.to_string()
+    }
+}
+
+impl Display for Sprt {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Self { elo0, elo1, alpha, beta } = self;
+        write!(f, "{elo0},{elo1},{alpha},{beta}")
+    }
+}
+
+impl Display for Decision {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Continue => "undecided",
+            Self::AcceptH0 => "H0 accepted",
+            Self::AcceptH1 => "H1 accepted",
+        })
+    }
+}
+
+/// The decision and how far it is, without the hypotheses.
+impl Display for SprtState {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (ratio, [low, high]) = (self.log_likelihood_ratio, self.bounds);
+        write!(f, "{}, LLR {ratio:.2} [{low:.2}, {high:.2}]", self.decision)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_and_decisions() {
+        let test = Sprt::new(0.0, 10.0, 0.05, 0.1).expect("a test");
+        let [low, high] = test.bounds();
+        assert!((low + 10f64.ln()).abs() < 1e-12 && (high - 20f64.ln()).abs() < 1e-12);
+        assert_eq!(test.decide(&Pentanomial::default()), Decision::Continue);
+        assert_eq!(test.decide(&[100, 300, 900, 500, 200].into()), Decision::AcceptH1);
+        assert_eq!(test.decide(&[200, 500, 900, 300, 100].into()), Decision::AcceptH0);
+    }
+
+    /// The normal approximation that fishtest's page explains: `n (s1 - s0) (2 s - s0 - s1) / (2 variance)`.
+    #[test]
+    fn the_ratio_is_near_its_normal_approximation() {
+        let (test, pairs) =
+            (Sprt::new(0.0, 5.0, 0.05, 0.05).expect("a test"), Pentanomial::from([210, 950, 2000, 1100, 240]));
+        let [s0, s1] = [0.0, 5.0].map(score_of);
+        let known = 4500.0 * (s1 - s0) * (2.0 * pairs.score() - s0 - s1) / (2.0 * pairs.variance());
+        assert!((test.log_likelihood_ratio(&pairs) - known).abs() < 0.01 * known.abs(), "{known}");
+    }
+
+    #[test]
+    fn tests_that_make_no_sense() {
+        assert_eq!(Sprt::new(5.0, 5.0, 0.05, 0.05), Err(SprtError::Elo(5.0, 5.0)));
+        assert_eq!(Sprt::new(0.0, f64::NAN, 0.05, 0.05).map_err(|error| error.to_string().contains("NaN")), Err(true));
+        assert_eq!(Sprt::new(0.0, 5.0, 0.5, 0.05), Err(SprtError::Rate(0.5)));
+        assert_eq!(Sprt::new(0.0, 5.0, 0.05, 0.0), Err(SprtError::Rate(0.0)));
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn tests_as_text() {
+        let test: Sprt = "-2, 5".parse().expect("a test");
+        assert_eq!((Ok(test), test.to_string().as_str()), (Sprt::new(-2.0, 5.0, 0.05, 0.05), "-2,5,0.05,0.05"));
+        assert_eq!(test.to_string().parse(), Ok(test));
+        assert_eq!("elo1=5, elo0=-2,beta=0.1".parse(), Sprt::new(-2.0, 5.0, 0.05, 0.1));
+        for wrong in ["", "5", "a,b", "0,5,0.05,0.05,1", "elo0=1,beta=0.1", "elo=0,elo1=5"] {
+            assert_eq!(wrong.parse::<Sprt>(), Err(SprtError::Form(wrong.into())));
+        }
+        let json = serde_json::to_string(&test.state(&Pentanomial::default())).expect("JSON");
+        assert!(json.starts_with(r#"{"test":"-2,5,0.05,0.05","log_likelihood_ratio":0.0,"#), "{json}");
+    }
+}
