@@ -3,7 +3,7 @@
 use turnstone_env::{Action, AnyState, Game, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::classic::Stop;
-use turnstone_search::{Estimate, Mcts, Request, Requests, RootAction, Step};
+use turnstone_search::{Evaluation, Lookup, Mcts, Requests, RootAction, SearchStep};
 
 use crate::evaluator::NetworkEvaluator;
 use crate::network::LoadedNetwork;
@@ -34,7 +34,7 @@ pub struct Analysis {
     /// Simulations through all actions together.
     pub visits: u64,
     /// The position's value.
-    pub estimate: Estimate,
+    pub estimate: Evaluation,
     /// Its exact value for the first side, if it is proven.
     pub proven: Option<i8>,
     /// The legal actions: the one to play first, then by visits and prior. Empty if the search never began.
@@ -99,13 +99,13 @@ impl<G: Game> NetworkAnalyser<G> {
                 return false;
             }
             match seat.search.step(&self.game) {
-                Step::Done => return false,
-                Step::Finished => {}
-                Step::Leaf => {
+                SearchStep::Done => return false,
+                SearchStep::Finished => {}
+                SearchStep::Leaf => {
                     let (state, legal) = seat.search.leaf();
                     match self.requests.request(state, legal) {
-                        Request::Known(priors, estimate) => seat.search.apply(priors, estimate),
-                        Request::Waiting(row) => {
+                        Lookup::Known(priors, estimate) => seat.search.apply(priors, estimate),
+                        Lookup::Waiting(row) => {
                             seat.row = row;
                             return true;
                         }
@@ -125,7 +125,7 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
         let state: G::State = *state.of();
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&self.game, state));
         search.reset(&self.game, state);
-        search.value_draws(&self.game, self.game.mover(&state), self.draw.value());
+        search.set_contempt(&self.game, self.game.mover(&state), self.draw.value());
         // A stream of its own: nothing depends on what else is searched.
         let mut rng = stream(0, Purpose::Play, [0, 0]);
         search.begin(&self.settings.strongest(simulations), simulations, &mut rng);

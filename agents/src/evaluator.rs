@@ -2,7 +2,7 @@
 
 use turnstone_env::{Game, Side, Spec};
 use turnstone_models::{Board, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
-use turnstone_search::{Batch, Estimate, Evaluator};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator};
 
 /// What a network has to know of a game of this shape.
 #[must_use]
@@ -38,7 +38,7 @@ impl NetworkEvaluator {
 }
 
 impl<G: Game> Evaluator<G> for NetworkEvaluator {
-    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
         let features = self.spec.features();
         let most = self.inference.max_batch();
         for first in (0..batch.len()).step_by(most) {
@@ -51,7 +51,7 @@ impl<G: Game> Evaluator<G> for NetworkEvaluator {
             let policies = predictions.policy.chunks_exact(self.spec.actions);
             for ((i, logits), value) in (first..).zip(policies).zip(predictions.value.chunks_exact(3)) {
                 let mover = game.mover(&batch.states()[i]);
-                batch.set_estimate(i, estimate(mover, value));
+                batch.set_evaluation(i, estimate(mover, value));
                 let (legal, priors) = batch.legal_and_priors(i);
                 for (prior, &action) in priors.iter_mut().zip(legal) {
                     *prior = logits[self.spec.policy_index(mover, action)];
@@ -63,8 +63,8 @@ impl<G: Game> Evaluator<G> for NetworkEvaluator {
 }
 
 /// From logits of win, draw and loss for the mover to an estimate for the first side.
-fn estimate(mover: Side, logits: &[f32]) -> Estimate {
+fn estimate(mover: Side, logits: &[f32]) -> Evaluation {
     let mut outcome = [logits[0], logits[1], logits[2]];
     softmax(&mut outcome);
-    Estimate { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
+    Evaluation { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
 }

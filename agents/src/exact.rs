@@ -2,16 +2,16 @@
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
-use turnstone_exact::{Solvable, Truth};
-use turnstone_search::Estimate;
+use turnstone_exact::{ExactValues, Solvable};
+use turnstone_search::Evaluation;
 use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
 
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
 use crate::player::{PlayerFault, TypedPlayer};
+use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::streams::Stream;
-use crate::thinking::{Thinking, Thought, Verdict};
 
 /// Confirms that the spec names a folder.
 pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
@@ -29,10 +29,10 @@ pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
 }
 
 /// The quick exact values of a game that an agent plays by.
-fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn Truth<G>>, AgentError> {
+fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec)?;
-    let truth = game.quick_truth(&spec.tables).map_err(|error| fault(error.to_string()))?;
+    let truth = game.quick_exact_values(&spec.tables).map_err(|error| fault(error.to_string()))?;
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
@@ -40,7 +40,7 @@ fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn Truth<G
 /// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move;
 /// alpha-beta also chooses in lost positions whose distance from the end the truth does not know.
 pub(crate) struct Exact<G: Classical + Solvable> {
-    truth: Box<dyn Truth<G>>,
+    truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
     depth: u32,
@@ -56,19 +56,19 @@ impl<G: Classical + Solvable> Exact<G> {
 }
 
 impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
         let state = game.without_counters(state);
         let action = self.choice(game, &state, rng);
-        thinking.tell(|| {
+        request.tell(|| {
             let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
-            let verdict = value.map(|value| Verdict::of_estimate(Estimate::exact(value), mover));
-            Thought { depth: 1, nodes: 1, verdict, line: vec![action] }
+            let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), mover));
+            SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
         });
         Ok(action)
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn it_keeps_the_value_or_gives_it_away_at_its_rate() {
         let game = MuTorere::default();
-        let truth = game.truth(Path::new("")).expect("no file").expect("it is small");
+        let truth = game.exact_values(Path::new("")).expect("no file").expect("it is small");
         let mut state = game.start();
         play_text(&game, &mut state, "0,4 1,0").expect("legal");
         let mut rng = stream(1, Purpose::Play, [0, 0]);
@@ -152,11 +152,11 @@ mod tests {
         let mut exact = player("exact", &game);
         let start = game.start();
         let mut rng = stream(1, Purpose::Play, [0, 0]);
-        let mut verdict = None;
-        let mut hear = |thought: &Thought| verdict = thought.verdict;
-        let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
-        assert!(exact.think(&game, &start, &mut thinking, &mut rng).is_ok());
-        assert_eq!(verdict, None);
+        let mut score = None;
+        let mut hear = |info: &SearchInfo| score = info.score;
+        let mut request = SearchRequest { report: Some(&mut hear), ..SearchRequest::default() };
+        assert!(exact.search(&game, &start, &mut request, &mut rng).is_ok());
+        assert_eq!(score, None);
         let fault = |spec: &str| {
             let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
             Exact::new(&spec, &turnstone_env::games::Morris::default()).err().expect("no table").to_string()

@@ -10,8 +10,8 @@ use turnstone_env::{Action, AnyState, DynGame, shortened};
 use self::process::Process;
 use crate::engine_spec::{EngineSpec, words};
 use crate::player::{Player, PlayerFault};
+use crate::request::{SearchInfo, SearchRequest};
 use crate::streams::Stream;
-use crate::thinking::{Thinking, Thought};
 
 /// A player that is another program. It is started anew after every fault.
 pub(crate) struct External {
@@ -98,7 +98,12 @@ impl Player for External {
         self.clock = Some(remaining);
     }
 
-    fn think(&mut self, state: &AnyState, thinking: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+    fn search(
+        &mut self,
+        state: &AnyState,
+        request: &mut SearchRequest<'_>,
+        _: &mut Stream,
+    ) -> Result<Action, PlayerFault> {
         if self.state != *state {
             (self.start, self.state) = (state.clone(), state.clone());
             self.moves.clear();
@@ -107,7 +112,7 @@ impl Player for External {
         let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
         let action = self.game.parse_action(&text).map_err(illegal)?;
         self.game.try_play(&mut state.clone(), action).map_err(illegal)?;
-        thinking.tell(|| Thought { depth: 0, nodes: 0, verdict: None, line: vec![action] });
+        request.tell(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)
     }
 

@@ -86,7 +86,7 @@ fn file(checkpoint: &Path) -> PathBuf {
 }
 
 /// A game's parameters in the form that checkpoints keep.
-pub fn checkpoint_params(game: &dyn DynGame) -> turnstone_models::Params {
+pub fn checkpoint_params(game: &dyn DynGame) -> turnstone_models::CheckpointParams {
     game.params().iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 

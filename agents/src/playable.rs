@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use turnstone_env::{DynGame, Erased, Error, Games, Params, Row, for_each_game, games};
-use turnstone_exact::{Solvable, TableError, Truth};
+use turnstone_exact::{ExactValues, Solvable, TableError};
 use turnstone_models::NetworkError;
 use turnstone_search::classic::Classical;
 
@@ -17,7 +17,7 @@ use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
 use crate::players::{Network, Random, Rollouts};
 use crate::spec::AgentSpec;
-use crate::tablebase::{DynTruth, Enumeration, Known};
+use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::tree_spec::TreeSpec;
 
 /// A game that agents can be built for: with static evaluations ([`Classical`]) and, if there are any, exact values
@@ -45,9 +45,9 @@ pub struct GameFiles {
 /// Whether an exact truth may search for long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// [`Solvable::truth`].
+    /// [`Solvable::exact_values`].
     Full,
-    /// [`Solvable::quick_truth`].
+    /// [`Solvable::quick_exact_values`].
     Quick,
 }
 
@@ -75,7 +75,7 @@ pub trait PlayableGame: DynGame {
     ///
     /// # Errors
     /// A table is missing or damaged.
-    fn truth(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynTruth>>, TableError>;
+    fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError>;
 
     /// Every position of the game with its value, if there are at most `most`.
     ///
@@ -144,13 +144,13 @@ impl<G: Playable> PlayableGame for Erased<G> {
         })
     }
 
-    fn truth(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynTruth>>, TableError> {
-        let truth: Option<Box<dyn Truth<G>>> = match effort {
-            Effort::Full => self.game().truth(tables)?,
-            Effort::Quick => self.game().quick_truth(tables)?,
+    fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {
+        let truth: Option<Box<dyn ExactValues<G>>> = match effort {
+            Effort::Full => self.game().exact_values(tables)?,
+            Effort::Quick => self.game().quick_exact_values(tables)?,
         };
         let game = self.game().clone();
-        Ok(truth.map(|truth| Box::new(Known { game, truth }) as Box<dyn DynTruth>))
+        Ok(truth.map(|truth| Box::new(Known { game, truth }) as Box<dyn DynExactValues>))
     }
 
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
@@ -183,7 +183,7 @@ impl Agent {
             }
             AgentSpec::Exact(spec) => {
                 exact::check(spec)?;
-                let truth = game.truth(&spec.tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
+                let truth = game.exact_values(&spec.tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
                 truth.ok_or_else(|| exact::missing(spec, game.name()))?;
             }
             AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}

@@ -5,8 +5,8 @@ use std::time::Duration;
 use thiserror::Error;
 use turnstone_env::{Action, AnyState, Game};
 
+use crate::request::SearchRequest;
 use crate::streams::Stream;
-use crate::thinking::Thinking;
 
 /// Why a player gave no action that counts.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -38,15 +38,19 @@ pub trait Player: Send {
     /// # Errors
     /// The player has none to give; it may be asked again, and a new game may be begun with it.
     fn choose(&mut self, state: &AnyState, rng: &mut Stream) -> Result<Action, PlayerFault> {
-        self.think(state, &mut Thinking::default(), rng)
+        self.search(state, &mut SearchRequest::default(), rng)
     }
 
     /// The same within a move's own budget, while somebody looks on.
     ///
     /// # Errors
     /// As [`Player::choose`].
-    fn think(&mut self, state: &AnyState, thinking: &mut Thinking<'_>, rng: &mut Stream)
-    -> Result<Action, PlayerFault>;
+    fn search(
+        &mut self,
+        state: &AnyState,
+        request: &mut SearchRequest<'_>,
+        rng: &mut Stream,
+    ) -> Result<Action, PlayerFault>;
 
     /// Either player has played an action in the current game.
     fn played(&mut self, _action: Action) {}
@@ -57,7 +61,7 @@ pub trait Player: Send {
         None
     }
 
-    /// What the player thought of the position of its last choice, in a few words, if it has something to say.
+    /// What the player info of the position of its last choice, in a few words, if it has something to say.
     fn comment(&self) -> Option<String> {
         None
     }
@@ -76,18 +80,18 @@ pub trait TypedPlayer<G: Game>: Send {
     /// # Errors
     /// The player has none to give; it may be asked again, and a new game may be begun with it.
     fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
-        self.think(game, state, &mut Thinking::default(), rng)
+        self.search(game, state, &mut SearchRequest::default(), rng)
     }
 
     /// The same within a move's own budget, while somebody looks on.
     ///
     /// # Errors
     /// As [`TypedPlayer::choose`].
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault>;
 
@@ -100,7 +104,7 @@ pub trait TypedPlayer<G: Game>: Send {
         None
     }
 
-    /// What the player thought of the position of its last choice, in a few words, if it has something to say.
+    /// What the player info of the position of its last choice, in a few words, if it has something to say.
     fn comment(&self) -> Option<String> {
         None
     }
@@ -121,13 +125,13 @@ impl<G: Game, P: TypedPlayer<G>> Player for Seat<G, P> {
         self.player.clock(remaining);
     }
 
-    fn think(
+    fn search(
         &mut self,
         state: &AnyState,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        self.player.think(&self.game, state.of(), thinking, rng)
+        self.player.search(&self.game, state.of(), request, rng)
     }
 
     fn played(&mut self, action: Action) {

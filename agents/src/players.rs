@@ -5,14 +5,14 @@ use std::time::Duration;
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_models::NetworkError;
-use turnstone_search::{Batch, Estimate, Evaluator, Rollout};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
 
 use crate::evaluator::NetworkEvaluator;
 use crate::network::LoadedNetwork;
 use crate::player::{PlayerFault, TypedPlayer};
+use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::streams::Stream;
-use crate::thinking::{Thinking, Thought, Verdict};
 use crate::tree_player::{TreePlayer, in_words};
 use crate::tree_spec::{Budget, DrawValue, TreeSpec};
 
@@ -23,16 +23,16 @@ pub(crate) struct Random {
 }
 
 impl<G: Game> TypedPlayer<G> for Random {
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
         game.legal(state, &mut self.legal);
         let action = self.legal[rng.random_range(0..self.legal.len())];
-        thinking.tell(|| Thought { depth: 0, nodes: 0, verdict: None, line: vec![action] });
+        request.tell(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)
     }
 }
@@ -60,14 +60,14 @@ impl<G: Game> TypedPlayer<G> for Rollouts<G> {
         self.tree.clock(remaining);
     }
 
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
+        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng))
     }
 
     fn played(&mut self, _: &G, action: Action) {
@@ -96,10 +96,10 @@ impl<G: Game> Network<G> {
     }
 
     /// The action with the greatest prior, and what the network thinks of the position.
-    fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Estimate) {
+    fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Evaluation) {
         let mut legal = ActionList::new();
         game.legal(state, &mut legal);
-        let mut batch = Batch::default();
+        let mut batch = EvalBatch::default();
         batch.push(*state, &legal);
         self.evaluator.evaluate(game, &mut batch);
         let (priors, estimate) = batch.answer(0);
@@ -117,21 +117,21 @@ impl<G: Game> TypedPlayer<G> for Network<G> {
         self.tree.clock(remaining);
     }
 
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
         if self.tree.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
-            let verdict = Some(Verdict::of_estimate(estimate, game.mover(state)));
-            thinking.tell(|| Thought { depth: 1, nodes: 1, verdict, line: vec![action] });
+            let score = Some(Score::of_estimate(estimate, game.mover(state)));
+            request.tell(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
             return Ok(action);
         }
-        Ok(self.tree.think(game, state, &mut self.evaluator, thinking, rng))
+        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng))
     }
 
     fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {

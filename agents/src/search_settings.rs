@@ -62,9 +62,10 @@ impl SearchSettings {
                 Method::Puct(Puct { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, ..Puct::default() })
             }
             SearchKind::Gumbel => {
-                let considered = self.considered.unwrap_or(Gumbel::strongest(simulations).considered);
+                let max_num_considered_actions =
+                    self.considered.unwrap_or(Gumbel::strongest(simulations).max_num_considered_actions);
                 let (c_visit, c_scale) = (self.c_visit, self.c_scale);
-                Method::Gumbel(Gumbel { considered, c_visit, c_scale, noise_scale: 0.0 })
+                Method::Gumbel(Gumbel { max_num_considered_actions, c_visit, c_scale, gumbel_scale: 0.0 })
             }
         }
     }
@@ -74,7 +75,7 @@ impl SearchSettings {
     #[must_use]
     pub fn sampling(&self, simulations: u32) -> Method {
         match self.strongest(simulations) {
-            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: 1.0, ..gumbel }),
+            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { gumbel_scale: 1.0, ..gumbel }),
             puct @ Method::Puct(_) => puct,
         }
     }
@@ -92,7 +93,7 @@ mod tests {
             assert_eq!(strongest(SearchKind::Gumbel), Method::Gumbel(Gumbel::strongest(simulations)));
         }
         let Method::Gumbel(gumbel) = SearchSettings::default().sampling(16) else { panic!("Gumbel by default") };
-        assert_eq!(gumbel.noise_scale, 1.0);
+        assert_eq!(gumbel.gumbel_scale, 1.0);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Exact values of a game's positions behind an object-safe trait.
 
 use turnstone_env::{Action, AnyState, DynGame, Erased, Game, Side};
-use turnstone_exact::{Endless, Truth};
+use turnstone_exact::{ExactValues, Unlimited};
 
-/// A [`Truth`] of a game of any type.
-pub trait DynTruth: Send + Sync {
-    /// [`Truth::value`].
+/// A [`ExactValues`] of a game of any type.
+pub trait DynExactValues: Send + Sync {
+    /// [`ExactValues::value`].
     fn value(&self, state: &AnyState) -> Option<i8>;
 
-    /// [`Truth::best_actions`].
+    /// [`ExactValues::best_actions`].
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Known<G: Game, T> {
     pub(crate) truth: T,
 }
 
-impl<G: Game> DynTruth for Known<G, Box<dyn Truth<G>>> {
+impl<G: Game> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
     fn value(&self, state: &AnyState) -> Option<i8> {
         self.truth.value(&self.game, state.of())
     }
@@ -33,7 +33,7 @@ pub struct Enumeration {
     /// The positions, as those of the game with its limits; every one has a value.
     pub positions: Vec<AnyState>,
     /// Their values.
-    pub truth: Box<dyn DynTruth>,
+    pub truth: Box<dyn DynExactValues>,
     /// The value of the start for the first side.
     pub start: i8,
     /// What the positions are.
@@ -65,7 +65,7 @@ impl Enumeration {
     /// # Errors
     /// A limit on the game's plies cannot be switched off.
     pub(crate) fn of<G: Game>(game: &G, most: usize) -> Result<Option<Self>, turnstone_env::Error> {
-        let Some(truth) = Endless::of(game, most)? else { return Ok(None) };
+        let Some(truth) = Unlimited::of(game, most)? else { return Ok(None) };
         let (endless, solution) = (truth.game(), truth.solution());
         let erased = Erased::new(game.clone());
         let mut positions = Vec::new();
@@ -83,7 +83,7 @@ impl Enumeration {
             counts.other += usize::from(for_mover < 0);
         }
         let start = solution.value(&endless.start()).expect("the start can be reached");
-        let truth: Box<dyn Truth<G>> = Box::new(truth);
+        let truth: Box<dyn ExactValues<G>> = Box::new(truth);
         let truth = Box::new(Known { game: game.clone(), truth });
         Ok(Some(Self { positions, truth, start, counts }))
     }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use turnstone_env::{Action, Game, Side};
 use turnstone_search::classic::{Limits, Stop};
-use turnstone_search::{Batch, Clock, Estimate, Evaluator, Mcts, Step};
+use turnstone_search::{Clock, EvalBatch, Evaluation, Evaluator, Mcts, SearchStep};
 
+use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
-use crate::thinking::{Thinking, Thought, Verdict};
 use crate::tree_spec::{Budget, DrawValue};
 
 /// Simulations of the first round where their number is not known beforehand; every later round has twice as many.
@@ -59,24 +59,24 @@ impl<G: Game> TreePlayer<G> {
         self.remaining = Some(remaining);
     }
 
-    pub(crate) fn think(
+    pub(crate) fn search(
         &mut self,
         game: &G,
         state: &G::State,
         evaluator: &mut impl Evaluator<G>,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Action {
-        let limits = thinking.limits.unwrap_or_else(|| self.own_limits());
-        let watch = Watch::new(&limits, thinking.control.clock);
-        self.follow(game, state, &watch, &thinking.control.stop);
-        self.search.value_draws(game, game.mover(state), self.draw.value());
+        let limits = request.limits.unwrap_or_else(|| self.own_limits());
+        let watch = Watch::new(&limits, request.control.clock);
+        self.follow(game, state, &watch, &request.control.stop);
+        self.search.set_contempt(game, game.mover(state), self.draw.value());
         match self.budget {
-            Budget::Simulations(simulations) if !thinking.is_watched() => {
+            Budget::Simulations(simulations) if !request.is_watched() => {
                 self.search.begin(&self.settings.strongest(simulations), simulations, rng);
                 self.search.run(game, evaluator);
             }
-            _ => self.search_watched(game, evaluator, &limits, watch, thinking, rng),
+            _ => self.search_watched(game, evaluator, &limits, watch, request, rng),
         }
         self.comment = in_words(self.search.estimate(), game.mover(state));
         self.search.choose(0.0, rng)
@@ -101,7 +101,7 @@ impl<G: Game> TreePlayer<G> {
         evaluator: &mut impl Evaluator<G>,
         limits: &Limits,
         mut watch: Watch,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) {
         if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
@@ -113,12 +113,12 @@ impl<G: Game> TreePlayer<G> {
         };
         loop {
             self.search.begin(&self.settings.strongest(round), round, rng);
-            if self.round(game, evaluator, &mut watch, thinking, rng) || self.is_enough(limits, watch.done) {
+            if self.round(game, evaluator, &mut watch, request, rng) || self.is_enough(limits, watch.done) {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
         }
-        thinking.tell(|| self.thought(watch.done, rng));
+        request.tell(|| self.info(watch.done, rng));
     }
 
     fn own_limits(&self) -> Limits {
@@ -134,16 +134,16 @@ impl<G: Game> TreePlayer<G> {
         game: &G,
         evaluator: &mut impl Evaluator<G>,
         watch: &mut Watch,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> bool {
-        let mut batch = Batch::default();
+        let mut batch = EvalBatch::default();
         loop {
             let is_new = self.search.actions().next().is_none(); // then the root is expanded first
             match self.search.step(game) {
-                Step::Done => return self.search.proven().is_some(),
-                Step::Finished => {}
-                Step::Leaf => {
+                SearchStep::Done => return self.search.proven().is_some(),
+                SearchStep::Finished => {}
+                SearchStep::Leaf => {
                     let (state, legal) = self.search.leaf();
                     batch.clear();
                     batch.push(*state, legal);
@@ -153,11 +153,11 @@ impl<G: Game> TreePlayer<G> {
                 }
             }
             watch.done += u64::from(!is_new);
-            if thinking.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
+            if request.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
                 return true;
             }
             if watch.report_is_due() {
-                thinking.tell(|| self.thought(watch.done, rng));
+                request.tell(|| self.info(watch.done, rng));
             }
         }
     }
@@ -172,11 +172,11 @@ impl<G: Game> TreePlayer<G> {
         forced || deep
     }
 
-    fn thought(&self, nodes: u64, rng: &mut Stream) -> Thought {
+    fn info(&self, nodes: u64, rng: &mut Stream) -> SearchInfo {
         let line = self.search.line(self.search.choose(0.0, rng));
         let mover = self.search.mover();
-        let verdict = Some(Verdict::of_estimate(self.search.estimate(), mover));
-        Thought { depth: line.len() as u32, nodes, verdict, line }
+        let score = Some(Score::of_estimate(self.search.estimate(), mover));
+        SearchInfo { depth: line.len() as u32, nodes, score, line }
     }
 }
 
@@ -221,7 +221,7 @@ impl Watch {
     }
 }
 
-pub(crate) fn in_words(estimate: Estimate, mover: Side) -> String {
+pub(crate) fn in_words(estimate: Evaluation, mover: Side) -> String {
     let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
     format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
 }

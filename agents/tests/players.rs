@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{Agent, PlayableGame, Thinking, Thought, built_in, load_network};
+use turnstone_agents::{Agent, PlayableGame, SearchInfo, SearchRequest, built_in, load_network};
 use turnstone_env::Params;
 
 /// Plays a game in which every move is searched twice: alone, and with a progress report within the agent's own budget.
@@ -17,12 +17,12 @@ fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
     for _ in 0..12 {
         let action = alone.choose(&state, &mut rngs[0]).expect("an action");
         let mut last = None;
-        let mut report = |thought: &Thought| last = Some(thought.clone());
-        let mut thinking = Thinking { report: Some(&mut report), ..Thinking::default() };
-        assert_eq!(watched.think(&state, &mut thinking, &mut rngs[1]), Ok(action), "{spec}");
-        let last = last.expect("a thought");
+        let mut report = |info: &SearchInfo| last = Some(info.clone());
+        let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
+        assert_eq!(watched.search(&state, &mut request, &mut rngs[1]), Ok(action), "{spec}");
+        let last = last.expect("a info");
         assert_eq!(last.line[0], action, "{spec}");
-        let sum: f32 = last.verdict.map_or(1.0, |verdict| verdict.win_draw_loss.iter().sum());
+        let sum: f32 = last.score.map_or(1.0, |score| score.win_draw_loss.iter().sum());
         assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
         game.play(&mut state, action);
         alone.played(action);

@@ -15,7 +15,7 @@ use std::thread;
 
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{Agent, DynTruth, PlayableGame, Player, PlayerFault};
+use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 /// What an agent did in one position of a truth set.
@@ -136,7 +136,7 @@ pub struct Sampling {
 /// The agent cannot play, or fails.
 pub fn sample(
     game: &dyn PlayableGame,
-    truth: &dyn DynTruth,
+    truth: &dyn DynExactValues,
     agent: &Agent,
     sampling: &Sampling,
     progress: &dyn Fn(),
@@ -192,7 +192,7 @@ fn mixed_game(game: &dyn DynGame, player: &mut dyn Player, rng: &mut Stream) -> 
 }
 
 /// A position with the values of all that its actions lead to, if the truth covers them.
-pub fn valued(game: &dyn DynGame, truth: &dyn DynTruth, state: &AnyState) -> Option<TruthPosition> {
+pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) -> Option<TruthPosition> {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);
     let value_after = |&action: &Action| {

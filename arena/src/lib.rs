@@ -27,5 +27,5 @@ pub use schedule::openings_needed;
 pub use summary::{Meeting, Standing, Summary};
 pub use tournament::{Running, Tournament, play};
 pub use turnstone_statistics::{
-    Decision, Estimate, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
+    Decision, MatchScore, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
 };

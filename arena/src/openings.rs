@@ -10,7 +10,7 @@ use rand::RngExt;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, Thinking, Thought};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
 
 /// Draws in a row without a new opening after which there seem to be no more.
 const BARREN: usize = 1000;
@@ -128,12 +128,12 @@ impl<'a> Judge<'a> {
     /// Whether the reference finds the position open. What it has no opinion of is not.
     fn keeps(&mut self, state: &AnyState) -> Result<bool> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
-        let mut verdict = None;
-        let mut hear = |thought: &Thought| verdict = thought.verdict;
-        let mut thinking = Thinking { report: Some(&mut hear), ..Thinking::default() };
+        let mut score = None;
+        let mut hear = |info: &SearchInfo| score = info.score;
+        let mut request = SearchRequest { report: Some(&mut hear), ..SearchRequest::default() };
         self.player.new_game(state, &mut rng);
-        self.player.think(state, &mut thinking, &mut rng)?;
-        Ok(verdict.is_some_and(|verdict| verdict.score.unsigned_abs() <= self.filter.bound))
+        self.player.search(state, &mut request, &mut rng)?;
+        Ok(score.is_some_and(|score| score.score.unsigned_abs() <= self.filter.bound))
     }
 }
 

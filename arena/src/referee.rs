@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{DynTruth, Player, PlayerFault};
+use turnstone_agents::{DynExactValues, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use super::openings::Opening;
@@ -16,7 +16,7 @@ pub(super) struct Referee<'a> {
     pub(super) game: &'a dyn DynGame,
     pub(super) settings: &'a Settings,
     /// Ends games whose value it knows.
-    pub(super) truth: Option<Box<dyn DynTruth>>,
+    pub(super) truth: Option<Box<dyn DynExactValues>>,
 }
 
 /// A side of the game that is being played.
@@ -138,7 +138,7 @@ impl Referee<'_> {
 mod tests {
     use super::super::record::{Adjudication, Format};
     use super::*;
-    use turnstone_agents::{Effort, PlayableGame, Thinking};
+    use turnstone_agents::{Effort, PlayableGame, SearchRequest};
     use turnstone_env::Erased;
     use turnstone_env::games::MuTorere;
 
@@ -160,7 +160,12 @@ mod tests {
             self.clocks.push(remaining);
         }
 
-        fn think(&mut self, state: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+        fn search(
+            &mut self,
+            state: &AnyState,
+            _: &mut SearchRequest<'_>,
+            _: &mut Stream,
+        ) -> Result<Action, PlayerFault> {
             self.moves += 1;
             if self.moves > 1 {
                 std::thread::sleep(self.then.clone()?);
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn a_known_value_ends_the_game() {
         let game = Erased::new(MuTorere::default());
-        let truth = game.truth(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
+        let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
         let value = truth.value(&game.start());
         let settings = Settings {
             format: Format::RoundRobin,

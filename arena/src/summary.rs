@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::result::signed;
 use super::{
-    Ending, Estimate, GameRecord, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
+    Ending, GameRecord, MatchScore, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
 };
 
 /// A tournament in numbers.
@@ -27,7 +27,7 @@ pub struct Summary {
     /// Plies of a game, on average, the opening's included; `null` if none was played.
     pub mean_plies: f64,
     /// What the first seat brought its players, whoever they were.
-    pub first_seat: Estimate,
+    pub first_seat: MatchScore,
     /// How many games ended in which way.
     pub endings: BTreeMap<Ending, usize>,
     /// Where the sequential test stands, if there is one.
@@ -64,7 +64,7 @@ pub struct Meeting {
     pub by_seat: SeatRecord,
     /// What the pairs say.
     #[serde(flatten)]
-    pub estimate: Estimate,
+    pub estimate: MatchScore,
     /// Games that differ in at least one move.
     pub distinct_games: usize,
     /// Games whose partner from the same opening was not played.
@@ -168,7 +168,7 @@ impl Meeting {
 impl Display for Meeting {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Record { wins, draws, losses } = self.by_seat.total();
-        let Estimate { score, score_interval, elo, elo_interval, .. } = self.estimate;
+        let MatchScore { score, score_interval, elo, elo_interval, .. } = self.estimate;
         let ([low, high], [elo_low, elo_high]) = (score_interval.map(|s| 100.0 * s), elo_interval.map(signed));
         write!(f, "{wins} won, {draws} drawn, {losses} lost: {:.1} % [{low:.1}, {high:.1}], ", 100.0 * score)?;
         write!(f, "Elo {} [{elo_low}, {elo_high}]", signed(elo))

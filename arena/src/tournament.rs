@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use turnstone_agents::streams::Stream;
-use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, Thinking};
+use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, SearchRequest};
 use turnstone_env::{Action, AnyState};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
@@ -217,7 +217,7 @@ impl<'a> Tournament<'a> {
         let truth = match settings.adjudication {
             Adjudication::None => None,
             Adjudication::Exact => {
-                let truth = self.game.truth(&self.tables, Effort::Quick)?;
+                let truth = self.game.exact_values(&self.tables, Effort::Quick)?;
                 ensure!(truth.is_some(), "there is no exact truth of {} with these parameters", self.game.name());
                 truth
             }
@@ -230,7 +230,7 @@ impl<'a> Tournament<'a> {
 struct Absent(PlayerFault);
 
 impl Player for Absent {
-    fn think(&mut self, _: &AnyState, _: &mut Thinking<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+    fn search(&mut self, _: &AnyState, _: &mut SearchRequest<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
         Err(self.0.clone())
     }
 }

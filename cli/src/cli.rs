@@ -54,15 +54,15 @@ enum Command {
     Bench(commands::bench::Bench),
     /// Mu Torere: the notebook's own functions
     #[command(name = "mu_torere")]
-    MuTorere(commands::seeds::mu_torere::MuTorere),
+    MuTorere(commands::reference::mu_torere::MuTorere),
     /// Mancala: the assignment's own functions
-    Mancala(commands::seeds::mancala::Mancala),
+    Mancala(commands::reference::mancala::Mancala),
     /// Morris: the handout's own generators and estimates
-    Morris(commands::seeds::morris::Morris),
+    Morris(commands::reference::morris::Morris),
     /// Konane: Pyro's own move generator
-    Konane(commands::seeds::konane::Konane),
+    Konane(commands::reference::konane::Konane),
     /// Morabaraba: the contest's own query functions
-    Morabaraba(commands::seeds::morabaraba::Morabaraba),
+    Morabaraba(commands::reference::morabaraba::Morabaraba),
     /// Play in Pyro's Konane world over TCP
     Pyro(commands::pyro::Pyro),
     /// Keep a Konane world for two of Pyro's players

@@ -16,6 +16,6 @@ pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
-pub(crate) mod seeds;
+pub(crate) mod reference;
 pub(crate) mod pyro;
 pub(crate) mod pyro_server;

@@ -59,7 +59,7 @@ impl Game for Nim {
             actions: HEAPS * STONES,
             blocks: vec![("TAKE", HEAPS * STONES)],
             symmetries: ORDERS.map(symmetry).into(),
-            turned: None,
+            second_player_map: None,
             margin_scale: None,
         }
     }

@@ -13,7 +13,8 @@ use crate::side::Side;
 /// Longest game that the suite plays before it calls a game endless.
 const MAX_PLIES: usize = 100_000;
 
-/// Longest game that is played without the game's ply limits, where it need not end.
+/// Number and length of the games that are played without ply limits, where they need not end.
+const GAMES_WITHOUT_LIMITS: usize = 200;
 const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 
 /// Plays `games` random games and checks every state on the way.
@@ -45,7 +46,7 @@ fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
         assert_eq!(value, "0", "the ply limit `{key}` is switched off");
     }
     let mut legal = ActionList::new();
-    for number in 0..games as u64 {
+    for number in 0..games.min(GAMES_WITHOUT_LIMITS) as u64 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number));
         let mut state = unlimited.start();
         for _ in 0..MAX_PLIES_WITHOUT_LIMITS {
@@ -88,7 +89,7 @@ impl<'a, G: Game> Suite<'a, G> {
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
         assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
-        if let Some(turned) = &spec.turned {
+        if let Some(turned) = &spec.second_player_map {
             let involution = turned.iter().enumerate().all(|(a, &t)| usize::from(turned[usize::from(t)]) == a);
             assert!(turned.len() == spec.actions && involution, "turning twice is the identity");
         }

@@ -45,7 +45,7 @@ pub struct Spec {
     pub symmetries: Vec<Symmetry>,
     /// Where the players act on different points (Mancala): for each action, the action that it becomes when the board
     /// is turned so that the second player sits in the first player's place. `None` where both act on the same points.
-    pub turned: Option<Vec<u16>>,
+    pub second_player_map: Option<Vec<u16>>,
     /// A clear margin of victory: the unit of margins ([`Outcome::margin`]) in training targets. `None` where the game
     /// keeps no scores.
     pub margin_scale: Option<f32>,
@@ -74,7 +74,7 @@ impl Spec {
     /// of a turned board share their indices. Its own inverse.
     #[must_use]
     pub fn policy_index(&self, mover: Side, action: Action) -> usize {
-        match (&self.turned, mover) {
+        match (&self.second_player_map, mover) {
             (Some(turned), Side::Second) => turned[action.index()] as usize,
             _ => action.index(),
         }

@@ -6,4 +6,4 @@ mod vec_env;
 
 pub use any::{AnyEnv, AnyVecEnv};
 pub use env::{Env, TimeStep};
-pub use vec_env::{Batch, VecEnv};
+pub use vec_env::{VecEnv, VecStep};

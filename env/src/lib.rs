@@ -36,7 +36,7 @@ mod gym;
 mod dynamic;
 #[macro_use]
 pub mod games;
-pub mod seeds;
+pub mod reference;
 mod make;
 #[cfg(feature = "testing")]
 pub mod conformance;
@@ -47,7 +47,7 @@ pub use action::{Action, ActionList};
 pub use dynamic::{AnyState, DynGame, Erased, Games, Row};
 pub use error::{Error, nearest, shortened};
 pub use game::{Game, Spec, play_text, try_play, without_limits};
-pub use gym::{AnyEnv, AnyVecEnv, Batch, Env, TimeStep, VecEnv};
+pub use gym::{AnyEnv, AnyVecEnv, Env, TimeStep, VecEnv, VecStep};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

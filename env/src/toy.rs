@@ -156,7 +156,7 @@ impl Game for Toy {
             actions: MAX_CHILDREN,
             blocks: vec![("CHILD", MAX_CHILDREN)],
             symmetries: vec![Symmetry { points: vec![0], actions: (0..MAX_CHILDREN as u16).collect(), planes: 0 }],
-            turned: None,
+            second_player_map: None,
             margin_scale: Some(4.0),
         }
     }

@@ -23,7 +23,7 @@ fn check_games(name: &str, params: &[(&str, &str)], games: usize) {
 /// A game that is new in the list is checked without being named here.
 #[test]
 fn every_game_with_its_defaults() {
-    for_each_game!(G => conformance::check(&G::default(), 2000, 2));
+    for_each_game!(G => conformance::check(&G::default(), 200, 2));
 }
 
 #[test]

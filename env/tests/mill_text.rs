@@ -48,9 +48,9 @@ proptest! {
                 prop_assert_eq!(game.action_text(action), text.as_str());
             }
         }
-        let _ = text.parse::<morris::seed::Board>();
-        let _ = text.parse::<morabaraba::seed::Board>();
-        let _ = morabaraba::seed::coordinates(&text);
+        let _ = text.parse::<morris::reference::Board>();
+        let _ = text.parse::<morabaraba::reference::Board>();
+        let _ = morabaraba::reference::coordinates(&text);
     }
 
     /// Reachable positions with a few letters changed: most are refused, and the rest can be played.

@@ -20,7 +20,7 @@ use turnstone_env::{ActionList, Game, Side};
 use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
-use crate::truth::{Memory, Truth};
+use crate::values::{ExactValues, Memory};
 
 /// Finds the winner of positions of Konane.
 ///
@@ -137,7 +137,7 @@ impl KonaneSolver {
     }
 }
 
-/// Estimate for the player who has just moved, to order the plies. An opponent's jump weighs four times an own one: on
+/// Evaluation for the player who has just moved, to order the plies. An opponent's jump weighs four times an own one: on
 /// 6x6 that takes a quarter of the nodes of equal weights.
 fn promise(next: &Position) -> i32 {
     next.jumps(next.mover.other()) - 4 * next.jumps(next.mover) - next.free
@@ -151,20 +151,20 @@ impl fmt::Debug for KonaneSolver {
 
 /// Exact values of Konane by search. Positions that take more than a number of nodes are not covered.
 #[derive(Debug)]
-pub struct KonaneTruth {
+pub struct KonaneValues {
     solver: Mutex<KonaneSolver>,
     most_nodes: u64,
     memory: Memory,
 }
 
-impl KonaneTruth {
+impl KonaneValues {
     /// Searches every position with at most `most_nodes` nodes.
     #[must_use]
     pub fn new(solver: KonaneSolver, most_nodes: u64) -> Self {
         Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
     }
 
-    /// Like [`KonaneTruth::new`], but with an empty table for every position, so that whether a position is covered does
+    /// Like [`KonaneValues::new`], but with an empty table for every position, so that whether a position is covered does
     /// not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: KonaneSolver, most_nodes: u64) -> Self {
@@ -172,7 +172,7 @@ impl KonaneTruth {
     }
 }
 
-impl Truth<Konane> for KonaneTruth {
+impl ExactValues<Konane> for KonaneValues {
     fn value(&self, game: &Konane, state: &State) -> Option<i8> {
         let mut solver = self.solver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if self.memory == Memory::OfOneAnswer {

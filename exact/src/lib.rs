@@ -4,9 +4,9 @@
 //! crate answers on the calling thread.
 
 mod progress;
-mod truth;
+mod values;
 mod reachable;
-mod endless;
+mod unlimited;
 mod table_file;
 mod stored;
 pub mod morris;
@@ -15,13 +15,13 @@ mod konane;
 mod morabaraba;
 mod solvable;
 
-pub use endless::Endless;
-pub use konane::{KonaneSolver, KonaneTruth};
-pub use mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+pub use konane::{KonaneSolver, KonaneValues};
+pub use mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 pub use morabaraba::MorabarabaEndgames;
 pub use morris::MorrisTable;
 pub use progress::{Progress, Silent};
 pub use reachable::Solution;
 pub use solvable::Solvable;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
-pub use truth::Truth;
+pub use unlimited::Unlimited;
+pub use values::ExactValues;

@@ -16,7 +16,7 @@ use turnstone_env::{Game, Side};
 
 use self::board::{Board, Rules};
 use self::table::Table;
-use crate::truth::{Memory, Truth};
+use crate::values::{ExactValues, Memory};
 
 pub use self::endgame::MancalaEndgames;
 
@@ -166,20 +166,20 @@ impl fmt::Debug for MancalaSolver {
 
 /// Exact values of Mancala by search. Positions that take more than a number of nodes are not covered.
 #[derive(Debug)]
-pub struct MancalaTruth {
+pub struct MancalaValues {
     solver: Mutex<MancalaSolver>,
     most_nodes: u64,
     memory: Memory,
 }
 
-impl MancalaTruth {
+impl MancalaValues {
     /// Searches every position with at most `most_nodes` nodes.
     #[must_use]
     pub fn new(solver: MancalaSolver, most_nodes: u64) -> Self {
         Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
     }
 
-    /// Like [`MancalaTruth::new`], but with an empty transposition table for every position, so that whether a position
+    /// Like [`MancalaValues::new`], but with an empty transposition table for every position, so that whether a position
     /// is covered does not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: MancalaSolver, most_nodes: u64) -> Self {
@@ -196,7 +196,7 @@ impl MancalaTruth {
     }
 }
 
-impl Truth<Mancala> for MancalaTruth {
+impl ExactValues<Mancala> for MancalaValues {
     fn value(&self, game: &Mancala, state: &State) -> Option<i8> {
         self.margin(game, state).map(|margin| margin.signum() as i8)
     }

@@ -11,14 +11,14 @@ use std::path::Path;
 
 use turnstone_env::games::{
     Morabaraba,
-    morabaraba::{State, seed},
+    morabaraba::{State, reference},
 };
 use turnstone_env::{Game, Params, Side};
 
 use crate::progress::Progress;
 use crate::stored::Stored;
 use crate::table_file::{TableError, TableIdentity};
-use crate::truth::Truth;
+use crate::values::ExactValues;
 
 const POINTS: usize = 24;
 const KIND: &str = "three against three 1";
@@ -29,7 +29,7 @@ const NEVER: u8 = 0;
 ///
 /// ```
 /// use turnstone_env::{Game, games::Morabaraba};
-/// use turnstone_exact::{MorabarabaEndgames, Silent, Truth};
+/// use turnstone_exact::{MorabarabaEndgames, Silent, ExactValues};
 ///
 /// let game = Morabaraba::default();
 /// let endgames = MorabarabaEndgames::build(&Silent);
@@ -110,7 +110,7 @@ impl MorabarabaEndgames {
     }
 }
 
-impl Truth<Morabaraba> for MorabarabaEndgames {
+impl ExactValues<Morabaraba> for MorabarabaEndgames {
     fn value(&self, game: &Morabaraba, state: &State) -> Option<i8> {
         if let Some(outcome) = game.outcome(state) {
             return Some(outcome.value());
@@ -165,10 +165,10 @@ impl Herds {
     fn new() -> Self {
         let game = Morabaraba::default();
         // A point's number is that of the action that places a cow there.
-        let point = |cell| game.parse_action(seed::names(cell)?).ok();
+        let point = |cell| game.parse_action(reference::names(cell)?).ok();
         let bit = |cell| 1 << point(cell).expect("mills are of points").index();
         let set = |mill: [_; 3]| mill.into_iter().map(bit).sum::<u32>();
-        let mills: Vec<u32> = seed::mills().into_iter().map(set).collect();
+        let mills: Vec<u32> = reference::mills().into_iter().map(set).collect();
         let mut herds = Self { mills, all: vec![], first: vec![0; POINTS.pow(3)], standing: vec![], images: vec![] };
         for cows in (0_u32..1 << POINTS).filter(|set| set.count_ones() == 3) {
             herds.first[three(cows)] = herds.all.len() as u16;

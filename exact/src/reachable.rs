@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use turnstone_env::{ActionList, Game, Side};
 
-use crate::truth::Truth;
+use crate::values::ExactValues;
 
 /// The exact value of every position that can be reached from the start.
 ///
@@ -108,7 +108,7 @@ impl<G: Game> Solution<G> {
     }
 }
 
-impl<G: Game> Truth<G> for Solution<G> {
+impl<G: Game> ExactValues<G> for Solution<G> {
     fn value(&self, _: &G, state: &G::State) -> Option<i8> {
         self.value(state)
     }

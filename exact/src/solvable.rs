@@ -5,13 +5,13 @@ use std::path::Path;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere};
 
-use crate::endless::Endless;
-use crate::konane::{KonaneSolver, KonaneTruth};
-use crate::mancala::{MancalaEndgames, MancalaSolver, MancalaTruth};
+use crate::konane::{KonaneSolver, KonaneValues};
+use crate::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 use crate::morabaraba::MorabarabaEndgames;
 use crate::morris::MorrisTable;
 use crate::table_file::TableError;
-use crate::truth::Truth;
+use crate::unlimited::Unlimited;
+use crate::values::ExactValues;
 
 /// A game that may have exact values: computed on demand, or from a table that `turnstone solve` has written.
 pub trait Solvable: Game {
@@ -19,7 +19,7 @@ pub trait Solvable: Game {
     ///
     /// # Errors
     /// A table is missing or damaged; the message names the command that builds it.
-    fn truth(&self, _tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn exact_values(&self, _tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         Ok(None)
     }
 
@@ -28,21 +28,21 @@ pub trait Solvable: Game {
     /// Konane up to 6x6, which is covered completely: there the first queries take up to half a minute.
     ///
     /// # Errors
-    /// As [`Solvable::truth`].
-    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
-        self.truth(tables)
+    /// As [`Solvable::exact_values`].
+    fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        self.exact_values(tables)
     }
 }
 
 impl Solvable for MuTorere {
-    fn truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
-        let endless = Endless::of(self, 10_000).expect("0 switches the limit off");
-        Ok(endless.map(|truth| Box::new(truth) as Box<dyn Truth<Self>>))
+    fn exact_values(&self, _: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        let endless = Unlimited::of(self, 10_000).expect("0 switches the limit off");
+        Ok(endless.map(|truth| Box::new(truth) as Box<dyn ExactValues<Self>>))
     }
 }
 
 impl Solvable for Morris {
-    fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let table = MorrisTable::open(self, &tables.join(MorrisTable::file_name(self)))?;
         table.verify()?;
         Ok(Some(Box::new(table)))
@@ -53,21 +53,21 @@ impl Solvable for Morris {
 const MOST_NODES: u64 = 10_000_000;
 /// Entries of the transposition table: about 100 MB.
 const ENTRIES: usize = 1 << 22;
-/// Maximum number of nodes per position, and entries of the transposition table, of [`Solvable::quick_truth`].
+/// Maximum number of nodes per position, and entries of the transposition table, of [`Solvable::quick_exact_values`].
 const QUICK_NODES: u64 = 10_000;
 const QUICK_ENTRIES: usize = 1 << 12;
 
 impl Solvable for Mancala {
-    fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
         let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
-        Ok(Some(Box::new(MancalaTruth::new(solver, MOST_NODES))))
+        Ok(Some(Box::new(MancalaValues::new(solver, MOST_NODES))))
     }
 
-    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
         let solver = MancalaSolver::new(self, Some(endgames), QUICK_ENTRIES);
-        Ok(Some(Box::new(MancalaTruth::forgetting(solver, QUICK_NODES))))
+        Ok(Some(Box::new(MancalaValues::forgetting(solver, QUICK_NODES))))
     }
 }
 
@@ -75,23 +75,24 @@ impl Solvable for Mancala {
 const WHOLE_KONANE: usize = 6;
 
 impl Solvable for Konane {
-    fn truth(&self, _: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn exact_values(&self, _: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let nodes = if self.size() <= WHOLE_KONANE { u64::MAX } else { MOST_NODES };
         let covered = self.size() <= KonaneSolver::MAX_SIZE;
-        Ok(covered.then(|| Box::new(KonaneTruth::new(KonaneSolver::new(ENTRIES), nodes)) as Box<dyn Truth<Self>>))
+        Ok(covered
+            .then(|| Box::new(KonaneValues::new(KonaneSolver::new(ENTRIES), nodes)) as Box<dyn ExactValues<Self>>))
     }
 
-    fn quick_truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         if !(WHOLE_KONANE + 1..=KonaneSolver::MAX_SIZE).contains(&self.size()) {
-            return self.truth(tables);
+            return self.exact_values(tables);
         }
         let solver = KonaneSolver::new(QUICK_ENTRIES);
-        Ok(Some(Box::new(KonaneTruth::forgetting(solver, QUICK_NODES))))
+        Ok(Some(Box::new(KonaneValues::forgetting(solver, QUICK_NODES))))
     }
 }
 
 impl Solvable for Morabaraba {
-    fn truth(&self, tables: &Path) -> Result<Option<Box<dyn Truth<Self>>>, TableError> {
+    fn exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MorabarabaEndgames::open(&tables.join(MorabarabaEndgames::file_name()))?;
         Ok(Some(Box::new(endgames)))
     }

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::games::konane::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{KonaneSolver, KonaneTruth, Truth};
+use turnstone_exact::{ExactValues, KonaneSolver, KonaneValues};
 
 fn game(size: usize, first_player: &str) -> Konane {
     Konane::with_params(&Params::new().with("size", size).with("first_player", first_player)).expect("valid")
@@ -114,7 +114,7 @@ fn solver_and_plain_search_agree() {
 
 #[test]
 fn budgets_and_large_boards_are_not_covered() {
-    let truth = KonaneTruth::new(KonaneSolver::new(1 << 10), 500);
+    let truth = KonaneValues::new(KonaneSolver::new(1 << 10), 500);
     let large = game(10, "X");
     assert_eq!(truth.value(&large, &large.start()), None);
     let usual = game(8, "X");

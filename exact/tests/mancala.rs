@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaTruth, Progress, Silent, Truth};
+use turnstone_exact::{ExactValues, MancalaEndgames, MancalaSolver, MancalaValues, Progress, Silent};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
     let params = params.iter().fold(Params::new(), |params, (key, value)| params.with(*key, value));
@@ -137,7 +137,7 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     for end_rule in ["mover_cannot_move", "either_side_empty"] {
         let game = game(&[("end_rule", end_rule)]);
         // Nothing but the table: not one node may be searched.
-        let truth = MancalaTruth::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), 0);
+        let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), 0);
         let mut legal = ActionList::new();
         for _ in 0..3000 {
             let state = position(&game, rng.random_range(3..=12), &mut rng);

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morabaraba;
 use turnstone_env::games::morabaraba::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{MorabarabaEndgames, Silent, Truth};
+use turnstone_exact::{ExactValues, MorabarabaEndgames, Silent};
 
 fn game(quiet_limit: u8, fly_limit: u8) -> Morabaraba {
     let params = Params::new().with("quiet_limit", quiet_limit).with("fly_limit", fly_limit);

@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morris;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{MorrisTable, Progress, Silent, Solution, Solvable, Truth, morris};
+use turnstone_exact::{ExactValues, MorrisTable, Progress, Silent, Solution, Solvable, morris};
 use turnstone_search::classic::{AlphaBeta, WIN_BAND, WON, WinLoss};
 
 type State = <Morris as Game>::State;
@@ -178,10 +178,11 @@ fn other_parameters_and_missing_tables_are_refused() {
     let table = folder.path().join(MorrisTable::file_name(&game(3)));
     let error = MorrisTable::open(&game(4), &table).unwrap_err().to_string();
     assert!(error.contains("its params is `pieces=3` instead of `pieces=4`; rebuild it with"), "{error}");
-    assert!(game(4).truth(folder.path()).is_err());
+    assert!(game(4).exact_values(folder.path()).is_err());
     // The limit is no part of the table, and states of the game with it are covered.
     let limited = Morris::with_params(&Params::new().with("pieces", 3)).unwrap();
-    let (limited_truth, truth) = (limited.truth(folder.path()).unwrap(), game(3).truth(folder.path()).unwrap());
+    let (limited_truth, truth) =
+        (limited.exact_values(folder.path()).unwrap(), game(3).exact_values(folder.path()).unwrap());
     let board = "WWxxxxWxxxxxxxBBBx B 0 0 -";
     let late = limited.parse_position(&format!("{board} 57")).unwrap();
     let early = game(3).parse_position(&format!("{board} 0")).unwrap();

@@ -12,7 +12,7 @@ use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Tensor, TensorData};
 use turnstone_env::games::built_in;
 use turnstone_env::{DynGame, Params, Spec};
-use turnstone_models::{Batch, Board, Example, Inference, Learner, NetworkConfig, OptimiserConfig, Shape};
+use turnstone_models::{Board, Example, Inference, Learner, NetworkConfig, OptimiserConfig, Shape, TrainingBatch};
 
 const BATCH: usize = 256;
 const NETWORKS: &[&str] = &[
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn measure(network: &NetworkConfig, shape: &Shape, batch: &Batch) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(network: &NetworkConfig, shape: &Shape, batch: &TrainingBatch) -> Result<(), Box<dyn std::error::Error>> {
     let mut learner = Learner::new(shape.clone(), network, &OptimiserConfig::default(), 1)?;
     let parameters = learner.weights().count();
     let steps = rate(|| {
@@ -86,8 +86,8 @@ fn convolutions(channels: usize) -> f64 {
 }
 
 /// Positions of games in which the legal actions are played in turn, with uniform targets.
-fn batch(game: &dyn DynGame, shape: &Shape) -> Result<Batch, turnstone_models::BatchError> {
-    let (mut batch, mut state) = (Batch::new(shape.clone()), game.start());
+fn batch(game: &dyn DynGame, shape: &Shape) -> Result<TrainingBatch, turnstone_models::BatchError> {
+    let (mut batch, mut state) = (TrainingBatch::new(shape.clone()), game.start());
     let mut inputs = vec![0.0; shape.inputs];
     for number in 0..BATCH {
         game.observe(&state, &mut inputs);

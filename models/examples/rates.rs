@@ -1,9 +1,9 @@
 //! Measures one thread and prints a JSON line per measurement: evaluations per second of two networks by batch size,
 //! here and through burn, learner steps per second at batch 256, and the processor's ceiling in operations per second.
 //!
-//! `cargo run --release -p turnstone-models --features train --example rates -- --batch 8 mlp/turnstone` measures one batch size and
-//! what starts with one of the other arguments; without arguments it measures all. `benches/side_by_side.py` puts it
-//! beside other programs.
+//! `cargo run --release -p turnstone-models --features train --example rates -- --batch 8 mlp/turnstone` measures one batch
+//! size and the names that start with one of the other arguments; without arguments it measures all.
+//! `benches/side_by_side.py` compares it with other programs.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -13,8 +13,8 @@ use burn::nn::{Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
 use turnstone_models::{
-    Batch, Example, Finish, Inference, Instructions, Layer, Learner, Neighbours, NetworkConfig, OptimiserConfig,
-    PolicyValueNet, Shape, TensorSpec, Weights,
+    Example, Finish, Inference, Instructions, Layer, Learner, Neighbours, NetworkConfig, OptimiserConfig,
+    PolicyValueNet, Shape, TensorSpec, TrainingBatch, Weights,
 };
 
 const SHAPE: Shape = Shape::flat(128, 64);
@@ -27,7 +27,7 @@ fn main() -> Result<(), Failure> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
     let mut batches = BATCHES.to_vec();
     if wanted.first().is_some_and(|option| option == "--batch") {
-        let batch = wanted.drain(..wanted.len().min(2)).next_back().ok_or("--batch of how many?")?;
+        let batch = wanted.drain(..wanted.len().min(2)).next_back().ok_or("--batch needs a number")?;
         batches = vec![batch.parse()?];
     }
     let measure = |name: &str, batch: usize, f: &mut dyn FnMut()| {
@@ -67,7 +67,7 @@ fn main() -> Result<(), Failure> {
             black_box((policy.into_data(), value.into_data()));
         });
     }
-    let (mut batch, policy) = (Batch::new(SHAPE), [1.0 / SHAPE.actions as f32; 64]);
+    let (mut batch, policy) = (TrainingBatch::new(SHAPE), [1.0 / SHAPE.actions as f32; 64]);
     for inputs in numbers.chunks_exact(SHAPE.inputs).take(256) {
         let value = [0.5, 0.25, 0.25];
         batch.push(Example { inputs, legal: &[true; 64], policy: &policy, value, auxiliary: [0.0; 2] })?;

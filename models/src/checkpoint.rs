@@ -20,7 +20,7 @@ const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
 
 /// Parameters of a game by name, a JSON object. Equality does not depend on the order.
-pub type Params = serde_json::Map<String, serde_json::Value>;
+pub type CheckpointParams = serde_json::Map<String, serde_json::Value>;
 
 /// The metadata of a checkpoint.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct CheckpointInfo {
     /// Version of the game's rules, actions and planes.
     pub game_version: u32,
     /// Parameters of the game.
-    pub params: Params,
+    pub params: CheckpointParams,
     /// Kind and size of the network.
     pub network: NetworkConfig,
     /// Shape of the game.
@@ -92,7 +92,14 @@ pub enum MismatchError {
 
 impl CheckpointInfo {
     /// Creates the metadata of weights after `step` training steps, without `extra` entries.
-    pub fn new(game: &str, game_version: u32, params: Params, network: NetworkConfig, shape: Shape, step: u64) -> Self {
+    pub fn new(
+        game: &str,
+        game_version: u32,
+        params: CheckpointParams,
+        network: NetworkConfig,
+        shape: Shape,
+        step: u64,
+    ) -> Self {
         CheckpointInfo {
             game: game.into(),
             game_version,
@@ -109,7 +116,13 @@ impl CheckpointInfo {
     ///
     /// # Errors
     /// The first of name, version, parameters, sizes and board that differs.
-    pub fn expect(&self, game: &str, version: u32, params: &Params, shape: &Shape) -> Result<(), MismatchError> {
+    pub fn expect(
+        &self,
+        game: &str,
+        version: u32,
+        params: &CheckpointParams,
+        shape: &Shape,
+    ) -> Result<(), MismatchError> {
         if self.game != game {
             return Err(MismatchError::Game { found: self.game.clone(), expected: game.into() });
         }

@@ -9,4 +9,4 @@ mod tests;
 
 pub use forward::forward_pass;
 pub use onnx::{IR_VERSION, onnx};
-pub use operators::{Attribute, ForwardPass, OBSERVATION, OPSET, POLICY_LOGITS, Step, VALUE_LOGITS};
+pub use operators::{Attribute, ForwardPass, ForwardStep, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS};

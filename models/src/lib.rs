@@ -8,7 +8,7 @@
 //! fixed side.
 //!
 //! ```
-//! use turnstone_models::{CheckpointInfo, Inference, NetworkConfig, Params, Shape, Weights, softmax};
+//! use turnstone_models::{CheckpointInfo, Inference, NetworkConfig, CheckpointParams, Shape, Weights, softmax};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -19,10 +19,10 @@
 //! let weights = Weights::random(&network.layout(&shape)?, 7);
 //!
 //! // A checkpoint describes the game, the network and the weights.
-//! let info = CheckpointInfo::new("toy", 1, Params::new(), network, shape.clone(), 0);
+//! let info = CheckpointInfo::new("toy", 1, CheckpointParams::new(), network, shape.clone(), 0);
 //! turnstone_models::save(&path, &info, &weights)?;
 //! let (info, weights) = turnstone_models::load(&path)?;
-//! info.expect("toy", 1, &Params::new(), &shape)?;
+//! info.expect("toy", 1, &CheckpointParams::new(), &shape)?;
 //!
 //! let mut inference = Inference::new(&weights, &info.network, &info.shape, 64)?;
 //! let predictions = inference.evaluate(1, &[1.0, 0.0, 0.0, 1.0]);
@@ -54,11 +54,12 @@ mod export;
 #[cfg(feature = "train")]
 mod train;
 
-pub use checkpoint::{CheckpointInfo, MismatchError, Params, load, load_bytes, save};
+pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save};
 pub use config::{AUXILIARY, NetworkConfig, OUTCOMES};
 pub use error::NetworkError;
 pub use export::{
-    Attribute, ForwardPass, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, Step, VALUE_LOGITS, forward_pass, onnx,
+    Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
+    onnx,
 };
 pub use files::atomic_write;
 pub use folder_lock::{FolderLock, LOCK_FILE};
@@ -68,7 +69,7 @@ pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 #[cfg(feature = "train")]
 pub use train::{
-    Batch, BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, LossWeights, OptimiserConfig,
-    Output, PolicyValueNet, StepReport, load_state, masked_log_policy, masked_loss, save_state,
+    BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, LossWeights, OptimiserConfig, Output,
+    PolicyValueNet, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
 };
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

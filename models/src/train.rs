@@ -9,7 +9,7 @@ mod state;
 mod learner;
 mod learner_file;
 
-pub use batch::{Batch, BatchError, Example};
+pub use batch::{BatchError, Example, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
 pub use learner::{Learner, StepReport};
 pub use learner_file::{load_state, save_state};

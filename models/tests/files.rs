@@ -7,12 +7,14 @@ use proptest::prelude::*;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
-use turnstone_models::{Board, CheckpointError, CheckpointInfo, NetworkConfig, Params, Shape, Weights, load, save};
+use turnstone_models::{
+    Board, CheckpointError, CheckpointInfo, CheckpointParams, NetworkConfig, Shape, Weights, load, save,
+};
 
 const SHAPE: Shape = Shape::flat(3, 2);
 const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
 
-fn params() -> Params {
+fn params() -> CheckpointParams {
     json!({"pits": 6, "infinite": false}).as_object().unwrap().clone()
 }
 
@@ -87,18 +89,18 @@ fn any_safetensors_library_reads_it() {
 fn another_game_is_refused() {
     let info = sample().0;
     assert_eq!(info.expect("mancala", 2, &params(), &SHAPE), Ok(()));
-    let mut reordered = Params::new();
+    let mut reordered = CheckpointParams::new();
     reordered.insert("infinite".into(), json!(false));
     reordered.insert("pits".into(), json!(6));
     assert_eq!(info.expect("mancala", 2, &reordered, &SHAPE), Ok(()));
 
-    let error = |game, version, params: &Params, shape: &Shape| {
+    let error = |game, version, params: &CheckpointParams, shape: &Shape| {
         info.expect(game, version, params, shape).unwrap_err().to_string()
     };
     assert_eq!(error("morris", 2, &params(), &SHAPE), "the checkpoint is for the game `mancala`, not `morris`");
     assert_eq!(error("mancala", 3, &params(), &SHAPE), "the checkpoint is for version 2 of `mancala`, not version 3");
     assert_eq!(
-        error("mancala", 2, &Params::new(), &SHAPE),
+        error("mancala", 2, &CheckpointParams::new(), &SHAPE),
         r#"the checkpoint is for `mancala` with parameters {"pits":6,"infinite":false}, not {}"#
     );
     assert_eq!(
@@ -130,13 +132,13 @@ fn networks_that_know_the_board_come_back_with_it() {
     let path = folder.path().join("a.safetensors");
     for network in kinds.map(|text| serde_json::from_str::<NetworkConfig>(text).unwrap()) {
         let weights = Weights::random(&network.layout(&shape).unwrap(), 3);
-        let info = CheckpointInfo::new("ring", 1, Params::new(), network.clone(), shape.clone(), 7);
+        let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), network.clone(), shape.clone(), 7);
         save(&path, &info, &weights).unwrap();
         assert_eq!(load(&path).unwrap(), (info.clone(), weights));
-        assert_eq!(info.expect("ring", 1, &Params::new(), &shape), Ok(()));
+        assert_eq!(info.expect("ring", 1, &CheckpointParams::new(), &shape), Ok(()));
         let mut turned = shape.clone();
         turned.board.directions[0].reverse();
-        let error = info.expect("ring", 1, &Params::new(), &turned).unwrap_err().to_string();
+        let error = info.expect("ring", 1, &CheckpointParams::new(), &turned).unwrap_err().to_string();
         assert_eq!(error, "the checkpoint's network was made for another board than that of the game `ring`");
     }
 }

@@ -1,7 +1,8 @@
 //! Files of a learner's state are read back bit for bit, and are no checkpoints.
 
 use turnstone_models::{
-    Board, CheckpointInfo, Learner, NetworkConfig, OptimiserConfig, Params, Shape, load, load_state, save, save_state,
+    Board, CheckpointInfo, CheckpointParams, Learner, NetworkConfig, OptimiserConfig, Shape, load, load_state, save,
+    save_state,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
@@ -30,7 +31,7 @@ fn states_of_all_networks_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     for network in kinds.map(|text| serde_json::from_str::<NetworkConfig>(text).unwrap()) {
-        let info = CheckpointInfo::new("ring", 1, Params::new(), network.clone(), shape.clone(), 7);
+        let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), network.clone(), shape.clone(), 7);
         for margin_weight in [0.0, 0.5] {
             let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
             let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
@@ -51,7 +52,7 @@ fn states_and_checkpoints_are_distinguished() {
     save_state(&path, learner.state(), "").unwrap();
     let line = load(&path).unwrap_err().to_string();
     assert!(line.ends_with("this is a `learner` file, not a `checkpoint` file"), "{line}");
-    let info = CheckpointInfo::new("ring", 1, Params::new(), NETWORK, SHAPE, 0);
+    let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), NETWORK, SHAPE, 0);
     save(&path, &info, learner.averaged()).unwrap();
     let line = load_state(&path).unwrap_err().to_string();
     assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use turnstone_env::games::built_in;
-use turnstone_models::{Params, load, load_bytes, pretrained, pretrained_games};
+use turnstone_models::{CheckpointParams, load, load_bytes, pretrained, pretrained_games};
 
 /// The checkpoints in the folder of trained agents, by name of the game.
 fn files() -> Vec<(String, PathBuf)> {
@@ -28,7 +28,7 @@ fn every_trained_agent_fits_its_game_and_is_small() {
         assert!(length < 3_000_000, "{name} has {length} bytes");
         let (info, _) = load(&path).unwrap();
         let params = serde_json::to_value(game.params()).unwrap();
-        let params: Params = serde_json::from_value(params).unwrap();
+        let params: CheckpointParams = serde_json::from_value(params).unwrap();
         info.expect(&name, game.version(), &params, &common::shape(game.spec())).unwrap();
     }
 }

@@ -3,8 +3,8 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Batch, Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape,
-    StepReport, load_state, save_state, softmax,
+    Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape, StepReport,
+    TrainingBatch, load_state, save_state, softmax,
 };
 
 const SHAPE: Shape = Shape::flat(12, 6);
@@ -34,8 +34,8 @@ fn networks() -> [NetworkConfig; 3] {
 }
 
 /// Positions with random features, at least one legal action, and targets of every sharpness.
-fn random_batch(rows: usize, rng: &mut impl Rng) -> Batch {
-    let mut batch = Batch::new(SHAPE);
+fn random_batch(rows: usize, rng: &mut impl Rng) -> TrainingBatch {
+    let mut batch = TrainingBatch::new(SHAPE);
     for _ in 0..rows {
         let inputs: Vec<f32> = (0..SHAPE.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
         let sure = rng.random_range(0..SHAPE.actions);
@@ -78,7 +78,7 @@ fn one_batch_is_overfitted() {
     }
 }
 
-fn overfits(network: &NetworkConfig, batch: &Batch) {
+fn overfits(network: &NetworkConfig, batch: &TrainingBatch) {
     let optimiser = OptimiserConfig { weight_decay: 0.0, ..OptimiserConfig::default() };
     let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
     let first = learner.step(batch, 3e-3).unwrap();
@@ -100,7 +100,7 @@ fn overfits(network: &NetworkConfig, batch: &Batch) {
     }
 }
 
-fn overfits_auxiliary_targets(network: &NetworkConfig, batch: &Batch) {
+fn overfits_auxiliary_targets(network: &NetworkConfig, batch: &TrainingBatch) {
     let optimiser = OptimiserConfig {
         weight_decay: 0.0,
         ema_decay: 0.0,
@@ -168,7 +168,7 @@ fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
 fn resumes(network: &NetworkConfig, optimiser: &OptimiserConfig) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     // Of the networks over points a learner takes fewer rows at once.
-    let batches: Vec<Batch> = (0..20).map(|_| random_batch(240, &mut rng)).collect();
+    let batches: Vec<TrainingBatch> = (0..20).map(|_| random_batch(240, &mut rng)).collect();
     let learner = |seed| Learner::new(ring(), network, optimiser, seed).unwrap();
     let rate = |index: usize| 2e-3 / (1.0 + index as f64);
     let mut whole = learner(4);
@@ -199,7 +199,7 @@ fn the_parts_of_a_batch_add_up() {
     // Rows are taken in parts of 204; alone, a part is a batch of its own.
     let (mut rng, rate) = (Xoshiro256PlusPlus::seed_from_u64(9), 0.0);
     let batch = random_batch(204, &mut rng);
-    let mut twice = Batch::new(SHAPE);
+    let mut twice = TrainingBatch::new(SHAPE);
     for row in (0..204).chain(0..204) {
         let example = Example {
             inputs: &batch.inputs()[row * 12..][..12],
@@ -251,7 +251,7 @@ fn faults_are_errors_and_change_nothing() {
     let before = learner.state().clone();
 
     // Inputs so large that the layers overflow.
-    let mut monstrous = Batch::new(SHAPE);
+    let mut monstrous = TrainingBatch::new(SHAPE);
     let row = Example {
         inputs: &[f32::MAX; 12],
         legal: &[true; 6],
@@ -263,8 +263,8 @@ fn faults_are_errors_and_change_nothing() {
     let error = learner.step(&monstrous, 1e-3).unwrap_err();
     assert!(matches!(error, LearnError::NotFinite { step: 2, .. }), "{error}");
 
-    assert_eq!(learner.step(&Batch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
-    let mut other = Batch::new(Shape::flat(1, 1));
+    assert_eq!(learner.step(&TrainingBatch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
+    let mut other = TrainingBatch::new(Shape::flat(1, 1));
     let value = [0.0, 1.0, 0.0];
     other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value, auxiliary: [0.0; 2] }).unwrap();
     assert_eq!(

@@ -8,18 +8,18 @@ mod found;
 mod limits;
 mod minimax;
 mod alphabeta;
-mod kept_tree;
+mod game_tree;
 mod breadth_first;
 mod best_first;
 
 pub use alphabeta::{AlphaBeta, MAX_DEPTH};
 pub use best_first::BestFirst;
 pub use breadth_first::BreadthFirst;
-pub use found::{Found, Work};
+pub use found::{SearchResult, SearchStats};
+pub use game_tree::MOST_POSITIONS;
 pub use heuristic::mancala::StoreDifference;
 #[cfg(feature = "testing")]
 pub use heuristic::toy::ToyMargin;
 pub use heuristic::{Classical, Heuristic, WIN_BAND, WON, WinLoss};
-pub use kept_tree::MOST_POSITIONS;
 pub use limits::{Control, Limits, Stop};
 pub use minimax::Minimax;

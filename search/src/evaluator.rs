@@ -6,14 +6,14 @@ use turnstone_env::{Action, ActionList, Game, Side};
 
 /// Evaluation of a position.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Estimate {
+pub struct Evaluation {
     /// Expected result for the first side, -1..=1.
     pub value: f32,
     /// Probability of a draw, 0..=1.
     pub draw: f32,
 }
 
-impl Estimate {
+impl Evaluation {
     /// A known result: 1, 0 or -1 for the first side.
     #[must_use]
     pub fn exact(result: i8) -> Self {
@@ -30,22 +30,22 @@ impl Estimate {
 
 /// A batch of positions with buffers for their evaluations. A batch that is reused stops allocating.
 #[derive(Clone, Debug)]
-pub struct Batch<S> {
+pub struct EvalBatch<S> {
     states: Vec<S>,
     legal: Vec<Action>,
     /// End of each position's part of `legal` and `priors`.
     ends: Vec<usize>,
     priors: Vec<f32>,
-    estimates: Vec<Estimate>,
+    estimates: Vec<Evaluation>,
 }
 
-impl<S> Default for Batch<S> {
+impl<S> Default for EvalBatch<S> {
     fn default() -> Self {
         Self { states: Vec::new(), legal: Vec::new(), ends: Vec::new(), priors: Vec::new(), estimates: Vec::new() }
     }
 }
 
-impl<S> Batch<S> {
+impl<S> EvalBatch<S> {
     /// Removes all positions and keeps the memory.
     pub fn clear(&mut self) {
         self.states.clear();
@@ -61,7 +61,7 @@ impl<S> Batch<S> {
         self.legal.extend_from_slice(legal);
         self.ends.push(self.legal.len());
         self.priors.resize(self.legal.len(), 0.0);
-        self.estimates.push(Estimate::default());
+        self.estimates.push(Evaluation::default());
         self.states.len() - 1
     }
 
@@ -102,13 +102,13 @@ impl<S> Batch<S> {
     }
 
     /// Sets the evaluation of position `i`.
-    pub fn set_estimate(&mut self, i: usize, estimate: Estimate) {
+    pub fn set_evaluation(&mut self, i: usize, estimate: Evaluation) {
         self.estimates[i] = estimate;
     }
 
     /// The priors of the legal actions and the evaluation of position `i`.
     #[must_use]
-    pub fn answer(&self, i: usize) -> (&[f32], Estimate) {
+    pub fn answer(&self, i: usize) -> (&[f32], Evaluation) {
         (&self.priors[self.range(i)], self.estimates[i])
     }
 
@@ -122,7 +122,7 @@ impl<S> Batch<S> {
 pub trait Evaluator<G: Game> {
     /// Writes the priors of the legal actions and the evaluation **for the first side** of every position of the batch.
     /// None of the positions is over.
-    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>);
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>);
 }
 
 /// Equal priors and value 0: search without knowledge.
@@ -130,10 +130,10 @@ pub trait Evaluator<G: Game> {
 pub struct Uniform;
 
 impl<G: Game> Evaluator<G> for Uniform {
-    fn evaluate(&mut self, _: &G, batch: &mut Batch<G::State>) {
+    fn evaluate(&mut self, _: &G, batch: &mut EvalBatch<G::State>) {
         for i in 0..batch.len() {
             equal_priors(batch.priors_mut(i));
-            batch.set_estimate(i, Estimate::default());
+            batch.set_evaluation(i, Evaluation::default());
         }
     }
 }
@@ -154,7 +154,7 @@ impl Rollout {
 }
 
 impl<G: Game> Evaluator<G> for Rollout {
-    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
         for i in 0..batch.len() {
             let mut state = *batch.position(i).0;
             let outcome = loop {
@@ -165,7 +165,7 @@ impl<G: Game> Evaluator<G> for Rollout {
                 game.play(&mut state, self.legal[self.rng.random_range(0..self.legal.len())]);
             };
             equal_priors(batch.priors_mut(i));
-            batch.set_estimate(i, Estimate::exact(outcome.value()));
+            batch.set_evaluation(i, Evaluation::exact(outcome.value()));
         }
     }
 }

@@ -14,6 +14,6 @@ pub mod mcts;
 pub mod classic;
 
 pub use clock::Clock;
-pub use evaluator::{Batch, Estimate, Evaluator, Rollout, Uniform};
-pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, Step, TreeSize};
-pub use requests::{Request, Requests, Traffic};
+pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
+pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchStep, TreeSize};
+pub use requests::{CacheStats, Lookup, Requests};

@@ -30,12 +30,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Action, ActionList, Game, Side};
 
 pub use self::method::{Gumbel, Method, Puct, RootNoise};
-use crate::evaluator::{Batch, Estimate, Evaluator};
+use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
 use tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 
 /// State of a simulation after [`Mcts::step`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum SearchStep {
     /// Its last position is to be evaluated.
     Leaf,
     /// It ended in a proven position.
@@ -118,7 +118,7 @@ impl<G: Game> Mcts<G> {
 
     /// Sets the value of a draw for `side`, from -1 (a loss) to 1 (a win); the default is 0. Selection and choice use it,
     /// while reported values remain expected results. A tree that was built with another value is cleared.
-    pub fn value_draws(&mut self, game: &G, side: Side, value: f32) {
+    pub fn set_contempt(&mut self, game: &G, side: Side, value: f32) {
         let value = side.sign() * value;
         if self.tree.draw_value != value {
             (self.tree.draw_value, self.spare.draw_value) = (value, value);
@@ -150,32 +150,32 @@ impl<G: Game> Mcts<G> {
     pub fn gather(&mut self, game: &G) -> Option<(&G::State, &[Action])> {
         loop {
             match self.step(game) {
-                Step::Finished => {}
-                Step::Leaf => return Some(self.leaf()),
-                Step::Done => return None,
+                SearchStep::Finished => {}
+                SearchStep::Leaf => return Some(self.leaf()),
+                SearchStep::Done => return None,
             }
         }
     }
 
     /// Begins one simulation, for callers that check limits after each: [`Mcts::gather`] may run many of them before it
     /// returns.
-    pub fn step(&mut self, game: &G) -> Step {
+    pub fn step(&mut self, game: &G) -> SearchStep {
         assert_eq!(self.pending, NO_NODE, "the last evaluation has to be applied first");
         if self.left == 0 || self.tree.nodes[0].proven.is_some() {
-            return Step::Done;
+            return SearchStep::Done;
         }
         self.left -= u32::from(self.tree.nodes[0].expanded);
         let leaf = self.descend(game);
         if self.tree.nodes[leaf as usize].proven.is_some() {
-            backup::backup(&mut self.tree, &self.path, leaf, Estimate::default());
-            return Step::Finished;
+            backup::backup(&mut self.tree, &self.path, leaf, Evaluation::default());
+            return SearchStep::Finished;
         }
         self.pending = leaf;
         game.legal(&self.tree.nodes[leaf as usize].state, &mut self.legal);
-        Step::Leaf
+        SearchStep::Leaf
     }
 
-    /// The position to be evaluated after [`Step::Leaf`], with its legal actions.
+    /// The position to be evaluated after [`SearchStep::Leaf`], with its legal actions.
     ///
     /// # Panics
     /// If there is none.
@@ -184,7 +184,7 @@ impl<G: Game> Mcts<G> {
     }
 
     /// Takes the evaluation of the position that [`Mcts::gather`] returned: priors of its legal actions, and its value.
-    pub fn apply(&mut self, priors: &[f32], estimate: Estimate) {
+    pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
         let leaf = std::mem::replace(&mut self.pending, NO_NODE);
         assert_ne!(leaf, NO_NODE, "no position is to be evaluated");
         self.tree.expand(leaf, &self.legal, priors, estimate);
@@ -196,7 +196,7 @@ impl<G: Game> Mcts<G> {
 
     /// Runs the simulations to their end with one evaluator, one position at a time.
     pub fn run<E: Evaluator<G> + ?Sized>(&mut self, game: &G, evaluator: &mut E) {
-        let mut batch = Batch::default();
+        let mut batch = EvalBatch::default();
         while let Some((state, legal)) = self.gather(game) {
             batch.clear();
             batch.push(*state, legal);
@@ -258,7 +258,7 @@ impl<G: Game> Mcts<G> {
 
     /// The value of the root: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
     /// visited actions, weighted by the improved policy.
-    pub fn estimate(&self) -> Estimate {
+    pub fn estimate(&self) -> Evaluation {
         let root = &self.tree.nodes[0];
         match &self.method {
             Method::Gumbel(config) if root.proven.is_none() => gumbel::improved_estimate(&self.tree, 0, config),

@@ -4,21 +4,21 @@ use std::hash::Hash;
 
 use turnstone_env::{Action, Game};
 
-use crate::evaluator::{Batch, Estimate, Evaluator};
+use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
 use crate::hash::hash;
 
 /// Reply to a request.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Request<'a> {
+pub enum Lookup<'a> {
     /// The position is cached: priors of its legal actions, and its evaluation.
-    Known(&'a [f32], Estimate),
+    Known(&'a [f32], Evaluation),
     /// The position waits in this row of the batch.
     Waiting(usize),
 }
 
 /// Statistics of the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Traffic {
+pub struct CacheStats {
     /// Positions requested.
     pub requests: u64,
     /// Of these, found in the cache.
@@ -29,7 +29,7 @@ pub struct Traffic {
     pub batches: u64,
 }
 
-impl Traffic {
+impl CacheStats {
     /// Positions passed to the evaluator.
     #[must_use]
     pub fn evaluations(&self) -> u64 {
@@ -59,14 +59,14 @@ impl Traffic {
 /// ring, where the oldest are overwritten; an entry whose priors are gone counts as unknown.
 #[derive(Clone, Debug)]
 pub struct Requests<S> {
-    batch: Batch<S>,
+    batch: EvalBatch<S>,
     /// Index in `table` of each row of the batch.
     places: Vec<usize>,
     table: Vec<Option<Entry<S>>>,
     priors: Ring,
     /// Whether answers are kept after their batch.
     keep: bool,
-    traffic: Traffic,
+    cache: CacheStats,
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ enum Answer {
     Waiting(usize),
     Known {
         priors: Span,
-        estimate: Estimate,
+        estimate: Evaluation,
     },
 }
 
@@ -97,23 +97,23 @@ impl<S: Copy + Eq + Hash> Requests<S> {
         let (keep, size) = if cached == 0 { (false, Self::UNKEPT) } else { (true, cached.next_power_of_two()) };
         let table = (0..size).map(|_| None).collect();
         let priors = Ring::new(if keep { size * Self::PRIORS } else { 0 });
-        Self { batch: Batch::default(), places: Vec::new(), table, priors, keep, traffic: Traffic::default() }
+        Self { batch: EvalBatch::default(), places: Vec::new(), table, priors, keep, cache: CacheStats::default() }
     }
 
     /// Asks for a running position with these legal actions.
-    pub fn request(&mut self, state: &S, legal: &[Action]) -> Request<'_> {
-        self.traffic.requests += 1;
+    pub fn request(&mut self, state: &S, legal: &[Action]) -> Lookup<'_> {
+        self.cache.requests += 1;
         let place = hash(state) as usize & (self.table.len() - 1);
         if let Some(entry) = self.table[place].as_ref().filter(|entry| entry.state == *state) {
             match entry.answer {
                 Answer::Waiting(row) => {
-                    self.traffic.merged += 1;
-                    return Request::Waiting(row);
+                    self.cache.merged += 1;
+                    return Lookup::Waiting(row);
                 }
                 Answer::Known { priors, estimate } => {
                     if let Some(priors) = self.priors.get(priors) {
-                        self.traffic.hits += 1;
-                        return Request::Known(priors, estimate);
+                        self.cache.hits += 1;
+                        return Lookup::Known(priors, estimate);
                     }
                 }
             }
@@ -121,7 +121,7 @@ impl<S: Copy + Eq + Hash> Requests<S> {
         let row = self.batch.push(*state, legal);
         self.places.push(place);
         self.table[place] = Some(Entry { state: *state, answer: Answer::Waiting(row) });
-        Request::Waiting(row)
+        Lookup::Waiting(row)
     }
 
     /// Whether nothing waits.
@@ -133,7 +133,7 @@ impl<S: Copy + Eq + Hash> Requests<S> {
     /// Evaluates the batch; the answers can be read until [`Requests::clear`].
     pub fn evaluate<G: Game<State = S>>(&mut self, game: &G, evaluator: &mut (impl Evaluator<G> + ?Sized)) {
         evaluator.evaluate(game, &mut self.batch);
-        self.traffic.batches += 1;
+        self.cache.batches += 1;
         for (row, &place) in self.places.iter().enumerate() {
             let entry = &mut self.table[place];
             // A later row of the batch may have taken the place.
@@ -151,7 +151,7 @@ impl<S: Copy + Eq + Hash> Requests<S> {
 
     /// A row of the evaluated batch: priors of the legal actions, and the evaluation of the position.
     #[must_use]
-    pub fn answer(&self, row: usize) -> (&[f32], Estimate) {
+    pub fn answer(&self, row: usize) -> (&[f32], Evaluation) {
         self.batch.answer(row)
     }
 
@@ -163,8 +163,8 @@ impl<S: Copy + Eq + Hash> Requests<S> {
 
     /// What was counted so far.
     #[must_use]
-    pub fn traffic(&self) -> Traffic {
-        self.traffic
+    pub fn cache(&self) -> CacheStats {
+        self.cache
     }
 
     /// Bytes of the cache.
@@ -246,24 +246,24 @@ mod tests {
             let mut rows = Vec::new();
             for state in states.iter().chain(&states) {
                 game.legal(state, &mut legal);
-                let Request::Waiting(row) = requests.request(state, &legal) else { panic!("nothing is known yet") };
+                let Lookup::Waiting(row) = requests.request(state, &legal) else { panic!("nothing is known yet") };
                 rows.push(row);
             }
             assert_eq!(rows[..6], rows[6..]);
             requests.evaluate(&game, &mut Rollout::new(1));
-            let answers: Vec<(Vec<f32>, Estimate)> =
+            let answers: Vec<(Vec<f32>, Evaluation)> =
                 rows.iter().map(|&row| requests.answer(row)).map(|(p, e)| (p.to_vec(), e)).collect();
             requests.clear();
             for (state, answer) in states.iter().zip(&answers) {
                 game.legal(state, &mut legal);
                 match requests.request(state, &legal) {
-                    Request::Known(priors, estimate) => assert_eq!((priors, estimate), (&answer.0[..], answer.1)),
-                    Request::Waiting(_) => assert_eq!(cached, 0),
+                    Lookup::Known(priors, estimate) => assert_eq!((priors, estimate), (&answer.0[..], answer.1)),
+                    Lookup::Waiting(_) => assert_eq!(cached, 0),
                 }
             }
-            let traffic = requests.traffic();
-            assert_eq!((traffic.requests, traffic.merged, traffic.batches), (18, 6, 1));
-            assert_eq!(traffic.hits, if cached == 0 { 0 } else { 6 });
+            let cache = requests.cache();
+            assert_eq!((cache.requests, cache.merged, cache.batches), (18, 6, 1));
+            assert_eq!(cache.hits, if cached == 0 { 0 } else { 6 });
         }
     }
 

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::{Action, Game};
-use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, Request, Requests};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Lookup, Mcts, Method, Puct, Requests};
 
 thread_local! {
     /// Of this thread: the test harness has threads of its own.
@@ -44,12 +44,12 @@ static COUNTING: Counting = Counting;
 struct Fixed;
 
 impl Evaluator<Mancala> for Fixed {
-    fn evaluate(&mut self, _: &Mancala, batch: &mut Batch<<Mancala as Game>::State>) {
+    fn evaluate(&mut self, _: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
         for i in 0..batch.len() {
             let priors = batch.priors_mut(i);
             let equal = 1.0 / priors.len() as f32;
             priors.fill(equal);
-            batch.set_estimate(i, Estimate::default());
+            batch.set_evaluation(i, Evaluation::default());
         }
     }
 }
@@ -79,8 +79,8 @@ fn play(
             for (search, waiting) in searches.iter_mut().zip(&mut waiting) {
                 while let Some((state, legal)) = search.gather(game) {
                     match requests.request(state, legal) {
-                        Request::Known(priors, estimate) => search.apply(priors, estimate),
-                        Request::Waiting(row) => {
+                        Lookup::Known(priors, estimate) => search.apply(priors, estimate),
+                        Lookup::Waiting(row) => {
                             *waiting = row;
                             break;
                         }

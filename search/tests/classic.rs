@@ -11,8 +11,8 @@ use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, for_each_ga
 use turnstone_exact::Solution;
 use turnstone_search::Clock;
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Found, Heuristic, Limits, Minimax, Stop, StoreDifference,
-    ToyMargin, WIN_BAND, WON, WinLoss,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Heuristic, Limits, Minimax, SearchResult, Stop,
+    StoreDifference, ToyMargin, WIN_BAND, WON, WinLoss,
 };
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
@@ -71,7 +71,7 @@ fn soonest<G: Game>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State, de
     best.expect("a running game has legal actions")
 }
 
-fn result(found: &Found) -> (i32, Option<Action>) {
+fn result(found: &SearchResult) -> (i32, Option<Action>) {
     (found.score, found.action)
 }
 
@@ -108,9 +108,9 @@ fn golden_tree_with_double_moves() {
     let minimax = Minimax::new(&toy, &ToyMargin).search(&toy.start(), 9);
     assert_eq!((minimax.score, minimax.line), (5, vec![Action(0), Action(0)]));
     // Five inner nodes with 3, 2, 2, 2 and 2 children, and the root.
-    assert_eq!((minimax.work.expanded, minimax.work.generated, minimax.work.nodes), (6, 13, 13));
-    assert_eq!((minimax.work.evaluated, minimax.work.cutoffs), (8, 0));
-    assert!((minimax.work.branching() - 13.0 / 6.0).abs() < 1e-12);
+    assert_eq!((minimax.stats.expanded, minimax.stats.generated, minimax.stats.nodes), (6, 13, 13));
+    assert_eq!((minimax.stats.evaluated, minimax.stats.cutoffs), (8, 0));
+    assert!((minimax.stats.branching() - 13.0 / 6.0).abs() < 1e-12);
 }
 
 #[test]
@@ -174,12 +174,12 @@ fn mancala_and_mu_torere_deeper() {
 #[test]
 fn pruning_and_the_table_save_work() {
     let game = Mancala::default();
-    let minimax = Minimax::new(&game, StoreDifference).search(&game.start(), 8).work;
-    let plain = AlphaBeta::new(&game, StoreDifference).search(&game.start(), 8).work;
+    let minimax = Minimax::new(&game, StoreDifference).search(&game.start(), 8).stats;
+    let plain = AlphaBeta::new(&game, StoreDifference).search(&game.start(), 8).stats;
     assert!(minimax.nodes > 20 * plain.nodes && minimax.evaluated > 20 * plain.evaluated, "{plain:?}");
     assert!(plain.cutoffs > 0 && (4.0..6.0).contains(&plain.branching()));
-    let plain = AlphaBeta::new(&game, StoreDifference).search(&game.start(), 12).work;
-    let table = AlphaBeta::new(&game, StoreDifference).with_table(1 << 22).search(&game.start(), 12).work;
+    let plain = AlphaBeta::new(&game, StoreDifference).search(&game.start(), 12).stats;
+    let table = AlphaBeta::new(&game, StoreDifference).with_table(1 << 22).search(&game.start(), 12).stats;
     assert!(plain.nodes > 3 * table.nodes, "{table:?}");
 }
 
@@ -240,7 +240,7 @@ fn limits_are_kept() {
         for nodes in [0, 1, 5, 6, 7, 100, 10_000, 200_000] {
             search.forget();
             let found = search.deepen(&game.start(), &Limits::nodes(nodes));
-            assert!(found.work.nodes <= nodes && found.action.is_some() && found.depth >= depth);
+            assert!(found.stats.nodes <= nodes && found.action.is_some() && found.depth >= depth);
             depth = found.depth;
         }
         assert!(depth >= 9, "{depth}");
@@ -276,10 +276,10 @@ fn a_flag_ends_every_search() {
     assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
     assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
     let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &control);
-    assert!(found.action.is_some() && !found.complete && found.work.nodes < 10_000);
+    assert!(found.action.is_some() && !found.complete && found.stats.nodes < 10_000);
     let limits = Limits::nodes(1000);
     let found = Minimax::new(&game, StoreDifference).search_within(&start, 99, &limits, &Control::default());
-    assert_eq!((found.action, found.work.nodes), (None, 1000));
+    assert_eq!((found.action, found.stats.nodes), (None, 1000));
 }
 
 thread_local! {
@@ -306,15 +306,15 @@ fn time_is_read_from_the_clock_given() {
     };
     READS.set(1_000_000); // what a clock says at the begin does not matter
     let (short, long) = (Limits::time(Duration::from_millis(20)), Limits::time(Duration::from_millis(200)));
-    let [few, many] = [short, long].map(|limits| searched(&limits, ticking()).work.nodes);
+    let [few, many] = [short, long].map(|limits| searched(&limits, ticking()).stats.nodes);
     assert_eq!((few, many), (20 * 512, 200 * 512), "read at the begin and every 512 nodes");
-    assert_eq!(searched(&short, ticking()).work.nodes, few, "the same reads, the same search");
+    assert_eq!(searched(&short, ticking()).stats.nodes, few, "the same reads, the same search");
     // No depth is begun after the share of time for it.
     let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::default() };
     assert_eq!(searched(&begin, ticking()).depth, 2);
     // On a clock that stands still only the other limits count.
     let limits = Limits { nodes: Some(100_000), ..short };
-    assert_eq!(searched(&limits, Clock::standing()).work.nodes, 100_000);
+    assert_eq!(searched(&limits, Clock::standing()).stats.nodes, 100_000);
     assert!(Clock::system().now() <= Clock::system().now());
 }
 
@@ -382,11 +382,11 @@ fn best_first_search_follows_the_best_line() {
     let toy: Toy = "1(2(+2 +3) 2(+9 -5) -1)".parse().expect("well-formed");
     let mut search = BestFirst::new(&toy, Guess);
     let found = search.search(&toy.start(), 1);
-    assert_eq!((result(&found), found.work.nodes, found.depth), ((10, Some(Action(1))), 3, 1));
+    assert_eq!((result(&found), found.stats.nodes, found.depth), ((10, Some(Action(1))), 3, 1));
     let found = search.search(&toy.start(), 5);
-    assert_eq!((result(&found), found.work.nodes), ((3, Some(Action(0))), 5));
+    assert_eq!((result(&found), found.stats.nodes), ((3, Some(Action(0))), 5));
     let found = search.search(&toy.start(), 99);
-    assert_eq!((result(&found), found.work.nodes, found.complete), ((2, Some(Action(0))), 7, true));
+    assert_eq!((result(&found), found.stats.nodes, found.complete), ((2, Some(Action(0))), 7, true));
     assert_eq!((found.line, found.depth), (vec![Action(0), Action(0)], 2));
 }
 
@@ -427,7 +427,7 @@ fn positions<G: Game>(game: &G, count: usize) -> Vec<G::State> {
 /// The fast evaluations of Morris are the handout's functions to the letter.
 #[test]
 fn the_handouts_estimations_of_morris() {
-    use morris::seed::{Board, static_estimation_midgame_endgame, static_estimation_opening};
+    use morris::reference::{Board, static_estimation_midgame_endgame, static_estimation_opening};
     let game = Morris::default();
     let named = heuristic::<Morris>;
     let [opening, midgame, both] =

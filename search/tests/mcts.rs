@@ -6,14 +6,15 @@ use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, play_text};
 use turnstone_exact::Solution;
-use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, Uniform};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
 const PUCT: Method = Method::Puct(Puct { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 });
-const GUMBEL: Method = Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 1.0, noise_scale: 1.0 });
+const GUMBEL: Method =
+    Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 1.0, gumbel_scale: 1.0 });
 
 fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Evaluator<G>) -> Mcts<G> {
     searched_by(&PUCT, game, state, simulations, evaluator)
@@ -85,10 +86,10 @@ fn values_do_not_flip_on_a_double_move() {
 struct Exact(Solution<MuTorere>);
 
 impl Evaluator<MuTorere> for Exact {
-    fn evaluate(&mut self, _: &MuTorere, batch: &mut Batch<<MuTorere as Game>::State>) {
+    fn evaluate(&mut self, _: &MuTorere, batch: &mut EvalBatch<<MuTorere as Game>::State>) {
         for i in 0..batch.len() {
             let value = self.0.value(batch.position(i).0);
-            batch.set_estimate(i, Estimate::exact(value.expect("reachable")));
+            batch.set_evaluation(i, Evaluation::exact(value.expect("reachable")));
             let priors = batch.priors_mut(i);
             let equal = 1.0 / priors.len() as f32;
             priors.fill(equal);
@@ -234,11 +235,11 @@ fn after_gumbel_search_the_root_is_worth_what_its_policy_gets() {
 struct Hopeful(f32);
 
 impl Evaluator<Toy> for Hopeful {
-    fn evaluate(&mut self, _: &Toy, batch: &mut Batch<<Toy as Game>::State>) {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) {
         for i in 0..batch.len() {
             let legal = batch.position(i).1.len();
             batch.priors_mut(i).fill(1.0 / legal as f32);
-            batch.set_estimate(i, Estimate { value: self.0, draw: 0.0 });
+            batch.set_evaluation(i, Evaluation { value: self.0, draw: 0.0 });
         }
     }
 }
@@ -249,10 +250,10 @@ fn the_value_of_a_draw_decides_between_safety_and_hope() {
         let toy: Toy = text.parse().expect("valid");
         let side = toy.mover(&toy.start());
         for (method, draw, safe) in [PUCT, GUMBEL].iter().flat_map(|m| [(m, 0.0, 0), (m, 0.5, 1), (m, -0.5, 0)]) {
-            let quiet = Method::Gumbel(Gumbel { noise_scale: 0.0, ..Gumbel::default() });
+            let quiet = Method::Gumbel(Gumbel { gumbel_scale: 0.0, ..Gumbel::default() });
             let method = if *method == PUCT { PUCT } else { quiet };
             let mut search = Mcts::new(&toy, toy.start());
-            search.value_draws(&toy, side, draw);
+            search.set_contempt(&toy, side, draw);
             search.begin(&method, 6, &mut rng(1));
             search.run(&toy, &mut Hopeful(0.2 * sign));
             assert_eq!(search.choose(0.0, &mut rng(1)).0, 1 - safe, "{text} {method:?} {draw}");

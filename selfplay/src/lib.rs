@@ -12,5 +12,5 @@ mod trainable;
 
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
-pub use self_play::{Games as SelfPlayGames, Progress, Task, Work, outcome_shares};
+pub use self_play::{Progress, SelfPlayGames, SelfPlayStats, Task, outcome_shares};
 pub use trainable::{Games, TrainableGame, built_in, row};

@@ -1,7 +1,7 @@
 //! Self-play: every worker steps many games at once and evaluates their leaves together.
 //!
 //! Game number `n` of an iteration belongs to worker `n % workers` and has a random stream of its own, so the games do
-//! not depend on how the threads are scheduled. Games are numbered and collected in order.
+//! not depend on how the threads are scheduled. SelfPlayGames are numbered and collected in order.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -12,7 +12,7 @@ use turnstone_agents::NetworkEvaluator;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_env::{ActionList, AnyState, Game, Outcome, Side, Spec};
 use turnstone_models::{NetworkConfig, NetworkError, Weights};
-use turnstone_search::{Evaluator, Mcts, Request, Requests, Traffic};
+use turnstone_search::{CacheStats, Evaluator, Lookup, Mcts, Requests};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
 use crate::replay::{Archived, Shard};
@@ -59,24 +59,24 @@ impl<G: Game> Typed<'_, G> {
 
 /// The games of one iteration.
 #[derive(Clone, Debug)]
-pub struct Games {
+pub struct SelfPlayGames {
     /// All positions searched, in the order of the games.
     pub shard: Shard,
     /// Final outcome and number of plies of each game.
     pub ends: Vec<(Outcome, u16)>,
     /// What it took.
-    pub work: Work,
+    pub work: SelfPlayStats,
 }
 
 /// What self-play took, over all workers.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Work {
+pub struct SelfPlayStats {
     /// Positions searched, those that are not learned from included.
     pub positions: u64,
     /// Simulations of the searches.
     pub simulations: u64,
     /// Evaluations asked for, and where the answers came from.
-    pub traffic: Traffic,
+    pub cache: CacheStats,
     /// Time in the network, features and priors included; workers add up.
     pub inference: Duration,
     /// Time of all workers.
@@ -85,12 +85,12 @@ pub struct Work {
     pub tree: [u64; 2],
 }
 
-impl Work {
+impl SelfPlayStats {
     /// Adds what another worker or iteration took.
     pub fn add(&mut self, other: &Self) {
         self.positions += other.positions;
         self.simulations += other.simulations;
-        self.traffic.add(&other.traffic);
+        self.cache.add(&other.cache);
         self.inference += other.inference;
         self.time += other.time;
         self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
@@ -100,7 +100,7 @@ impl Work {
 /// Counters that other threads may read while an iteration runs.
 #[derive(Default, Debug)]
 pub struct Progress {
-    /// Games finished.
+    /// SelfPlayGames finished.
     pub games: AtomicU64,
     /// Positions searched.
     pub positions: AtomicU64,
@@ -115,7 +115,7 @@ pub(crate) fn play<G: Game>(
     task: &Task<'_>,
     progress: &Progress,
     stop: &AtomicBool,
-) -> Result<Option<Games>, NetworkError> {
+) -> Result<Option<SelfPlayGames>, NetworkError> {
     let archive = task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect();
     let typed = &Typed { game, task, archive };
     let workers = task.self_play.workers();
@@ -136,7 +136,7 @@ pub(crate) fn play<G: Game>(
         return Ok(None);
     }
     let shard = Shard::new(task.iteration, game.spec().features());
-    let mut games = Games { shard, ends: Vec::new(), work: Work::default() };
+    let mut games = SelfPlayGames { shard, ends: Vec::new(), work: SelfPlayStats::default() };
     parts.iter().flatten().for_each(|part| games.work.add(&part.work));
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
     finished.sort_by_key(|game| game.number);
@@ -157,7 +157,7 @@ struct FinishedGame {
 /// What one worker brings home.
 struct Part {
     games: Vec<FinishedGame>,
-    work: Work,
+    work: SelfPlayStats,
 }
 
 /// A game being played.
@@ -189,7 +189,7 @@ struct Worker<'a, G: Game, N> {
     seats: Vec<Seat<G>>,
     requests: Requests<G::State>,
     finished: Vec<FinishedGame>,
-    work: Work,
+    work: SelfPlayStats,
     features: Vec<f32>,
     policy: Vec<f32>,
 }
@@ -206,7 +206,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             seats: Vec::new(),
             requests: Requests::new(task.self_play.cached_positions),
             finished: Vec::new(),
-            work: Work::default(),
+            work: SelfPlayStats::default(),
             features: vec![0.0; spec.features()],
             policy: Vec::new(),
             spec,
@@ -225,7 +225,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             }
             self.gather(progress);
             if self.requests.is_empty() {
-                let work = Work { traffic: self.requests.traffic(), time: start.elapsed(), ..self.work };
+                let work = SelfPlayStats { cache: self.requests.cache(), time: start.elapsed(), ..self.work };
                 return Some(Part { games: self.finished, work });
             }
             let evaluating = Instant::now();
@@ -247,8 +247,8 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             let seat = &mut self.seats[i];
             if let Some((state, legal)) = seat.search.gather(self.game) {
                 match self.requests.request(state, legal) {
-                    Request::Known(priors, estimate) => seat.search.apply(priors, estimate),
-                    Request::Waiting(row) => {
+                    Lookup::Known(priors, estimate) => seat.search.apply(priors, estimate),
+                    Lookup::Waiting(row) => {
                         seat.row = row;
                         i += 1;
                     }

@@ -22,7 +22,7 @@ pub trait TrainableGame: PlayableGame {
         task: &Task<'_>,
         progress: &Progress,
         stop: &AtomicBool,
-    ) -> Result<Option<self_play::Games>, NetworkError>;
+    ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
 
     /// A running position after 0 to `most` uniformly random plies from the start, and how many they were.
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16);
@@ -45,7 +45,7 @@ impl<G: Playable> TrainableGame for Erased<G> {
         task: &Task<'_>,
         progress: &Progress,
         stop: &AtomicBool,
-    ) -> Result<Option<self_play::Games>, NetworkError> {
+    ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
         self_play::play(self.game(), task, progress, stop)
     }
 

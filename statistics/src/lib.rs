@@ -10,7 +10,7 @@ mod rating;
 #[cfg(test)]
 mod simulated;
 
-pub use pentanomial::{Estimate, Pentanomial};
+pub use pentanomial::{MatchScore, Pentanomial};
 pub use rating::{Pairing, Ratings};
 pub use sprt::{Decision, Sprt, SprtError, SprtState};
 

@@ -20,7 +20,7 @@ pub struct Pentanomial {
 /// What the pairs of two agents say, for the first of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Estimate {
+pub struct MatchScore {
     /// Pairs by the points that they brought.
     pub pairs: Pentanomial,
     /// Share of the points, 0..=1.
@@ -182,8 +182,8 @@ impl Pentanomial {
 
     /// All of this at once.
     #[must_use]
-    pub fn estimate(self) -> Estimate {
-        Estimate {
+    pub fn estimate(self) -> MatchScore {
+        MatchScore {
             pairs: self,
             score: self.score(),
             score_interval: self.score_interval(),

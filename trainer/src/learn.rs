@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use turnstone_env::{Outcome, Spec};
-use turnstone_models::{AUXILIARY, Batch, Example};
+use turnstone_models::{AUXILIARY, Example, TrainingBatch};
 
 use crate::config::LearnConfig;
 use turnstone_agents::shape;
@@ -17,7 +17,7 @@ const MANY_PLIES: f32 = 100.0;
 pub struct BatchMaker<'a> {
     spec: &'a Spec,
     config: &'a LearnConfig,
-    batch: Batch,
+    batch: TrainingBatch,
     inputs: Vec<f32>,
     legal: Vec<bool>,
     policy: Vec<f32>,
@@ -30,7 +30,7 @@ impl<'a> BatchMaker<'a> {
         Self {
             spec,
             config,
-            batch: Batch::new(shape(spec)),
+            batch: TrainingBatch::new(shape(spec)),
             inputs: vec![0.0; spec.features()],
             legal: vec![false; spec.actions],
             policy: vec![0.0; spec.actions],
@@ -38,7 +38,7 @@ impl<'a> BatchMaker<'a> {
     }
 
     /// A batch of uniformly random positions, each mapped by a random symmetry if the config says so.
-    pub fn draw(&mut self, window: &Window, rng: &mut Stream) -> &Batch {
+    pub fn draw(&mut self, window: &Window, rng: &mut Stream) -> &TrainingBatch {
         self.batch.clear();
         for _ in 0..self.config.batch {
             let position = window.sample(rng);
@@ -53,7 +53,7 @@ impl<'a> BatchMaker<'a> {
         symmetry.apply_to_features(position.features, &mut self.inputs);
         self.legal.fill(false);
         self.policy.fill(0.0);
-        for (&index, &share) in position.policy_indices.iter().zip(position.policy_shares) {
+        for (&index, &share) in position.policy_indices.iter().zip(position.policy) {
             let image = usize::from(symmetry.actions[usize::from(index)]);
             self.legal[image] = true;
             self.policy[image] = share;
@@ -102,15 +102,15 @@ pub fn steps_due(config: &LearnConfig, positions: u64) -> u64 {
 mod tests {
     use super::*;
     use turnstone_env::Side;
-    use turnstone_search::Estimate;
+    use turnstone_search::Evaluation;
 
     fn position(mover: Side, result: i8) -> Position<'static> {
         Position {
             features: &[],
             policy_indices: &[],
-            policy_shares: &[],
+            policy: &[],
             mover,
-            root: Estimate { value: 0.5, draw: 0.2 },
+            root: Evaluation { value: 0.5, draw: 0.2 },
             result,
             margin: 12 * i16::from(result),
             plies_left: 30,

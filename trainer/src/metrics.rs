@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use turnstone_models::StepReport;
-use turnstone_search::Traffic;
+use turnstone_search::CacheStats;
 
 use crate::progress::duration;
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
-use turnstone_arena::{Estimate, LadderRating, Meeting, SeatRecord, TournamentRecord};
+use turnstone_arena::{LadderRating, MatchScore, Meeting, SeatRecord, TournamentRecord};
 
 /// The figures of one iteration. All but `timing` are the same whenever the same run is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -74,7 +74,7 @@ impl ArenaMetrics {
     #[must_use]
     pub fn new(opponent: String, result: &Meeting) -> Self {
         let Meeting { by_seat, estimate, distinct_games, .. } = *result;
-        let Estimate { score, score_interval, elo, elo_interval, .. } = estimate;
+        let MatchScore { score, score_interval, elo, elo_interval, .. } = estimate;
         Self { opponent, by_seat, score, score_interval, elo, elo_interval, distinct_games }
     }
 }
@@ -99,15 +99,15 @@ pub struct Timing {
 impl Timing {
     /// From the durations, the new positions, and self-play's evaluations.
     #[must_use]
-    pub fn new(self_play: Duration, learn: Duration, whole: Duration, positions: u64, traffic: &Traffic) -> Self {
+    pub fn new(self_play: Duration, learn: Duration, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
         let seconds = self_play.as_secs_f64();
         Self {
             self_play_seconds: seconds,
             learn_seconds: learn.as_secs_f64(),
             seconds: whole.as_secs_f64(),
             positions_per_second: positions as f64 / seconds,
-            evaluations_per_second: traffic.evaluations() as f64 / seconds,
-            mean_batch: traffic.mean_batch(),
+            evaluations_per_second: cache.evaluations() as f64 / seconds,
+            mean_batch: cache.mean_batch(),
         }
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         confirm_ladder(game, config)?;
-        folder.furnish()?;
+        folder.create_dirs()?;
         let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,
-            timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.traffic),
+            timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.cache),
         };
         self.save(&metrics, steps_before)?;
         self.log(&metrics, &evaluation.matches);

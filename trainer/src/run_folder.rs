@@ -103,7 +103,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// They cannot be made.
-    pub fn furnish(&self) -> Result<()> {
+    pub fn create_dirs(&self) -> Result<()> {
         [self.replay(), self.checkpoints()]
             .iter()
             .try_for_each(|part| fs::create_dir_all(part).with_context(|| part.display().to_string()))

@@ -1,14 +1,14 @@
 //! Classical searches of a game of any type, with all that they found.
 
 use turnstone_env::AnyState;
-use turnstone_search::classic::{Classical, Found};
+use turnstone_search::classic::{Classical, SearchResult};
 
 use super::ClassicalSearch;
 
 /// A [`ClassicalSearch`] of a game of any type.
 pub trait DynSearch: Send {
     /// Searches a position.
-    fn find(&mut self, state: &AnyState) -> Found;
+    fn find(&mut self, state: &AnyState) -> SearchResult;
 
     /// Forgets what earlier searches have found.
     fn forget(&mut self);
@@ -27,7 +27,7 @@ pub(crate) struct WithGame<G: Classical> {
 }
 
 impl<G: Classical> DynSearch for WithGame<G> {
-    fn find(&mut self, state: &AnyState) -> Found {
+    fn find(&mut self, state: &AnyState) -> SearchResult {
         self.search.find(state.of())
     }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Found, Heuristic, Limits, MAX_DEPTH, Minimax,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
 use crate::player::{PlayerFault, TypedPlayer};
+use crate::request::{Scale, SearchInfo, SearchRequest};
 use crate::streams::Stream;
-use crate::thinking::{Scale, Thinking, Thought};
 
 /// A classical search as a spec describes it.
 pub struct ClassicalSearch<G: Game> {
@@ -79,27 +79,32 @@ impl<G: Classical> ClassicalSearch<G> {
     }
 
     /// Searches a position.
-    pub fn find(&mut self, state: &G::State) -> Found {
-        self.find_watched(state, &Thinking::default(), &mut |_| {})
+    pub fn find(&mut self, state: &G::State) -> SearchResult {
+        self.find_watched(state, &SearchRequest::default(), &mut |_| {})
     }
 
     /// Searches a position within a move's budget; `report` hears what is found on the way. There is no action if the
     /// budget ends before the first is found.
-    fn find_watched(&mut self, state: &G::State, thinking: &Thinking<'_>, report: &mut dyn FnMut(&Found)) -> Found {
-        let control = &thinking.control;
+    fn find_watched(
+        &mut self,
+        state: &G::State,
+        request: &SearchRequest<'_>,
+        report: &mut dyn FnMut(&SearchResult),
+    ) -> SearchResult {
+        let control = &request.control;
         let start = control.clock.now();
         let found = match (&mut self.search, &self.method) {
             (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
-                let limits = thinking.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
+                let limits = request.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
                 search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, control)
             }
             (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
                 let share = self.remaining.map(Limits::share_of).unwrap_or_default();
                 let time = time.iter().chain(&share.time).min().copied();
                 let own = Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share };
-                search.deepen_until(state, &thinking.limits.unwrap_or(own), control, report)
+                search.deepen_until(state, &request.limits.unwrap_or(own), control, report)
             }
-            _ => self.search.find_by_depth(state, self.method.depth(), thinking, report),
+            _ => self.search.find_by_depth(state, self.method.depth(), request, report),
         };
         let elapsed = control.clock.now().saturating_sub(start);
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(elapsed));
@@ -114,25 +119,25 @@ impl<G: Classical> Search<G> {
         &mut self,
         state: &G::State,
         own_depth: u32,
-        thinking: &Thinking<'_>,
-        report: &mut dyn FnMut(&Found),
-    ) -> Found {
-        let clock = thinking.control.clock;
+        request: &SearchRequest<'_>,
+        report: &mut dyn FnMut(&SearchResult),
+    ) -> SearchResult {
+        let clock = request.control.clock;
         let start = clock.now();
         let elapsed = || clock.now().saturating_sub(start);
-        let limits = thinking.limits.unwrap_or(Limits::depth(own_depth));
+        let limits = request.limits.unwrap_or(Limits::depth(own_depth));
         let most = limits.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
-        let mut best = Found::default();
+        let mut best = SearchResult::default();
         let mut nodes = 0;
-        for depth in if thinking.is_watched() { 1 } else { most }..=most {
+        for depth in if request.is_watched() { 1 } else { most }..=most {
             let left = Limits {
                 time: limits.time.map(|time| time.saturating_sub(elapsed())),
                 nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
                 ..Limits::default()
             };
-            let mut found = self.at_depth(state, depth, &left, &thinking.control);
-            nodes += found.work.nodes;
-            found.work.nodes = nodes;
+            let mut found = self.at_depth(state, depth, &left, &request.control);
+            nodes += found.stats.nodes;
+            found.stats.nodes = nodes;
             if found.action.is_none() {
                 break;
             }
@@ -143,11 +148,11 @@ impl<G: Classical> Search<G> {
                 break;
             }
         }
-        best.work.nodes = nodes;
+        best.stats.nodes = nodes;
         best
     }
 
-    fn at_depth(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+    fn at_depth(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> SearchResult {
         match self {
             Self::Minimax(search) => search.search_within(state, depth, limits, control),
             Self::AlphaBeta(search) => search.search_within(state, depth, limits, control),
@@ -178,34 +183,34 @@ impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
         self.search.set_remaining(remaining);
     }
 
-    fn think(
+    fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        thinking: &mut Thinking<'_>,
+        request: &mut SearchRequest<'_>,
         _: &mut Stream,
     ) -> Result<Action, PlayerFault> {
         let (mover, heuristic) = (game.mover(state), self.search.heuristic());
         let scale = Scale { won: heuristic.won(), lead: heuristic.lead() };
-        let thought = |found: &Found| Thought {
+        let info = |found: &SearchResult| SearchInfo {
             depth: found.depth,
-            nodes: found.work.nodes,
-            verdict: found.action.map(|_| scale.verdict(found, mover)),
+            nodes: found.stats.nodes,
+            score: found.action.map(|_| scale.score(found, mover)),
             line: found.line.clone(),
         };
-        let mut report = thinking.report.take();
-        let mut found = self.search.find_watched(state, thinking, &mut |found| {
+        let mut report = request.report.take();
+        let mut found = self.search.find_watched(state, request, &mut |found| {
             if let Some(report) = &mut report {
-                report(&thought(found));
+                report(&info(found));
             }
         });
         let action = found.action.unwrap_or_else(|| first_legal(game, state));
         if found.action.is_none() {
             found.line = vec![action];
         }
-        thinking.report = report;
-        thinking.tell(|| thought(&found));
-        let score = scale.verdict(&found, mover).score;
+        request.report = report;
+        request.tell(|| info(&found));
+        let score = scale.score(&found, mover).score;
         self.comment = format!("score {score:+}, depth {}", found.depth);
         Ok(action)
     }

@@ -1,6 +1,6 @@
 //! Tables of games and meetings for other programs, in the form of RFC 4180.
 
-use crate::{Estimate, Meeting, Summary, TournamentRecord};
+use crate::{MatchScore, Meeting, Summary, TournamentRecord};
 
 /// One row per game. `result` is the first player's: 1, 0.5 or 0; `moves` begin with the opening's.
 #[must_use]
@@ -42,7 +42,7 @@ pub fn meetings_csv(summary: &Summary) -> String {
         "a,b,first_wins,first_draws,first_losses,second_wins,second_draws,second_losses,pairs_0,pairs_1,pairs_2,pairs_3,pairs_4,score,score_low,score_high,elo,elo_low,elo_high,los,distinct_games,unpaired_games\r\n",
     );
     for Meeting { agents, by_seat, estimate, distinct_games, unpaired_games } in &summary.meetings {
-        let Estimate { pairs, score, score_interval, elo, elo_interval, los } = estimate;
+        let MatchScore { pairs, score, score_interval, elo, elo_interval, los } = estimate;
         let mut fields: Vec<String> = agents.iter().map(|&agent| summary.agents[agent].agent.clone()).collect();
         for record in [by_seat.first, by_seat.second] {
             fields.extend([record.wins, record.draws, record.losses].map(|count| count.to_string()));

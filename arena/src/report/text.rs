@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::result::signed;
-use crate::{Estimate, Format, Meeting, Record, SeatRecord, Summary, TournamentRecord};
+use crate::{Format, MatchScore, Meeting, Record, SeatRecord, Summary, TournamentRecord};
 
 /// Columns of the cross table that stand side by side.
 const CROSS_COLUMNS: usize = 10;
@@ -46,7 +46,7 @@ fn match_text(meeting: &Meeting) -> String {
         let (games, score) = (record.games(), share(record.score()));
         writeln!(text, "{seat:<14} {games:>6} {wins:>6} {draws:>6} {losses:>6} {score:>6} %").expect("a string");
     }
-    let Estimate { pairs, score, score_interval: [low, high], elo, elo_interval, los } = meeting.estimate;
+    let MatchScore { pairs, score, score_interval: [low, high], elo, elo_interval, los } = meeting.estimate;
     let [none, half, one, more, two] = pairs.counts();
     write!(
         text,
@@ -137,7 +137,7 @@ fn notes(record: &TournamentRecord, summary: &Summary) -> String {
     let ends = summary.endings.iter().map(|(ending, games)| format!("{games} {}", ending.words()));
     lines.push(format!("{} games ended: {}", summary.games, ends.collect::<Vec<_>>().join(", ")));
     lines.push(format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies));
-    let Estimate { score, score_interval, .. } = summary.first_seat;
+    let MatchScore { score, score_interval, .. } = summary.first_seat;
     let [low, high] = score_interval.map(share);
     lines.push(format!("player 1 scored {} % [{low}, {high}], whoever it was", share(score)));
     if let unpaired @ 1.. = summary.unpaired_games {

@@ -23,7 +23,7 @@ pub(crate) struct Grade {
     /// The agent to be graded
     #[arg(long, required_unless_present = "save")]
     agent: Option<AgentSpec>,
-    /// Truth set to grade on [default: the one that comes with the game; every position of a small game]
+    /// ExactValues set to grade on [default: the one that comes with the game; every position of a small game]
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]
     positions: Option<PathBuf>,
     /// Draw this many positions from games and take their values from the game's tables (see `turnstone solve`)
@@ -92,7 +92,7 @@ impl Grade {
             return Ok(TruthSet::read(path, game)?);
         }
         if let Some(count) = self.sample {
-            let Some(truth) = game.truth(&self.tables, Effort::Full)? else {
+            let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
                 bail!("there is no exact truth of {} with these parameters", game.name());
             };
             let sampler = Agent::load(&self.sampler, game)?;

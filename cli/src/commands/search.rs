@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_env::AnyState;
-use turnstone_search::classic::Found;
+use turnstone_search::classic::SearchResult;
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
@@ -65,12 +65,12 @@ impl Search {
         &self,
         game: &dyn PlayableGame,
         state: &AnyState,
-        found: &Found,
+        found: &SearchResult,
         estimate: i32,
         heuristic: &str,
         time: Duration,
     ) -> serde_json::Value {
-        let work = found.work;
+        let stats = found.stats;
         json!({
             "game": game.name(),
             "position": game.position_text(state),
@@ -81,32 +81,32 @@ impl Search {
             "line": line(game, found),
             "heuristic": heuristic,
             "static": estimate,
-            "evaluated": work.evaluated,
-            "nodes": work.nodes,
-            "expanded": work.expanded,
-            "cutoffs": work.cutoffs,
-            "branching": work.branching(),
+            "evaluated": stats.evaluated,
+            "nodes": stats.nodes,
+            "expanded": stats.expanded,
+            "cutoffs": stats.cutoffs,
+            "branching": stats.branching(),
             "depth": found.depth,
             "seconds": time.as_secs_f64(),
-            "nodes_per_second": rate(work.nodes, time),
+            "nodes_per_second": rate(stats.nodes, time),
         })
     }
 }
 
-fn line(game: &dyn PlayableGame, found: &Found) -> Vec<String> {
+fn line(game: &dyn PlayableGame, found: &SearchResult) -> Vec<String> {
     found.line.iter().map(|&action| game.action_text(action)).collect()
 }
 
 /// The figures that the sources of the games ask for.
-fn print_work(found: &Found, time: Duration) {
-    let work = found.work;
+fn print_work(found: &SearchResult, time: Duration) {
+    let stats = found.stats;
     let share = if found.complete { ", to the end of every game that matters" } else { "" };
     println!("depth         {}{share}", found.depth);
-    println!("evaluated     {} positions by static estimation", work.evaluated);
-    println!("nodes         {} positions visited, {} of them expanded", work.nodes, work.expanded);
-    println!("cutoffs       {}", work.cutoffs);
-    println!("branching     {:.2} actions per position expanded, on average", work.branching());
-    println!("time          {:.3} s, {:.1} million nodes/s", time.as_secs_f64(), rate(work.nodes, time) / 1e6);
+    println!("evaluated     {} positions by static estimation", stats.evaluated);
+    println!("nodes         {} positions visited, {} of them expanded", stats.nodes, stats.expanded);
+    println!("cutoffs       {}", stats.cutoffs);
+    println!("branching     {:.2} actions per position expanded, on average", stats.branching());
+    println!("time          {:.3} s, {:.1} million nodes/s", time.as_secs_f64(), rate(stats.nodes, time) / 1e6);
 }
 
 /// Nodes per second.

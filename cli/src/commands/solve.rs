@@ -11,7 +11,7 @@ use clap::Args;
 use turnstone_agents::{Enumeration, PlayableGame};
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
-use turnstone_exact::{MorrisTable, Truth, morris};
+use turnstone_exact::{ExactValues, MorrisTable, morris};
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};

@@ -5,19 +5,18 @@ use std::time::Duration;
 
 use turnstone_env::DynGame;
 
-use turnstone_agents::Thought;
+use turnstone_agents::SearchInfo;
 
 /// An `info` line; `time` is how long the search has taken so far.
-pub(super) fn info(game: &dyn DynGame, thought: &Thought, time: Duration) -> String {
-    let nps = thought.nodes as f64 / time.as_secs_f64().max(1e-6);
-    let mut line =
-        format!("info depth {} nodes {} nps {nps:.0} time {}", thought.depth, thought.nodes, time.as_millis());
-    if let Some(verdict) = &thought.verdict {
-        let [win, draw, loss] = permille(verdict.win_draw_loss);
-        write!(line, " score cp {} wdl {win} {draw} {loss}", verdict.score).expect("a string takes everything");
+pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -> String {
+    let nps = info.nodes as f64 / time.as_secs_f64().max(1e-6);
+    let mut line = format!("info depth {} nodes {} nps {nps:.0} time {}", info.depth, info.nodes, time.as_millis());
+    if let Some(score) = &info.score {
+        let [win, draw, loss] = permille(score.win_draw_loss);
+        write!(line, " score cp {} wdl {win} {draw} {loss}", score.score).expect("a string takes everything");
     }
     line.push_str(" pv");
-    for &action in &thought.line {
+    for &action in &info.line {
         line.push(' ');
         line.push_str(&game.action_text(action));
     }
@@ -51,7 +50,7 @@ fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_agents::Verdict;
+    use turnstone_agents::Score;
     use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
 
@@ -59,12 +58,12 @@ mod tests {
     fn a_thought_is_one_line() {
         let game = Erased::new(Mancala::default());
         let action = game.parse_action("B5").expect("an action");
-        let verdict = Verdict { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
-        let mut thought = Thought { depth: 3, nodes: 500, verdict: Some(verdict), line: vec![action] };
-        let line = info(&game, &thought, Duration::from_millis(250));
+        let score = Score { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
+        let mut info = SearchInfo { depth: 3, nodes: 500, score: Some(score), line: vec![action] };
+        let line = info_line(&game, &info, Duration::from_millis(250));
         assert_eq!(line, "info depth 3 nodes 500 nps 2000 time 250 score cp -4 wdl 300 400 300 pv B5");
-        thought.verdict = None;
-        assert_eq!(info(&game, &thought, Duration::ZERO), "info depth 3 nodes 500 nps 500000000 time 0 pv B5");
+        info.score = None;
+        assert_eq!(info_line(&game, &info, Duration::ZERO), "info depth 3 nodes 500 nps 500000000 time 0 pv B5");
         assert_eq!(complaint("a\0b\nc"), "info string error: a\\u{0}b c");
         assert!(complaint(&"x".repeat(100_000)).len() < 2100);
         assert_eq!(permille([0.0005, 0.0, 0.9995]), [1, 0, 999]);

@@ -9,10 +9,10 @@ use anyhow::{Result, anyhow};
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
-use super::info::{complaint, info};
+use super::info::{complaint, info_line};
 use turnstone_agents::line_io::Output;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{Player, Thinking};
+use turnstone_agents::{Player, SearchRequest};
 
 /// How long the end of the program waits for a search that has been told to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -97,7 +97,7 @@ impl SearchThread {
     }
 
     /// Begins a search of a running position. The thread must be idle.
-    pub(super) fn think(&mut self, line: &Line, limits: Option<Limits>) -> Result<()> {
+    pub(super) fn search(&mut self, line: &Line, limits: Option<Limits>) -> Result<()> {
         let stop = Stop::default();
         self.running = Some(stop.clone());
         self.jobs.send(Job::Think { line: line.clone(), limits, stop }).map_err(|_| failed())
@@ -148,7 +148,7 @@ impl Searcher {
                 _ = finished.send(());
             }
             Job::Think { line, limits, stop } => {
-                let answer = self.think(line, limits, stop);
+                let answer = self.search(line, limits, stop);
                 // First the word that the next search may come, then the answer that lets it come.
                 _ = finished.send(());
                 self.output.line(&answer);
@@ -163,15 +163,15 @@ impl Searcher {
     }
 
     /// Searches a position and returns the line that answers it.
-    fn think(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
+    fn search(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
         for &action in line.since(&self.at).unwrap_or_default() {
             self.player.played(action);
         }
         self.at = line;
         let start = Instant::now();
-        let mut report = |thought: &_| self.output.line(&info(&*self.game, thought, start.elapsed()));
-        let mut thinking = Thinking { limits, control: stop.into(), report: Some(&mut report) };
-        match self.player.think(&self.at.state, &mut thinking, &mut self.rng) {
+        let mut report = |info: &_| self.output.line(&info_line(&*self.game, info, start.elapsed()));
+        let mut request = SearchRequest { limits, control: stop.into(), report: Some(&mut report) };
+        match self.player.search(&self.at.state, &mut request, &mut self.rng) {
             Ok(action) => format!("bestmove {}", self.game.action_text(action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }

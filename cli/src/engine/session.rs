@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
             self.output.line("bestmove none");
             return Ok(());
         }
-        self.search.think(&self.line, go.limits(self.game.mover(&self.line.state)))
+        self.search.search(&self.line, go.limits(self.game.mover(&self.line.state)))
     }
 
     fn query(&self, what: &str) {

@@ -23,7 +23,10 @@ pub(super) fn describe(game: &dyn DynGame, info: &CheckpointInfo, parameters: us
         (VERSION_KEY, json!(VERSION)),
         ("game", json!({ "name": game.name(), "version": game.version(), "params": game.params() })),
         ("observation", observation(spec)),
-        ("actions", json!({ "count": spec.actions, "blocks": blocks(spec), "texts": texts, "turned": spec.turned })),
+        (
+            "actions",
+            json!({ "count": spec.actions, "blocks": blocks(spec), "texts": texts, "turned": spec.second_player_map }),
+        ),
         ("value", json!({ "classes": CLASSES, "of": "mover" })),
         ("symmetries", spec.symmetries.iter().map(symmetry).collect()),
         ("network", network),

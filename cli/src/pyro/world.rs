@@ -5,7 +5,7 @@
 use std::fmt;
 
 use turnstone_env::games::{Konane, konane};
-use turnstone_env::seeds::konane::format_move;
+use turnstone_env::reference::konane::format_move;
 use turnstone_env::{Action, Game, Side, try_play};
 
 use super::letter;

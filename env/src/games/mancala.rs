@@ -116,7 +116,7 @@ impl Game for Mancala {
             ],
             actions: points,
             blocks: vec![("SOW", points)],
-            turned: Some((0..2 * pits).rev().collect()),
+            second_player_map: Some((0..2 * pits).rev().collect()),
             margin_scale: Some(f32::from(self.total()) / 4.0),
         }
     }

@@ -24,7 +24,7 @@
 mod ban;
 mod board;
 mod state;
-pub mod seed;
+pub mod reference;
 mod text;
 
 use std::sync::LazyLock;
@@ -105,7 +105,7 @@ impl Game for Morabaraba {
             actions: Board::ACTIONS,
             blocks: Board::blocks("SHOOT"),
             symmetries: SYMMETRIES.clone(),
-            turned: None,
+            second_player_map: None,
             margin_scale: Some(f32::from(self.cows) / 3.0),
         }
     }

@@ -23,7 +23,7 @@
 
 mod board;
 mod state;
-pub mod seed;
+pub mod reference;
 
 use std::sync::LazyLock;
 
@@ -98,7 +98,7 @@ impl Game for Morris {
             actions: Board::ACTIONS,
             blocks: Board::blocks("REMOVE"),
             symmetries: SYMMETRIES.clone(),
-            turned: None,
+            second_player_map: None,
             margin_scale: None,
         }
     }

@@ -66,7 +66,7 @@ impl Game for MuTorere {
             actions: MOVES.len(),
             blocks: vec![("MOVE", MOVES.len())],
             symmetries: automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect(),
-            turned: None,
+            second_player_map: None,
             margin_scale: None,
         }
     }

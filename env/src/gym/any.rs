@@ -6,7 +6,7 @@ use crate::action::Action;
 use crate::error::Error;
 use crate::game::{Game, Spec};
 use crate::gym::env::{Env, TimeStep};
-use crate::gym::vec_env::{Batch, VecEnv};
+use crate::gym::vec_env::{VecEnv, VecStep};
 use crate::outcome::Outcome;
 
 /// An [`Env`] whose game was chosen at run time.
@@ -69,19 +69,19 @@ pub trait AnyVecEnv: Debug + Send {
     fn envs(&self) -> usize;
 
     /// See [`VecEnv::reset`].
-    fn reset(&mut self, seed: Option<u64>) -> Batch<'_>;
+    fn reset(&mut self, seed: Option<u64>) -> VecStep<'_>;
 
     /// See [`VecEnv::step`].
     ///
     /// # Errors
     /// The number of actions is wrong or one is illegal; nothing is played.
-    fn step(&mut self, actions: &[Action]) -> Result<Batch<'_>, Error>;
+    fn step(&mut self, actions: &[Action]) -> Result<VecStep<'_>, Error>;
 
     /// See [`VecEnv::sample`].
     fn sample(&mut self, actions: &mut Vec<Action>);
 
     /// What the last reset or step left in the buffers.
-    fn batch(&self) -> Batch<'_>;
+    fn batch(&self) -> VecStep<'_>;
 
     /// The position of an env in the game's notation.
     fn position(&self, env: usize) -> String;
@@ -153,11 +153,11 @@ impl<G: Game> AnyVecEnv for VecEnv<G> {
         self.envs()
     }
 
-    fn reset(&mut self, seed: Option<u64>) -> Batch<'_> {
+    fn reset(&mut self, seed: Option<u64>) -> VecStep<'_> {
         self.reset(seed)
     }
 
-    fn step(&mut self, actions: &[Action]) -> Result<Batch<'_>, Error> {
+    fn step(&mut self, actions: &[Action]) -> Result<VecStep<'_>, Error> {
         self.step(actions)
     }
 
@@ -165,7 +165,7 @@ impl<G: Game> AnyVecEnv for VecEnv<G> {
         self.sample(actions);
     }
 
-    fn batch(&self) -> Batch<'_> {
+    fn batch(&self) -> VecStep<'_> {
         self.batch()
     }
 

@@ -17,7 +17,7 @@ use crate::side::Side;
 /// An env whose game ended in the step has started a new one in the same step (Gymnasium's same-step autoreset): its
 /// rewards, flags and outcome are those of the game that ended, its observation, mask and mover those of the new game.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Batch<'a> {
+pub struct VecStep<'a> {
     /// `[envs, planes, height, width]`, each as seen by its mover (see [`Spec`]).
     pub observations: &'a [f32],
     /// `[envs, actions]`, true = legal. No row is all false.
@@ -160,7 +160,7 @@ impl<G: Game> VecEnv<G> {
     }
 
     /// Starts a new game in every env. A seed restarts all random streams; without one they go on.
-    pub fn reset(&mut self, seed: Option<u64>) -> Batch<'_> {
+    pub fn reset(&mut self, seed: Option<u64>) -> VecStep<'_> {
         let mut seeds = seed.map(Xoshiro256PlusPlus::seed_from_u64);
         for lane in &mut self.lanes {
             if let Some(seeds) = &mut seeds {
@@ -184,7 +184,7 @@ impl<G: Game> VecEnv<G> {
     ///
     /// # Errors
     /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
-    pub fn step(&mut self, actions: &[Action]) -> Result<Batch<'_>, Error> {
+    pub fn step(&mut self, actions: &[Action]) -> Result<VecStep<'_>, Error> {
         self.check(actions)?;
         let (game, shape) = (&self.game, &self.shape);
         let part = self.lanes.len().div_ceil(self.threads);
@@ -219,9 +219,9 @@ impl<G: Game> VecEnv<G> {
     }
 
     /// What the last reset or step left in the buffers.
-    pub fn batch(&self) -> Batch<'_> {
+    pub fn batch(&self) -> VecStep<'_> {
         let Buffers { observations, masks, rewards, terminated, truncated, movers, outcomes } = &self.buffers;
-        Batch { observations, masks, rewards, terminated, truncated, movers, outcomes }
+        VecStep { observations, masks, rewards, terminated, truncated, movers, outcomes }
     }
 
     /// Gathers what the lanes hold of the last step into the buffers.

@@ -10,7 +10,7 @@ use super::layers::{FEWEST, identity, midgame_name, opening_name, pieces};
 use super::midgame::DRAW;
 use super::opening::{self, DRAWN, Hands, LOSS, Places, WIN};
 use crate::table_file::{Section, TableError, TableFile};
-use crate::truth::Truth;
+use crate::values::ExactValues;
 
 /// The exact values of all positions, in a file mapped into memory.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl MorrisTable {
     }
 }
 
-impl Truth<Morris> for MorrisTable {
+impl ExactValues<Morris> for MorrisTable {
     fn value(&self, game: &Morris, state: &State) -> Option<i8> {
         let mover = game.mover(state);
         let relative = self.entry(state, mover)?.value as i8 - DRAWN as i8;

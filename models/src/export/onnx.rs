@@ -7,7 +7,7 @@ use super::messages::{
     AttributeProto, Dimension, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,
     TensorProto, TensorShapeProto, TensorType, TypeProto, ValueInfoProto,
 };
-use super::operators::{Attribute, OBSERVATION, OPSET, POLICY_LOGITS, Step, VALUE_LOGITS};
+use super::operators::{Attribute, ForwardStep, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS};
 use crate::checkpoint::CheckpointInfo;
 use crate::config::OUTCOMES;
 use crate::tensor_file::Fault;
@@ -61,7 +61,7 @@ fn initialiser(name: &str, data_type: i32, shape: &[usize], raw_data: Vec<u8>) -
     TensorProto { dims, data_type, name: name.into(), raw_data }
 }
 
-fn node(step: &Step) -> NodeProto {
+fn node(step: &ForwardStep) -> NodeProto {
     let attribute = |(&name, value): (&&str, &Attribute)| match value {
         Attribute::Int(i) => {
             AttributeProto { name: name.into(), i: Some(*i), ints: Vec::new(), kind: AttributeProto::INT }

@@ -16,7 +16,7 @@ pub const VALUE_LOGITS: &str = "value_logits";
 
 /// One operator of the ONNX standard, applied to named tensors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
+pub struct ForwardStep {
     /// The operator's name in the standard.
     pub operator: &'static str,
     /// Names of its inputs: the observation, parameters, constants, and outputs of earlier steps.
@@ -47,7 +47,7 @@ pub struct ForwardPass {
     /// Integer vectors by name: shapes, axes, indices.
     pub constants: BTreeMap<String, Vec<i64>>,
     /// The operators.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ForwardStep>,
 }
 
 impl ForwardPass {
@@ -58,7 +58,7 @@ impl ForwardPass {
     /// Adds a step and returns the name of its output.
     fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
         let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
-        self.steps.push(Step { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });
+        self.steps.push(ForwardStep { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });
         output.to_owned()
     }
 

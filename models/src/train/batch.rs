@@ -23,7 +23,7 @@ pub struct Example<'a> {
 
 /// Examples of one shape in contiguous buffers. `clear` keeps the memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Batch {
+pub struct TrainingBatch {
     shape: Shape,
     inputs: Vec<f32>,
     legal: Vec<bool>,
@@ -79,11 +79,11 @@ pub enum BatchError {
     },
 }
 
-impl Batch {
+impl TrainingBatch {
     /// Creates an empty batch for games of this shape.
-    pub fn new(shape: Shape) -> Batch {
+    pub fn new(shape: Shape) -> TrainingBatch {
         let (inputs, policy, value, auxiliary) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Batch { shape, inputs, legal: Vec::new(), policy, value, auxiliary }
+        TrainingBatch { shape, inputs, legal: Vec::new(), policy, value, auxiliary }
     }
 
     /// Appends an example. The batch is unchanged after an error.
@@ -139,10 +139,10 @@ impl Batch {
     }
 
     /// Copies `count` examples from the row `first` on.
-    pub(crate) fn rows(&self, first: usize, count: usize) -> Batch {
+    pub(crate) fn rows(&self, first: usize, count: usize) -> TrainingBatch {
         let [inputs, actions] = self.shape.sizes();
         let part = |data: &[f32], width: usize| data[first * width..][..count * width].to_vec();
-        Batch {
+        TrainingBatch {
             shape: self.shape.clone(),
             inputs: part(&self.inputs, inputs),
             legal: self.legal[first * actions..][..count * actions].to_vec(),
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn rows_lie_side_by_side() {
-        let mut batch = Batch::new(Shape::flat(2, 3));
+        let mut batch = TrainingBatch::new(Shape::flat(2, 3));
         batch.push(GOOD).unwrap();
         batch.push(Example { inputs: &[3.0, 4.0], ..GOOD }).unwrap();
         assert_eq!(batch.len(), 2);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn faults_are_named_and_leave_the_batch_alone() {
-        let mut batch = Batch::new(Shape::flat(2, 3));
+        let mut batch = TrainingBatch::new(Shape::flat(2, 3));
         let mut error = |example: Example<'_>| batch.push(example).unwrap_err().to_string();
         assert_eq!(error(Example { inputs: &[1.0], ..GOOD }), "an example has 1 inputs, not 2");
         assert_eq!(error(Example { inputs: &[1.0, f32::NAN], ..GOOD }), "input 1 of an example is not finite");

@@ -4,7 +4,7 @@ use burn::tensor::Device;
 use serde::Serialize;
 
 use super::adamw::{self, Rule};
-use super::batch::Batch;
+use super::batch::TrainingBatch;
 use super::config::{LearnError, OptimiserConfig};
 use super::loss::{masked_loss, matrix};
 use super::network::{PolicyValueNet, read};
@@ -63,14 +63,14 @@ struct Part {
 /// A network in training.
 ///
 /// ```
-/// use turnstone_models::{Batch, Example, Learner, NetworkConfig, OptimiserConfig, Shape};
+/// use turnstone_models::{TrainingBatch, Example, Learner, NetworkConfig, OptimiserConfig, Shape};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // One training step on one position of a game with four inputs and three actions.
 /// let shape = Shape::flat(4, 3);
 /// let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
 /// let mut learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 7)?;
-/// let mut batch = Batch::new(shape);
+/// let mut batch = TrainingBatch::new(shape);
 /// batch.push(Example {
 ///     inputs: &[1.0, 0.0, 0.0, 1.0],
 ///     legal: &[true, false, true],
@@ -152,7 +152,7 @@ impl Learner {
     /// # Errors
     /// The batch is empty or of another shape, the learning rate is out of range, or the loss or the gradient is not
     /// finite. The learner is unchanged after an error.
-    pub fn step(&mut self, batch: &Batch, learning_rate: f64) -> Result<StepReport, LearnError> {
+    pub fn step(&mut self, batch: &TrainingBatch, learning_rate: f64) -> Result<StepReport, LearnError> {
         self.check(batch, learning_rate)?;
         let step = self.state.steps + 1;
         let finite = |what, value: f64| {
@@ -178,7 +178,7 @@ impl Learner {
         Ok(report)
     }
 
-    fn check(&self, batch: &Batch, learning_rate: f64) -> Result<(), LearnError> {
+    fn check(&self, batch: &TrainingBatch, learning_rate: f64) -> Result<(), LearnError> {
         if batch.is_empty() {
             return Err(LearnError::EmptyBatch);
         }
@@ -194,7 +194,7 @@ impl Learner {
 
     /// Computes loss and gradients, on parts of the batch if that is faster. Neither the parts nor the order in which they
     /// are added depend on the number of threads, so the result does not either.
-    fn differentiate(&self, batch: &Batch) -> Result<(StepReport, Weights), LearnError> {
+    fn differentiate(&self, batch: &TrainingBatch) -> Result<(StepReport, Weights), LearnError> {
         let rows = rows_at_once(&self.state.network, &self.state.shape).min(batch.len());
         let starts: Vec<usize> = (0..batch.len()).step_by(rows).collect();
         let (mut report, mut gradients) = (StepReport::default(), self.state.weights.zeros_like());
@@ -207,7 +207,12 @@ impl Learner {
     }
 
     /// Computes loss and gradients of each part of the batch: up to `rows` rows from each of `starts`.
-    fn differentiate_parts(&self, batch: &Batch, rows: usize, starts: &[usize]) -> Result<Vec<Part>, LearnError> {
+    fn differentiate_parts(
+        &self,
+        batch: &TrainingBatch,
+        rows: usize,
+        starts: &[usize],
+    ) -> Result<Vec<Part>, LearnError> {
         let work = |starts: &[usize]| -> Result<Vec<Part>, LearnError> {
             let net = self.network()?; // one per thread: graphs of burn that share parameters wait for each other
             let part = |&start: &usize| self.differentiate_part(&net, batch, start, rows.min(batch.len() - start));
@@ -232,7 +237,7 @@ impl Learner {
         PolicyValueNet::new(network, shape, weights, &self.device)
     }
 
-    fn differentiate_part(&self, net: &PolicyValueNet, batch: &Batch, start: usize, rows: usize) -> Part {
+    fn differentiate_part(&self, net: &PolicyValueNet, batch: &TrainingBatch, start: usize, rows: usize) -> Part {
         let part = batch.rows(start, rows);
         let output = net.forward(matrix(part.inputs(), self.state.shape.inputs, &self.device));
         let loss = masked_loss(output, &part, &self.optimiser.loss_weights(), &self.device);
@@ -285,7 +290,7 @@ fn rows_at_once(network: &NetworkConfig, shape: &Shape) -> usize {
 }
 
 /// Mean entropy of the policies with logarithms `log_policy`, `[batch, actions]`.
-fn entropy(log_policy: &[f32], batch: &Batch) -> f64 {
+fn entropy(log_policy: &[f32], batch: &TrainingBatch) -> f64 {
     let legal = log_policy.iter().zip(batch.legal()).filter(|(_, legal)| **legal);
     legal.map(|(&log, _)| f64::from(-log * log.exp())).sum::<f64>() / batch.len() as f64
 }

@@ -3,7 +3,7 @@
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 
-use super::batch::Batch;
+use super::batch::TrainingBatch;
 use super::network::Output;
 use crate::config::{AUXILIARY, OUTCOMES};
 
@@ -49,7 +49,7 @@ pub fn masked_log_policy(logits: Tensor<2>, illegal: Tensor<2, Bool>) -> Tensor<
 ///
 /// # Panics
 /// If the batch is empty, or its shape differs from that of the output.
-pub fn masked_loss(output: Output, batch: &Batch, weights: &LossWeights, device: &Device) -> Loss {
+pub fn masked_loss(output: Output, batch: &TrainingBatch, weights: &LossWeights, device: &Device) -> Loss {
     let (rows, actions) = (batch.len(), batch.shape().actions);
     assert!(rows > 0, "an empty batch has no loss");
     let illegal: Vec<bool> = batch.legal().iter().map(|legal| !legal).collect();
@@ -100,8 +100,8 @@ mod tests {
     const SHAPE: Shape = Shape::flat(3, 4);
     const WEIGHTS: LossWeights = LossWeights { value: 0.7, margin: 0.4, plies_left: 0.3 };
 
-    fn batch() -> Batch {
-        let mut batch = Batch::new(SHAPE);
+    fn batch() -> TrainingBatch {
+        let mut batch = TrainingBatch::new(SHAPE);
         let (a, b) = (&[1.0, -0.5, 0.25], &[-0.3, 0.8, 1.2]);
         let (policy_a, policy_b) = (&[0.1, 0.0, 0.6, 0.3], &[0.0, 0.0, 0.0, 1.0]);
         let legal_a = &[true, false, true, true];
@@ -147,7 +147,7 @@ mod tests {
     }
 
     /// The loss in plain `f64`, straight from the definitions: forward pass, mask, cross-entropies, squared errors.
-    fn reference_loss(parameters: &[Vec<f64>], blocks: usize, batch: &Batch) -> f64 {
+    fn reference_loss(parameters: &[Vec<f64>], blocks: usize, batch: &TrainingBatch) -> f64 {
         let dense = |x: &[f64], layer: usize, rectify: bool| -> Vec<f64> {
             let (weight, bias) = (&parameters[2 * layer], &parameters[2 * layer + 1]);
             let row = |out: usize| bias[out] + (0..x.len()).map(|i| x[i] * weight[i * bias.len() + out]).sum::<f64>();

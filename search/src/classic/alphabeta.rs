@@ -12,7 +12,7 @@ use turnstone_env::{Action, ActionList, Game, Side};
 
 use self::ordering::{Ordering, Queue};
 use self::table::{Bound, Known, Table};
-use super::found::{Found, Lines, Work, prefers};
+use super::found::{Lines, SearchResult, SearchStats, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
 use super::limits::{Control, Limits, Watch};
 
@@ -29,7 +29,7 @@ pub const MAX_DEPTH: u32 = 128;
 /// let game = Mancala::default();
 /// let mut search = AlphaBeta::new(&game, StoreDifference).with_table(1 << 20);
 /// let found = search.deepen(&game.start(), &Limits::nodes(100_000));
-/// assert!(found.depth >= 8 && found.work.nodes <= 100_000);
+/// assert!(found.depth >= 8 && found.stats.nodes <= 100_000);
 /// ```
 #[derive(Debug)]
 pub struct AlphaBeta<G: Game, H> {
@@ -44,7 +44,7 @@ pub struct AlphaBeta<G: Game, H> {
     /// Scores beyond it are wins and losses, counted in plies from the root.
     band: i32,
     watch: Watch,
-    work: Work,
+    stats: SearchStats,
     /// Estimates, and stored scores with estimates in them, that had a part in the search so far.
     estimates: u64,
 }
@@ -121,7 +121,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             lines: Lines::default(),
             band: i32::MAX,
             watch: Watch::start(&Limits::default(), &Control::default()),
-            work: Work::default(),
+            stats: SearchStats::default(),
             estimates: 0,
         }
     }
@@ -148,12 +148,12 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// Searches to a fixed depth with the heuristic's scores unchanged: returns the action and score of
     /// [`Minimax`](super::Minimax), as the searches of the games' sources do. The distance to a win does not count.
-    pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
+    pub fn search(&mut self, state: &G::State, depth: u32) -> SearchResult {
         self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
     /// Like [`AlphaBeta::search`], within limits. The result has no action if a limit or the flag ends the search first.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> SearchResult {
         self.begin(i32::MAX, limits, control);
         let Some(mut actions) = self.root_actions(state, depth) else { return self.without_action(state, depth) };
         // With a table, shallow searches cost little and teach it the actions to try first.
@@ -164,14 +164,14 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         let before = self.estimates;
         match self.search_root(state, depth, &mut actions) {
             Some(best) if !self.watch.stopped() => self.found(best, depth, before),
-            _ => Found { work: self.work, ..Found::default() },
+            _ => SearchResult { stats: self.stats, ..SearchResult::default() },
         }
     }
 
     /// Searches by iterative deepening until a limit is reached or a deeper search cannot change the result: the score
     /// is a proven win or loss, or contains no estimate. The score of a win is one less for each ply to it, so that the
     /// soonest win and the latest loss are chosen.
-    pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> Found {
+    pub fn deepen(&mut self, state: &G::State, limits: &Limits) -> SearchResult {
         self.deepen_until(state, limits, &Control::default(), &mut |_| {})
     }
 
@@ -181,15 +181,16 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         state: &G::State,
         limits: &Limits,
         control: &Control,
-        report: &mut dyn FnMut(&Found),
-    ) -> Found {
+        report: &mut dyn FnMut(&SearchResult),
+    ) -> SearchResult {
         self.begin(self.heuristic.won() - WIN_BAND, limits, control);
         let Some(mut actions) = self.root_actions(state, 1) else { return self.without_action(state, 0) };
         let score = self.heuristic.estimate(&self.game, state);
-        let mut found = Found { action: Some(actions[0]), score, line: vec![actions[0]], ..Found::default() };
+        let mut found =
+            SearchResult { action: Some(actions[0]), score, line: vec![actions[0]], ..SearchResult::default() };
         let forced = actions.len() == 1 && self.watch.is_timed();
         for depth in 1..=MAX_DEPTH {
-            if !self.watch.may_begin(depth, self.work.nodes) {
+            if !self.watch.may_begin(depth, self.stats.nodes) {
                 break;
             }
             let before = self.estimates;
@@ -205,7 +206,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
             }
         }
         found.complete &= !self.watch.stopped();
-        found.work = self.work;
+        found.stats = self.stats;
         found
     }
 
@@ -215,7 +216,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         }
         self.band = band;
         self.watch = Watch::start(limits, control);
-        (self.work, self.estimates) = (Work::default(), 0);
+        (self.stats, self.estimates) = (SearchStats::default(), 0);
         self.ordering.begin();
         if let Some(table) = &mut self.table {
             table.begin();
@@ -230,17 +231,17 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 
     /// The result where there is no action to choose: the position's static score.
-    fn without_action(&mut self, state: &G::State, depth: u32) -> Found {
+    fn without_action(&mut self, state: &G::State, depth: u32) -> SearchResult {
         self.lines.reset(0);
         let score = self.leaf(state, 0);
-        let (complete, work) = (self.estimates == 0, self.work);
-        Found { action: None, score, depth, complete, line: Vec::new(), work }
+        let (complete, work) = (self.estimates == 0, self.stats);
+        SearchResult { action: None, score, depth, complete, line: Vec::new(), stats: work }
     }
 
-    fn found(&self, best: Best, depth: u32, estimates_before: u64) -> Found {
+    fn found(&self, best: Best, depth: u32, estimates_before: u64) -> SearchResult {
         let complete = self.estimates == estimates_before;
         let line = self.lines.from(0).to_vec();
-        Found { action: Some(best.action), score: best.score, depth, complete, line, work: self.work }
+        SearchResult { action: Some(best.action), score: best.score, depth, complete, line, stats: self.stats }
     }
 
     /// Searches all actions of the root and moves the best to the front; `None` if it was stopped before the first was
@@ -248,16 +249,16 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// found best.
     fn search_root(&mut self, state: &G::State, depth: u32, actions: &mut [Action]) -> Option<Best> {
         self.reserve(depth);
-        self.work.expand(actions.len());
+        self.stats.expand(actions.len());
         let mover = self.game.mover(state);
         let mut best: Option<Best> = None;
         for i in 0..actions.len() {
-            if self.watch.is_over(self.work.nodes) {
+            if self.watch.is_over(self.stats.nodes) {
                 break;
             }
             let mut next = *state;
             self.game.play(&mut next, actions[i]);
-            self.work.nodes += 1;
+            self.stats.nodes += 1;
             // An earlier action needs to be as good to take the place of the best, a later one better.
             let mut window = Window::ALL;
             if let Some(Best { action, score }) = best {
@@ -320,18 +321,18 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     ) -> i32 {
         let mover = self.game.mover(state);
         let estimates_before = self.estimates;
-        self.work.expand(legal.len());
+        self.stats.expand(legal.len());
         let mut queue = std::mem::take(&mut self.queues[ply]);
         self.ordering.rank(ply, mover, legal, first, &mut queue);
         let mut rest = window;
         let mut best: Option<Best> = None;
         while let Some(action) = queue.take() {
-            if self.watch.is_over(self.work.nodes) {
+            if self.watch.is_over(self.stats.nodes) {
                 break;
             }
             let mut next = *state;
             self.game.play(&mut next, action);
-            self.work.nodes += 1;
+            self.stats.nodes += 1;
             let score = match best {
                 Some(_) if depth > 2 => self.scout(&next, depth - 1, ply + 1, rest, mover),
                 _ => self.child(&next, depth - 1, ply + 1, rest),
@@ -346,7 +347,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
                 }
                 rest.assure(mover, score);
                 if rest.is_empty() {
-                    self.work.cutoffs += 1;
+                    self.stats.cutoffs += 1;
                     self.ordering.reward(ply, mover, action, depth);
                     break;
                 }
@@ -400,7 +401,7 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     /// The static score of a position at the end of the depth, or of a finished game.
     #[inline]
     fn leaf(&mut self, state: &G::State, ply: usize) -> i32 {
-        self.work.evaluated += 1;
+        self.stats.evaluated += 1;
         match self.game.outcome(state) {
             Some(outcome) => {
                 let score = self.heuristic.final_score(&self.game, state, &outcome);

@@ -2,9 +2,9 @@
 
 use turnstone_env::Game;
 
-use super::found::Found;
+use super::found::SearchResult;
+use super::game_tree::{KeptTree, MOST_POSITIONS};
 use super::heuristic::Heuristic;
-use super::kept_tree::{KeptTree, MOST_POSITIONS};
 use super::limits::{Control, Limits, Watch};
 
 /// Best-first minimax search (Korf and Chickering, 1996): A* adapted to two players.
@@ -34,19 +34,25 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
     /// The best action after `positions` positions have been evaluated, at most [`MOST_POSITIONS`]. All children of a
     /// position are evaluated together, so it may be a few more; the root's always are. The depth in the result is the
     /// length of the best line.
-    pub fn search(&mut self, state: &G::State, positions: u64) -> Found {
+    pub fn search(&mut self, state: &G::State, positions: u64) -> SearchResult {
         self.search_within(state, positions, &Limits::default(), &Control::default())
     }
 
     /// Like [`BestFirst::search`], within limits. If a limit or the flag ends the search, the result is the best so far.
-    pub fn search_within(&mut self, state: &G::State, positions: u64, limits: &Limits, control: &Control) -> Found {
+    pub fn search_within(
+        &mut self,
+        state: &G::State,
+        positions: u64,
+        limits: &Limits,
+        control: &Control,
+    ) -> SearchResult {
         let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         let most = positions.min(MOST_POSITIONS as u64);
         tree.plant(state);
         loop {
             let leaf = tree.end_of_best_line();
-            let enough = tree.work.nodes >= most || watch.is_over(tree.work.nodes);
+            let enough = tree.stats.nodes >= most || watch.is_over(tree.stats.nodes);
             if (leaf != 0 && enough) || tree.is_over(leaf) {
                 break;
             }
@@ -62,6 +68,6 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
         let line = tree.best_actions();
         let (action, depth) = (line.first().copied(), line.len() as u32);
         let complete = !watch.stopped() && tree.is_complete();
-        Found { action, score: tree.score(0), depth, complete, line, work: tree.work }
+        SearchResult { action, score: tree.score(0), depth, complete, line, stats: tree.stats }
     }
 }

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use turnstone_env::Game;
 
-use super::found::Found;
+use super::found::SearchResult;
+use super::game_tree::{KeptTree, MOST_POSITIONS};
 use super::heuristic::Heuristic;
-use super::kept_tree::{KeptTree, MOST_POSITIONS};
 use super::limits::{Control, Limits, NODES_PER_LOOK, Watch};
 
 /// Breadth-first search to a fixed depth (two plies in Konane's exercise): positions are generated level by level, those
@@ -31,13 +31,13 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
     }
 
     /// The best action after generating `depth` levels of positions.
-    pub fn search(&mut self, state: &G::State, depth: u32) -> Found {
+    pub fn search(&mut self, state: &G::State, depth: u32) -> SearchResult {
         self.search_within(state, depth, &Limits::default(), &Control::default())
     }
 
     /// Like [`BreadthFirst::search`], within limits. The result has no action if a limit or the flag ends the search
     /// first.
-    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> Found {
+    pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> SearchResult {
         let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         tree.plant(state);
@@ -45,7 +45,7 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
         while reached < depth && !level.is_empty() && fits(tree, level.clone(), &mut watch) {
             let next = tree.len();
             for node in level {
-                if watch.is_over(tree.work.nodes) {
+                if watch.is_over(tree.stats.nodes) {
                     break;
                 }
                 tree.expand(node);
@@ -59,18 +59,18 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
             }
         }
         if watch.stopped() {
-            return Found { work: tree.work, ..Found::default() };
+            return SearchResult { stats: tree.stats, ..SearchResult::default() };
         }
         let line = tree.best_actions();
         let (action, score, complete) = (line.first().copied(), tree.score(0), tree.is_complete());
-        Found { action, score, depth: reached, complete, line, work: tree.work }
+        SearchResult { action, score, depth: reached, complete, line, stats: tree.stats }
     }
 }
 
 /// Whether a loop over all nodes may go on with this one.
 fn goes_on<G: Game, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: &mut Watch) -> bool {
     if (node as u64).is_multiple_of(NODES_PER_LOOK) {
-        watch.look(tree.work.nodes);
+        watch.look(tree.stats.nodes);
     }
     !watch.stopped()
 }

@@ -4,7 +4,7 @@ use turnstone_env::{Action, Side};
 
 /// Result of a classical search.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Found {
+pub struct SearchResult {
     /// The best action, the first in the order of actions among equals (as the games' sources break ties). `None` if the
     /// game is over, the depth is 0, or a search to a fixed depth was stopped.
     pub action: Option<Action>,
@@ -17,12 +17,12 @@ pub struct Found {
     /// The principal variation as far as it is known, the best action first.
     pub line: Vec<Action>,
     /// Statistics of the search.
-    pub work: Work,
+    pub stats: SearchStats,
 }
 
 /// Statistics of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Work {
+pub struct SearchStats {
     /// Positions visited below the root.
     pub nodes: u64,
     /// Positions evaluated by static estimation, finished games included.
@@ -35,7 +35,7 @@ pub struct Work {
     pub cutoffs: u64,
 }
 
-impl Work {
+impl SearchStats {
     /// The average branching factor: legal actions per position expanded.
     #[must_use]
     pub fn branching(&self) -> f64 {

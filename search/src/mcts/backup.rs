@@ -2,13 +2,13 @@
 
 use turnstone_env::Game;
 
-use crate::evaluator::Estimate;
+use crate::evaluator::Evaluation;
 
 use super::tree::{EdgeId, NodeId, Tree};
 
 /// Adds the value of the leaf at the end of `path` to every edge and node above it. From a proven node on, its exact
 /// value is backed up instead.
-pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Estimate) {
+pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Evaluation) {
     let mut estimate = arrive(tree, leaf, estimate);
     let mut proven = tree.nodes[leaf as usize].proven;
     for &(node, edge) in path.iter().rev() {
@@ -26,9 +26,9 @@ pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], lea
 }
 
 /// Counts a visit of a node and returns the value to back up further: the exact one if the node is proven.
-fn arrive<G: Game>(tree: &mut Tree<G>, node: NodeId, estimate: Estimate) -> Estimate {
+fn arrive<G: Game>(tree: &mut Tree<G>, node: NodeId, estimate: Evaluation) -> Evaluation {
     let node = &mut tree.nodes[node as usize];
-    let estimate = node.proven.map_or(estimate, Estimate::exact);
+    let estimate = node.proven.map_or(estimate, Evaluation::exact);
     node.visits += 1;
     node.value_sum += estimate.value;
     node.draw_sum += estimate.draw;

@@ -69,7 +69,7 @@ impl Constants {
                 Method::Puct(Puct { c_puct, fpu_reduction, noise: None, forced_playouts })
             }
             Self::Gumbel { considered, c_visit, c_scale } => {
-                Method::Gumbel(Gumbel { considered, c_visit, c_scale, noise_scale: 0.0 })
+                Method::Gumbel(Gumbel { max_num_considered_actions: considered, c_visit, c_scale, gumbel_scale: 0.0 })
             }
         }
     }
@@ -95,10 +95,10 @@ impl<G: Game> Run<'_, G> {
         let mut next = checkpoints.next();
         loop {
             let step = self.mcts.step(self.game);
-            if step == Step::Done {
+            if step == SearchStep::Done {
                 break;
             }
-            if step == Step::Leaf {
+            if step == SearchStep::Leaf {
                 self.answer();
             }
             let done = self.stage.simulations - self.mcts.simulations_left();
@@ -119,7 +119,7 @@ impl<G: Game> Run<'_, G> {
         let Some((value, draw, priors)) = self.golden.evaluations.get(&position) else {
             panic!("{position} is not a position that the search should reach");
         };
-        self.mcts.apply(priors, Estimate { value: *value, draw: *draw });
+        self.mcts.apply(priors, Evaluation { value: *value, draw: *draw });
         if root {
             self.set_noise();
         }
@@ -179,7 +179,7 @@ fn read(name: &str) -> String {
 fn compare<G: Game>(name: &str, golden: &Golden, game: &G, start: G::State) {
     for (number, search) in golden.searches.iter().enumerate() {
         let mut mcts = Mcts::new(game, start);
-        mcts.value_draws(game, Side::First, search.draw_value);
+        mcts.set_contempt(game, Side::First, search.draw_value);
         for (stage_number, stage) in search.stages.iter().enumerate() {
             let label = format!("{name}, search {number} by {}, stage {stage_number}", search.source);
             Run { game, golden, constants: &search.method, stage, mcts: &mut mcts }.run(&label);

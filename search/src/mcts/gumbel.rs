@@ -9,7 +9,7 @@ use turnstone_env::Game;
 
 use super::method::Gumbel;
 use super::tree::{Edge, EdgeId, NodeId, Tree};
-use crate::evaluator::Estimate;
+use crate::evaluator::Evaluation;
 
 /// State of the sequential halving at the root.
 #[derive(Clone, Default, Debug)]
@@ -26,10 +26,10 @@ impl Root {
     /// Begins a search of `simulations` simulations at a node with these edges.
     pub(super) fn begin(&mut self, edges: &[Edge], config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
         self.gumbels.clear();
-        self.gumbels.extend(edges.iter().map(|_| config.noise_scale * sample(rng)));
+        self.gumbels.extend(edges.iter().map(|_| config.gumbel_scale * sample(rng)));
         self.before.clear();
         self.before.extend(edges.iter().map(|edge| edge.visits));
-        considered_visits(config.considered.min(edges.len() as u32), simulations, &mut self.schedule);
+        considered_visits(config.max_num_considered_actions.min(edges.len() as u32), simulations, &mut self.schedule);
         self.schedule.reverse();
     }
 
@@ -126,7 +126,7 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 ///
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
 /// underestimates what the mover can get.
-pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Estimate> {
+pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
     let completed = Completed::of(tree, node, config);
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
     for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
@@ -135,7 +135,7 @@ pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &
         value += weight * child.value;
         draw += weight * child.draw;
     }
-    (sum > 0.0).then(|| Estimate { value: value / sum, draw: draw / sum })
+    (sum > 0.0).then(|| Evaluation { value: value / sum, draw: draw / sum })
 }
 
 /// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
@@ -147,7 +147,7 @@ struct Completed {
     /// Value of a draw for the first side.
     draw_value: f32,
     /// The completed value of unvisited actions, `v_mix`.
-    mixed: f32,
+    mixed_value: f32,
     /// The greatest value, subtracted before exponentials are taken.
     greatest: f32,
     /// The factor of `q`: `(c_visit + max N) c_scale`, halved because `q` is twice as wide as the paper's.
@@ -164,7 +164,7 @@ impl Completed {
         let mut greatest = -1.0f32;
         for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
             let mean = edge.value_sum / edge.visits as f32;
-            let q = sign * edge.proven.map_or(mean, |value| tree.worth(Estimate::exact(value)));
+            let q = sign * edge.proven.map_or(mean, |value| tree.worth(Evaluation::exact(value)));
             visits += edge.visits;
             most = most.max(edge.visits);
             prior += edge.prior;
@@ -173,9 +173,9 @@ impl Completed {
         }
         let raw = sign * parent.value;
         let known = if prior > 0.0 { weighted / prior } else { 0.0 };
-        let mixed = (raw + visits as f32 * known) / (1.0 + visits as f32);
+        let mixed_value = (raw + visits as f32 * known) / (1.0 + visits as f32);
         let scale = (config.c_visit + most as f32) * config.c_scale / 2.0;
-        Self { sign, draw_value: tree.draw_value, mixed, greatest: greatest.max(mixed), scale, visits }
+        Self { sign, draw_value: tree.draw_value, mixed_value, greatest: greatest.max(mixed_value), scale, visits }
     }
 
     /// The completed value of an edge, or [`LOST`].
@@ -184,14 +184,14 @@ impl Completed {
             Some(0) => self.sign * self.draw_value,
             Some(value) if self.sign * f32::from(value) < 0.0 => LOST,
             Some(_) => 1.0,
-            None if edge.visits == 0 => self.mixed,
+            None if edge.visits == 0 => self.mixed_value,
             None => self.sign * edge.value_sum / edge.visits as f32,
         }
     }
 
     /// The factor of an unvisited edge's prior in its weight.
     fn unvisited(&self) -> f32 {
-        (self.scale * (self.mixed - self.greatest)).exp()
+        (self.scale * (self.mixed_value - self.greatest)).exp()
     }
 
     /// The edge's share of the improved policy, not normalised.

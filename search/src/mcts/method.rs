@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct RootNoise {
     /// Total concentration, spread evenly over the legal actions. About 10 in KataGo.
     pub concentration: f32,
-    /// Share of the noise in the mixed prior, 0..=1.
+    /// Share of the noise in the mixed_value prior, 0..=1.
     pub fraction: f32,
 }
 
@@ -52,14 +52,14 @@ impl Default for Puct {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gumbel {
     /// Maximum number of actions considered at the root (`max_num_considered_actions` of mctx).
-    pub considered: u32,
+    pub max_num_considered_actions: u32,
     /// Added to the greatest visit count in the weight of values against logits.
     pub c_visit: f32,
     /// Weight of values, from 0 to 1, against logits. 1 in the paper for board games; 0.7 measured best here.
     pub c_scale: f32,
     /// Scale of the Gumbel noise that samples the considered actions (`gumbel_scale` of mctx): 1 in self-play, 0 for the
     /// strongest play.
-    pub noise_scale: f32,
+    pub gumbel_scale: f32,
 }
 
 impl Gumbel {
@@ -68,12 +68,12 @@ impl Gumbel {
     /// 4,000 games, all 6 actions 50.5 %.)
     #[must_use]
     pub fn strongest(simulations: u32) -> Self {
-        Self { considered: (simulations / 5).clamp(2, 16), ..Self::default() }
+        Self { max_num_considered_actions: (simulations / 5).clamp(2, 16), ..Self::default() }
     }
 }
 
 impl Default for Gumbel {
     fn default() -> Self {
-        Self { considered: 16, c_visit: 50.0, c_scale: 0.7, noise_scale: 0.0 }
+        Self { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.7, gumbel_scale: 0.0 }
     }
 }

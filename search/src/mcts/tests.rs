@@ -44,17 +44,17 @@ fn the_noise_is_a_dirichlet_sample_of_the_total_concentration() {
         let noise = RootNoise { concentration, fraction };
         let prior = |i: usize| (1 + i) as f32 / (actions * (actions + 1) / 2) as f32;
         let priors: Vec<f32> = (0..actions).map(prior).collect();
-        let mut mixed = vec![Vec::new(); actions];
+        let mut mixed_value = vec![Vec::new(); actions];
         for _ in 0..SAMPLES {
             let mut edges = edges(&priors);
             puct::add_noise(&mut edges, noise, &mut random);
             assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-4);
-            edges.iter().zip(&mut mixed).for_each(|(edge, mixed)| mixed.push(f64::from(edge.prior)));
+            edges.iter().zip(&mut mixed_value).for_each(|(edge, mixed_value)| mixed_value.push(f64::from(edge.prior)));
         }
         let (n, fraction, total) = (actions as f64, f64::from(fraction), f64::from(concentration));
         let deviation = fraction * (1.0 / n * (1.0 - 1.0 / n) / (1.0 + total)).sqrt();
-        for (prior, mixed) in priors.iter().zip(&mixed) {
-            let (mean, variance) = moments(mixed);
+        for (prior, mixed_value) in priors.iter().zip(&mixed_value) {
+            let (mean, variance) = moments(mixed_value);
             let expected = (1.0 - fraction) * f64::from(*prior) + fraction / n;
             let at = format!("{actions} actions, concentration {concentration}, fraction {fraction}");
             assert!((mean - expected).abs() < 5.0 * deviation / (SAMPLES as f64).sqrt(), "{mean} for {expected}: {at}");
@@ -93,7 +93,7 @@ impl ByPit {
 }
 
 impl Evaluator<Mancala> for ByPit {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut Batch<<Mancala as Game>::State>) {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
         self.0.evaluate(game, batch);
         for i in 0..batch.len() {
             let priors = Self::priors(batch.position(i).1);
@@ -114,7 +114,7 @@ fn noise_is_mixed_in_at_the_root_alone() {
     let game = Mancala::default();
     let noise = Some(RootNoise { concentration: 10.0, fraction: 0.25 });
     let puct = Method::Puct(Puct { noise, ..Puct::default() });
-    let gumbel = Method::Gumbel(Gumbel { noise_scale: 1.0, ..Gumbel::default() });
+    let gumbel = Method::Gumbel(Gumbel { gumbel_scale: 1.0, ..Gumbel::default() });
     for (method, noisy) in [(puct, true), (gumbel, false), (Method::Puct(Puct::default()), false)] {
         let mut search = Mcts::new(&game, game.start());
         let mut evaluator = ByPit(Rollout::new(1));
@@ -144,7 +144,7 @@ fn gumbel_noise_is_scaled() {
     let edges = edges(&[1e-4; 10_000]);
     let mut root = gumbel::Root::default();
     for scale in [0.0, 0.5, 1.0, 2.0] {
-        let config = Gumbel { noise_scale: scale, ..Gumbel::default() };
+        let config = Gumbel { gumbel_scale: scale, ..Gumbel::default() };
         root.begin(&edges, &config, 8, &mut rng(3));
         let (mean, variance) = moments(&root.gumbels.iter().map(|&g| f64::from(g)).collect::<Vec<_>>());
         let scale = f64::from(scale);
@@ -238,7 +238,7 @@ const METHODS: [Method; 3] = [
         noise: Some(RootNoise { concentration: 10.0, fraction: 0.25 }),
         forced_playouts: 2.0,
     }),
-    Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 0.1, noise_scale: 1.0 }),
+    Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.1, gumbel_scale: 1.0 }),
 ];
 
 #[test]
@@ -262,7 +262,7 @@ fn a_proven_win_is_taken_and_has_the_value_of_a_win() {
             search.run(&toy, &mut Uniform);
             let at = format!("{text} {method:?} {:?}", search.actions().collect::<Vec<_>>());
             assert_eq!(search.proven().map(f32::from), Some(win), "{at}");
-            assert_eq!(search.estimate(), Estimate { value: win, draw: 0.0 }, "{at}");
+            assert_eq!(search.estimate(), Evaluation { value: win, draw: 0.0 }, "{at}");
             assert!(search.simulations_left() > 0, "a proven root ends the search: {at}");
             let mut policy = Vec::new();
             search.policy(&mut policy);

@@ -2,7 +2,7 @@
 
 use turnstone_env::{Action, Game, Side};
 
-use crate::evaluator::Estimate;
+use crate::evaluator::Evaluation;
 
 /// Index of a node in its tree.
 pub(super) type NodeId = u32;
@@ -35,10 +35,10 @@ pub(super) struct Node<S> {
 
 impl<S> Node<S> {
     /// Exact if proven, else the mean over the simulations that reached the node.
-    pub(super) fn estimate(&self) -> Estimate {
+    pub(super) fn estimate(&self) -> Evaluation {
         let visits = self.visits.max(1) as f32;
-        let mean = Estimate { value: self.value_sum / visits, draw: self.draw_sum / visits };
-        self.proven.map_or(mean, Estimate::exact)
+        let mean = Evaluation { value: self.value_sum / visits, draw: self.draw_sum / visits };
+        self.proven.map_or(mean, Evaluation::exact)
     }
 }
 
@@ -108,12 +108,12 @@ impl<G: Game> Tree<G> {
 
     /// The value of an estimate for the first side, with draws valued by `draw_value`.
     #[inline]
-    pub(super) fn worth(&self, estimate: Estimate) -> f32 {
+    pub(super) fn worth(&self, estimate: Evaluation) -> f32 {
         estimate.value + self.draw_value * estimate.draw
     }
 
     /// Adds the edges of a node, with its evaluation.
-    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Estimate) {
+    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) {
         let value = self.worth(estimate);
         let first_edge = self.edges.len() as EdgeId;
         self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {

@@ -46,7 +46,7 @@ impl Default for SearchConfig {
             noise_concentration: 10.0,
             noise_fraction: 0.25,
             forced_playouts: 2.0,
-            considered: gumbel.considered,
+            considered: gumbel.max_num_considered_actions,
             c_visit: gumbel.c_visit,
             c_scale: gumbel.c_scale,
         }
@@ -72,7 +72,7 @@ impl SearchConfig {
                 let noise = (noise.fraction > 0.0).then_some(noise);
                 Method::Puct(Puct { noise, forced_playouts: self.forced_playouts, ..puct })
             }
-            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { noise_scale: temperature, ..gumbel }),
+            Method::Gumbel(gumbel) => Method::Gumbel(Gumbel { gumbel_scale: temperature, ..gumbel }),
         }
     }
 
@@ -84,10 +84,10 @@ impl SearchConfig {
                 Method::Puct(Puct { c_puct: self.c_puct, fpu_reduction: self.fpu_reduction, ..Puct::default() })
             }
             SearchKind::Gumbel => Method::Gumbel(Gumbel {
-                considered: self.considered,
+                max_num_considered_actions: self.considered,
                 c_visit: self.c_visit,
                 c_scale: self.c_scale,
-                noise_scale: 0.0,
+                gumbel_scale: 0.0,
             }),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A shard's file is, in little-endian byte order: the magic `TURNSHRD`, the format version (u32), the length of a JSON
 //! header (u32) and the header (game, version, parameters, iteration, sizes, archive), then the arrays `records`,
-//! `policy_ends` (u32), `policy_indices` (u16), `policy_shares` (f32) and `features` (f32), each of the length that the
+//! `policy_ends` (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), each of the length that the
 //! header says, and last the CRC-32 of all bytes before it (u32).
 
 use std::fs;
@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{Outcome, Params, Side};
-use turnstone_search::Estimate;
+use turnstone_search::Evaluation;
 
 const MAGIC: &[u8; 8] = b"TURNSHRD";
 const FORMAT: u32 = 1;
@@ -52,7 +52,7 @@ pub struct Shard {
     /// End of each position's part of the policy arrays.
     policy_ends: Vec<u32>,
     policy_indices: Vec<u16>,
-    policy_shares: Vec<f32>,
+    policy: Vec<f32>,
     archive: Vec<Archived>,
 }
 
@@ -74,11 +74,11 @@ pub struct Position<'a> {
     /// Indices of the legal actions in the policy vector.
     pub policy_indices: &'a [u16],
     /// The search's share of each legal action, of sum 1.
-    pub policy_shares: &'a [f32],
+    pub policy: &'a [f32],
     /// The side to move.
     pub mover: Side,
     /// What the search's root was worth, for the first side.
-    pub root: Estimate,
+    pub root: Evaluation,
     /// The game's result for the first side: 1, 0 or -1.
     pub result: i8,
     /// The final margin for the first side.
@@ -123,7 +123,7 @@ impl Shard {
             records: Vec::new(),
             policy_ends: Vec::new(),
             policy_indices: Vec::new(),
-            policy_shares: Vec::new(),
+            policy: Vec::new(),
             archive: Vec::new(),
         }
     }
@@ -141,12 +141,12 @@ impl Shard {
     }
 
     /// Adds a position of a game that still runs; [`Shard::finish_game`] fills in its end.
-    pub fn push(&mut self, features: &[f32], policy: impl Iterator<Item = (u16, f32)>, mover: Side, root: Estimate) {
+    pub fn push(&mut self, features: &[f32], policy: impl Iterator<Item = (u16, f32)>, mover: Side, root: Evaluation) {
         assert_eq!(features.len(), self.features_per_position, "features of a position");
         self.features.extend_from_slice(features);
         for (index, share) in policy {
             self.policy_indices.push(index);
-            self.policy_shares.push(share);
+            self.policy.push(share);
         }
         self.policy_ends.push(self.policy_indices.len() as u32);
         self.records.push(Record {
@@ -186,7 +186,7 @@ impl Shard {
         self.records.extend_from_slice(&other.records);
         self.policy_ends.extend(other.policy_ends.iter().map(|end| offset + end));
         self.policy_indices.extend_from_slice(&other.policy_indices);
-        self.policy_shares.extend_from_slice(&other.policy_shares);
+        self.policy.extend_from_slice(&other.policy);
         self.archive.extend_from_slice(&other.archive);
     }
 
@@ -199,9 +199,9 @@ impl Shard {
         Position {
             features: &self.features[i * self.features_per_position..][..self.features_per_position],
             policy_indices: &self.policy_indices[policy.clone()],
-            policy_shares: &self.policy_shares[policy],
+            policy: &self.policy[policy],
             mover: Side::BOTH[usize::from(record.second_to_move)],
-            root: Estimate { value: record.root_value, draw: record.root_draw },
+            root: Evaluation { value: record.root_value, draw: record.root_draw },
             result: record.result,
             margin: record.margin,
             plies_left: record.plies_left,
@@ -229,7 +229,7 @@ impl Shard {
         bytes.extend_from_slice(bytemuck::cast_slice(&self.records));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_ends));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_indices));
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.policy_shares));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.policy));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.features));
         let checksum = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
@@ -278,7 +278,7 @@ fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
         records: take(&mut rest, Some(header.positions))?,
         policy_ends: take(&mut rest, Some(header.positions))?,
         policy_indices: take(&mut rest, Some(header.policy_entries))?,
-        policy_shares: take(&mut rest, Some(header.policy_entries))?,
+        policy: take(&mut rest, Some(header.policy_entries))?,
         features: take(&mut rest, header.positions.checked_mul(header.features))?,
         archive: header.archive,
     };
@@ -309,7 +309,7 @@ pub(super) mod tests {
         for i in 0..positions {
             let policy = (0..1 + i % 3).map(|a| (a as u16, 1.0 / (1 + i % 3) as f32));
             let tag = (iteration as usize * 1000 + i) as f32;
-            let root = Estimate { value: 0.25, draw: 0.5 };
+            let root = Evaluation { value: 0.25, draw: 0.5 };
             shard.push(&[tag, 0.0, 1.0], policy, Side::BOTH[i % 2], root);
         }
         shard.archive(Archived { ply: 2, position: format!("position {iteration}") });

@@ -169,7 +169,7 @@ fn play(
         legal_mean: legal().sum::<usize>() as f64 / positions,
         legal_most: legal().max().unwrap_or(0),
         mean_batch: (iterations > 0)
-            .then(|| sum(|games| games.work.traffic.evaluations()) / sum(|games| games.work.traffic.batches).max(1.0)),
+            .then(|| sum(|games| games.work.cache.evaluations()) / sum(|games| games.work.cache.batches).max(1.0)),
     };
     let mut window = Window::default();
     for games in whole {

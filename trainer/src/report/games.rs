@@ -7,7 +7,7 @@ use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_env::Side;
 use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
-use turnstone_search::Estimate;
+use turnstone_search::Evaluation;
 
 use crate::config::Config;
 use turnstone_agents::LoadedNetwork;
@@ -61,7 +61,7 @@ pub(super) fn play(
     }
     let outcome = game.outcome(&state);
     values.push(match &outcome {
-        Some(outcome) => Estimate::exact(outcome.value()).win_draw_loss(Side::First),
+        Some(outcome) => Evaluation::exact(outcome.value()).win_draw_loss(Side::First),
         None => values.last().copied().unwrap_or([0.0, 1.0, 0.0]),
     });
     let margin = outcome.map_or(0, |outcome| outcome.margin.unsigned_abs());

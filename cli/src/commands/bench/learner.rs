@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_models::{Batch, Example, Learner};
+use turnstone_models::{Example, Learner, TrainingBatch};
 use turnstone_selfplay::Games;
 
 use super::inference::observations;
@@ -42,7 +42,7 @@ impl LearnerSteps {
         let rows = config.learn.batch;
         let (shape, inputs) = (shape(game.spec()), observations(&*game, rows));
         let mut learner = Learner::new(shape.clone(), &config.net, &config.learn.optimiser(), config.seed)?;
-        let mut batch = Batch::new(shape.clone());
+        let mut batch = TrainingBatch::new(shape.clone());
         let (legal, policy) = (vec![true; shape.actions], vec![1.0 / shape.actions as f32; shape.actions]);
         for inputs in inputs.chunks_exact(shape.inputs) {
             batch.push(Example {

@@ -106,10 +106,10 @@ impl Search {
             hash,
             action: found.action.map(|action| game.action_text(action)),
             score: found.score,
-            nodes: found.work.nodes,
-            evaluated: found.work.evaluated,
+            nodes: found.stats.nodes,
+            evaluated: found.stats.evaluated,
             seconds: time.as_secs_f64() / f64::from(searches),
-            nodes_per_second: rate(found.work.nodes * u64::from(searches), time),
+            nodes_per_second: rate(found.stats.nodes * u64::from(searches), time),
         }
     }
 }

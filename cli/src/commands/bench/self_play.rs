@@ -15,7 +15,7 @@ use super::inference::{bare_rate, observations};
 use super::subject::{Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
-use turnstone_selfplay::{Progress, Task, Work};
+use turnstone_selfplay::{Progress, SelfPlayStats, Task};
 use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
 
 #[derive(Args, Debug)]
@@ -110,7 +110,7 @@ impl SelfPlay {
             seed: config.seed,
             iteration: 0,
         };
-        let mut work = Work::default();
+        let mut work = SelfPlayStats::default();
         let start = Instant::now();
         while start.elapsed() < time {
             task.iteration += 1;
@@ -120,7 +120,7 @@ impl SelfPlay {
         }
         let elapsed = start.elapsed();
         let bare = on_all(threads, || {
-            let batch = (work.traffic.mean_batch().round() as usize).max(1);
+            let batch = (work.cache.mean_batch().round() as usize).max(1);
             bare_rate(&config.net, &weights, &shape(game.spec()), batch, &observations(game, batch), time / 5)
         })?;
         Ok(Row::new(threads, config, elapsed, &work, bare))
@@ -136,23 +136,23 @@ fn on_all(threads: usize, measure: impl Fn() -> Result<f64> + Sync) -> Result<f6
 }
 
 impl Row {
-    fn new(threads: usize, config: &Config, elapsed: Duration, work: &Work, bare: f64) -> Self {
+    fn new(threads: usize, config: &Config, elapsed: Duration, work: &SelfPlayStats, bare: f64) -> Self {
         let per_second = |count: u64| count as f64 / elapsed.as_secs_f64();
-        let traffic = &work.traffic;
-        let mean_batch = traffic.mean_batch();
+        let cache = &work.cache;
+        let mean_batch = cache.mean_batch();
         let [nodes, bytes] = work.tree.map(|sum| sum as f64);
         Self {
             threads,
             positions_per_second: per_second(work.positions),
             positions_per_second_and_core: per_second(work.positions) / threads.min(cores()) as f64,
             simulations_per_second: per_second(work.simulations),
-            evaluations_per_second: per_second(traffic.evaluations()),
+            evaluations_per_second: per_second(cache.evaluations()),
             inference_share: work.inference.as_secs_f64() / work.time.as_secs_f64(),
-            of_bare_inference: per_second(traffic.evaluations()) / bare,
+            of_bare_inference: per_second(cache.evaluations()) / bare,
             mean_batch,
             batch_fill: mean_batch / config.self_play.concurrent_games as f64,
-            cache_hit_rate: traffic.hits as f64 / traffic.requests.max(1) as f64,
-            merged_rate: traffic.merged as f64 / traffic.requests.max(1) as f64,
+            cache_hit_rate: cache.hits as f64 / cache.requests.max(1) as f64,
+            merged_rate: cache.merged as f64 / cache.requests.max(1) as f64,
             bytes_per_node: bytes / nodes,
             nodes_per_tree: nodes / work.positions as f64,
         }

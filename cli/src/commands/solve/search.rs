@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use turnstone_env::games::{Konane, Mancala, Morabaraba};
 use turnstone_env::{Erased, Game, Side};
-use turnstone_exact::{KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames, Truth};
+use turnstone_exact::{ExactValues, KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames};
 
 use super::Solve;
 use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};

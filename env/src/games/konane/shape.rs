@@ -36,7 +36,7 @@ impl Board {
             actions: self.plies.len(),
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
-            turned: None,
+            second_player_map: None,
             margin_scale: None,
         }
     }

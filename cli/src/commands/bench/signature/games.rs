@@ -4,7 +4,7 @@ use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::perft::divide;
 use turnstone_env::{ActionList, Game, Params};
-use turnstone_search::classic::{AlphaBeta, Classical, Found, Limits};
+use turnstone_search::classic::{AlphaBeta, Classical, Limits, SearchResult};
 
 use super::Digest;
 use turnstone_agents::streams::Stream;
@@ -175,14 +175,14 @@ fn add_alpha_beta<G: Classical>(game: &G, digest: &mut Digest) {
     }
 }
 
-fn add_found(found: &Found, digest: &mut Digest) {
+fn add_found(found: &SearchResult, digest: &mut Digest) {
     digest.number(found.action.map_or(-1, |action| i32::from(action.0)));
     digest.number(found.score);
     digest.number(found.depth);
     digest.number(u8::from(found.complete));
     digest.number(found.line.len());
     found.line.iter().for_each(|action| digest.number(action.0));
-    let work = &found.work;
-    let counts = [work.nodes, work.evaluated, work.expanded, work.generated, work.cutoffs];
+    let stats = &found.stats;
+    let counts = [stats.nodes, stats.evaluated, stats.expanded, stats.generated, stats.cutoffs];
     counts.iter().for_each(|&count| digest.number(count));
 }

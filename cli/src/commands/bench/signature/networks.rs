@@ -7,8 +7,8 @@ use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::{AnyState, Params};
 use turnstone_models::{
-    Batch, Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
-    TensorSpec, Weights,
+    Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
+    TensorSpec, TrainingBatch, Weights,
 };
 use turnstone_selfplay::{TrainableGame, built_in};
 
@@ -144,7 +144,7 @@ fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
         let position = games.shard.position(i);
         digest.floats(position.features);
         position.policy_indices.iter().for_each(|&index| digest.number(index));
-        digest.floats(position.policy_shares);
+        digest.floats(position.policy);
         digest.floats(&[position.root.value, position.root.draw]);
         digest.number(position.mover.number());
         digest.number(position.result);
@@ -189,10 +189,10 @@ pub(super) fn learner() -> Result<Digest> {
 }
 
 /// A batch of fixed positions with made-up targets: policies that differ by action, all three outcomes.
-fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<Batch> {
+fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<TrainingBatch> {
     const ROWS: usize = 40;
     let spec = game.spec();
-    let mut batch = Batch::new(shape.clone());
+    let mut batch = TrainingBatch::new(shape.clone());
     let mut inputs = vec![0.0; shape.inputs];
     for (row, state) in typed_positions(game.name(), ROWS, 40)?.iter().enumerate() {
         game.observe(state, &mut inputs);

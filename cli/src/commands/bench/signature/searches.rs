@@ -4,7 +4,7 @@ use anyhow::Result;
 use rand::SeedableRng;
 use turnstone_env::{Game, Side};
 use turnstone_models::NetworkConfig;
-use turnstone_search::{Batch, Estimate, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise};
 
 use super::Digest;
 use super::games::{default_games, positions, with_game};
@@ -49,7 +49,12 @@ pub(super) fn gumbel() -> Result<Digest> {
     let all = [
         settings(Method::Gumbel(gumbel)),
         settings(Method::Gumbel(Gumbel::strongest(SIMULATIONS))),
-        settings(Method::Gumbel(Gumbel { considered: 4, c_visit: 20.0, c_scale: 1.0, noise_scale: 1.0 })),
+        settings(Method::Gumbel(Gumbel {
+            max_num_considered_actions: 4,
+            c_visit: 20.0,
+            c_scale: 1.0,
+            gumbel_scale: 1.0,
+        })),
         Settings { draw: 0.25, temperature: 0.0, ..settings(Method::Gumbel(gumbel)) },
     ];
     searches(&all)
@@ -72,7 +77,7 @@ pub(super) fn puct_network() -> Result<Digest> {
 
 /// Checksum of Gumbel search as in self-play, with its noise, and a network.
 pub(super) fn gumbel_network() -> Result<Digest> {
-    network_searches(&settings(Method::Gumbel(Gumbel { noise_scale: 1.0, ..Gumbel::default() })))
+    network_searches(&settings(Method::Gumbel(Gumbel { gumbel_scale: 1.0, ..Gumbel::default() })))
 }
 
 fn network_searches(settings: &Settings) -> Result<Digest> {
@@ -92,7 +97,7 @@ fn add_searches<G: Game>(game: &G, settings: &Settings, evaluator: &mut impl Eva
     let mut rng = Stream::seed_from_u64(4);
     for state in positions(game, 8, 24) {
         let mut search = Mcts::new(game, state);
-        search.value_draws(game, Side::First, settings.draw);
+        search.set_contempt(game, Side::First, settings.draw);
         for _ in 0..MOVES {
             if game.outcome(search.state()).is_some() {
                 break;
@@ -118,7 +123,7 @@ fn add_search<G: Game>(search: &Mcts<G>, digest: &mut Digest) {
     let mut policy = Vec::new();
     search.policy(&mut policy);
     digest.floats(&policy);
-    let Estimate { value, draw } = search.estimate();
+    let Evaluation { value, draw } = search.estimate();
     digest.floats(&[value, draw]);
     digest.number(search.simulations_left());
     digest.number(search.size().nodes);
@@ -129,7 +134,7 @@ fn add_search<G: Game>(search: &Mcts<G>, digest: &mut Digest) {
 struct MadeUp;
 
 impl<G: Game> Evaluator<G> for MadeUp {
-    fn evaluate(&mut self, game: &G, batch: &mut Batch<G::State>) {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
         for i in 0..batch.len() {
             let text = game.position_text(&batch.states()[i]);
             let below = |salt: usize, most: u32| {
@@ -139,7 +144,7 @@ impl<G: Game> Evaluator<G> for MadeUp {
                 (digest.value() % most) as f32
             };
             let draw = below(0, 256) / 512.0;
-            batch.set_estimate(i, Estimate { value: (below(1, 257) / 128.0 - 1.0) * (1.0 - draw), draw });
+            batch.set_evaluation(i, Evaluation { value: (below(1, 257) / 128.0 - 1.0) * (1.0 - draw), draw });
             let (legal, priors) = batch.legal_and_priors(i);
             for (prior, action) in priors.iter_mut().zip(legal) {
                 *prior = 1.0 + below(2 + action.index(), 64);

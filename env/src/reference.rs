@@ -6,5 +6,5 @@ pub mod konane;
 pub mod mancala;
 pub mod mu_torere;
 
-pub use crate::games::morabaraba::seed as morabaraba;
-pub use crate::games::morris::seed as morris;
+pub use crate::games::morabaraba::reference as morabaraba;
+pub use crate::games::morris::reference as morris;

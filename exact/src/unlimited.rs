@@ -3,28 +3,28 @@
 use turnstone_env::{Error, Game, without_limits};
 
 use crate::reachable::Solution;
-use crate::truth::Truth;
+use crate::values::ExactValues;
 
 /// Exact values of a small game without its ply limits, looked up with states of the game with them.
 ///
 /// ```
 /// use turnstone_env::{Game, games::MuTorere, play_text};
-/// use turnstone_exact::{Endless, Truth};
+/// use turnstone_exact::{Unlimited, ExactValues};
 ///
 /// let game = MuTorere::default(); // a draw after 100 plies
-/// let truth = Endless::of(&game, 10_000)?.expect("the game is small");
+/// let truth = Unlimited::of(&game, 10_000)?.expect("the game is small");
 /// let mut state = game.start();
 /// play_text(&game, &mut state, "0,4 1,0")?;
 /// assert_eq!(truth.value(&game, &state), Some(0));
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Endless<G: Game> {
+pub struct Unlimited<G: Game> {
     game: G,
     solution: Solution<G>,
 }
 
-impl<G: Game> Endless<G> {
+impl<G: Game> Unlimited<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl<G: Game> Endless<G> {
     }
 }
 
-impl<G: Game> Truth<G> for Endless<G> {
+impl<G: Game> ExactValues<G> for Unlimited<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
         // Both games share the text of positions; without a limit the count in it is read and dropped.
         let state = self.game.parse_position(&game.position_text(state)).ok()?;

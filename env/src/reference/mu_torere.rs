@@ -22,7 +22,7 @@ pub fn adjacent_squares(location: usize) -> Option<&'static [u8]> {
 /// A move from the ring, into the hub too, needs an opponent's piece next to the end square.
 ///
 /// ```
-/// use turnstone_env::seeds::mu_torere::{initial_state, valid_moves};
+/// use turnstone_env::reference::mu_torere::{initial_state, valid_moves};
 ///
 /// assert_eq!(valid_moves(&initial_state(), 1), [[0, 4], [2, 4], [6, 4], [8, 4]]);
 /// ```

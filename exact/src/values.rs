@@ -15,7 +15,7 @@ pub(super) enum Memory {
 ///
 /// A source may ignore ply limits ([`Game::PLY_LIMITS`]): its values are then those of the game without them, where
 /// infinite play is a draw.
-pub trait Truth<G: Game>: Send + Sync {
+pub trait ExactValues<G: Game>: Send + Sync {
     /// The value of a position for the first side: 1, 0 or -1. `None` if it is not covered.
     fn value(&self, game: &G, state: &G::State) -> Option<i8>;
 
@@ -43,7 +43,7 @@ pub trait Truth<G: Game>: Send + Sync {
         None
     }
 
-    /// The [`Truth::best_actions`] that lead to the shortest win or to the longest loss, where distances are known.
+    /// The [`ExactValues::best_actions`] that lead to the shortest win or to the longest loss, where distances are known.
     fn optimal_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
         let best = self.best_actions(game, state)?;
         let (mover, value) = (game.mover(state), self.value(game, state)?);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::games::Konane as Game;
-use turnstone_env::seeds::konane::{Board, format_move, get_empties, move_generator};
+use turnstone_env::reference::konane::{Board, format_move, get_empties, move_generator};
 use turnstone_env::{Erased, Game as _, Side};
 
 use crate::args::PositionArgs;

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Mancala as Game;
-use turnstone_env::seeds::mancala::{Board, Player};
+use turnstone_env::reference::mancala::{Board, Player};
 use turnstone_env::{Game as _, Side};
 
 #[derive(Args, Debug)]

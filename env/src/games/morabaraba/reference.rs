@@ -5,12 +5,12 @@
 //! function says otherwise. Functions of a [`Board`] take any arrangement of cows, reachable or not.
 //!
 //! ```
-//! use turnstone_env::games::morabaraba::seed::{self, Board, Player};
+//! use turnstone_env::games::morabaraba::reference::{self, Board, Player};
 //!
 //! let board: Board = "BBB.W.W.................".parse()?;
-//! assert_eq!(seed::is_making_mill(&board, Player::DARK, (0, 0)), (true, vec![[(0, 0), (3, 0), (6, 0)]]));
-//! assert_eq!(seed::stealables(Player::DARK, &board), [(2, 2), (3, 1)]);
-//! assert_eq!(seed::names((2, 2)), Some("c3"));
+//! assert_eq!(reference::is_making_mill(&board, Player::DARK, (0, 0)), (true, vec![[(0, 0), (3, 0), (6, 0)]]));
+//! assert_eq!(reference::stealables(Player::DARK, &board), [(2, 2), (3, 1)]);
+//! assert_eq!(reference::names((2, 2)), Some("c3"));
 //! # Ok::<(), turnstone_env::Error>(())
 //! ```
 

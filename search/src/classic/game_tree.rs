@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use turnstone_env::{Action, ActionList, Game};
 
-use super::found::{Work, prefers};
+use super::found::{SearchStats, prefers};
 use super::heuristic::Heuristic;
 
 /// The number of positions that a tree may reach before no further level or position is added.
@@ -18,7 +18,7 @@ pub(super) struct KeptTree<G: Game, H> {
     pub(super) heuristic: H,
     nodes: Vec<Node<G::State>>,
     pub(super) legal: ActionList,
-    pub(super) work: Work,
+    pub(super) stats: SearchStats,
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,13 @@ struct Node<S> {
 
 impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
     pub(super) fn new(game: &G, heuristic: H) -> Self {
-        Self { game: game.clone(), heuristic, nodes: Vec::new(), legal: ActionList::new(), work: Work::default() }
+        Self {
+            game: game.clone(),
+            heuristic,
+            nodes: Vec::new(),
+            legal: ActionList::new(),
+            stats: SearchStats::default(),
+        }
     }
 
     /// Resets the tree to this position alone, without a score. Memory for the largest tree is reserved at once: growing
@@ -41,7 +47,7 @@ impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
     /// nothing.
     pub(super) fn plant(&mut self, state: &G::State) {
         _ = self.nodes.try_reserve_exact(MOST_POSITIONS.saturating_sub(self.nodes.len()));
-        self.work = Work::default();
+        self.stats = SearchStats::default();
         self.nodes.clear();
         self.nodes.push(Node { state: *state, action: Action(0), parent: 0, children: 0..0, score: 0 });
     }
@@ -72,8 +78,8 @@ impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
         let (first, state) = (self.nodes.len(), self.nodes[node].state);
         self.game.legal(&state, &mut self.legal);
         if !self.legal.is_empty() {
-            self.work.expand(self.legal.len());
-            self.work.nodes += self.legal.len() as u64;
+            self.stats.expand(self.legal.len());
+            self.stats.nodes += self.legal.len() as u64;
         }
         for &action in &self.legal {
             let mut next = state;
@@ -96,7 +102,7 @@ impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
     }
 
     fn evaluate(&mut self, node: usize) -> i32 {
-        self.work.evaluated += 1;
+        self.stats.evaluated += 1;
         let state = &self.nodes[node].state;
         match self.game.outcome(state) {
             Some(outcome) => self.heuristic.final_score(&self.game, state, &outcome),

@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Konane, Mancala, MuTorere};
-use turnstone_env::seeds::mancala::Player;
-use turnstone_env::seeds::{konane, mancala, mu_torere};
+use turnstone_env::reference::mancala::Player;
+use turnstone_env::reference::{konane, mancala, mu_torere};
 use turnstone_env::{Action, ActionList, Game, Params, Side, play_text};
 
 /// Calls `visit` with every state of some random games and the legal actions' texts.

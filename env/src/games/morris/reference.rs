@@ -6,7 +6,7 @@
 //! here they are 8 and 17.)
 //!
 //! ```
-//! use turnstone_env::games::morris::seed::{Board, generate_moves_opening, static_estimation_opening};
+//! use turnstone_env::games::morris::reference::{Board, generate_moves_opening, static_estimation_opening};
 //!
 //! let board: Board = "WxWxxxBBxxxxxxxxxx".parse()?;
 //! let list = generate_moves_opening(&board);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::Side;
-use turnstone_env::seeds::morris::{
+use turnstone_env::reference::morris::{
     Board, Phase, close_mill, generate, neighbors, static_estimation_midgame_endgame, static_estimation_opening,
 };
 
@@ -28,7 +28,7 @@ enum Function {
     /// GenerateMovesOpening or GenerateMovesMidgameEndgame: the boards after one move, removals included
     Generate(BoardArgs),
     /// The static estimation of a board, for White
-    Estimate(BoardArgs),
+    Evaluation(BoardArgs),
     /// neighbors: the locations next to a location
     Neighbors {
         /// Location, 0 to 17
@@ -81,7 +81,7 @@ impl Morris {
                 let (board, side, phase) = args.parse()?;
                 json!(generate(&board, side, phase).iter().map(Board::to_string).collect::<Vec<_>>())
             }
-            Function::Estimate(args) => {
+            Function::Evaluation(args) => {
                 let (board, side, phase) = args.parse()?;
                 // Estimates are for White; Black's are those of the board with the colours swapped.
                 let board = if side == Side::First { board } else { board.swapped() };
