@@ -56,7 +56,7 @@ impl Classical for ConnectFour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng;
+    use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use turnstone_env::{ActionList, Game, play_text};
 
@@ -95,7 +95,7 @@ mod tests {
                     ConnectFour.position_text(&state)
                 );
                 ConnectFour.legal(&state, &mut legal);
-                ConnectFour.play(&mut state, legal[rand::RngExt::random_range(&mut rng, 0..legal.len())]);
+                ConnectFour.play(&mut state, legal[rng.random_range(0..legal.len())]);
             }
         }
     }
@@ -108,8 +108,8 @@ mod tests {
             OpenLines.estimate(&ConnectFour, &state)
         };
         assert_eq!(estimate(""), 0);
-        assert_eq!(estimate("4"), 7); // the centre's bottom cell: four lines in its row, one up, two diagonals
-        assert_eq!(estimate("1 4"), 3 - 7); // the disc in the corner takes no line from the centre but 1 to 4
-        assert!(estimate("3 3 4 4") > 0);
+        assert_eq!(estimate("4"), 7); // four lines along the row, one up the column, two diagonals
+        assert_eq!(estimate("1 4"), 2 - 6); // each disc takes the line from 1 to 4 away from the other
+        assert!(estimate("3 3 4 4 5") > 0 && estimate("1 3 3 4 4 5") < 0);
     }
 }

@@ -254,16 +254,20 @@ mod tests {
 
     const BUDGET: u64 = 50_000_000;
 
-    /// The running position after so many random plies, if the game has not ended before.
-    fn random_position(plies: u32, seed: u64) -> Option<State> {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (mut state, mut legal) = (ConnectFour.start(), ActionList::new());
-        for _ in 0..plies {
-            ConnectFour.legal(&state, &mut legal);
-            let action = *legal.get(rng.random_range(0..legal.len().max(1)))?;
-            ConnectFour.play(&mut state, action);
-        }
-        ConnectFour.outcome(&state).is_none().then_some(state)
+    /// Running positions after so many random plies.
+    fn random_positions(plies: u32) -> impl Iterator<Item = State> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from(plies));
+        let mut legal = ActionList::new();
+        let mut game = move || {
+            let mut state = ConnectFour.start();
+            for _ in 0..plies {
+                ConnectFour.legal(&state, &mut legal);
+                let action = *legal.get(rng.random_range(0..legal.len().max(1)))?;
+                ConnectFour.play(&mut state, action);
+            }
+            ConnectFour.outcome(&state).is_none().then_some(state)
+        };
+        (0..).filter_map(move |_| game())
     }
 
     fn children(state: &State) -> Vec<State> {
@@ -290,8 +294,8 @@ mod tests {
     fn scores_are_those_of_minimax() {
         let mut solver = Solver::new(1 << 16);
         let mut seen = [0; 3];
-        for (plies, seeds) in [(30, 0..100), (33, 100..500), (36, 500..1500), (40, 1500..4000)] {
-            for state in seeds.filter_map(|seed| random_position(plies, seed)) {
+        for (plies, count) in [(30, 20), (33, 100), (36, 200), (40, 200)] {
+            for state in random_positions(plies).take(count) {
                 let (score, text) = (minimax(&state), ConnectFour.position_text(&state));
                 assert_eq!(solver.score(&state, BUDGET), Some(score), "{text}");
                 assert_eq!(solver.value(&state, BUDGET), Some(score.signum() as i8), "{text}");
@@ -304,7 +308,7 @@ mod tests {
     #[test]
     fn a_score_is_the_best_of_the_scores_after_each_ply() {
         let mut solver = Solver::new(1 << 18);
-        for state in (0..20).filter_map(|seed| random_position(20, seed)) {
+        for state in random_positions(20).take(20) {
             let children = children(&state);
             let best = children.iter().map(|child| -solver.score(child, BUDGET).expect("in the budget")).max();
             assert_eq!(solver.score(&state, BUDGET), best, "{}", ConnectFour.position_text(&state));
@@ -319,19 +323,36 @@ mod tests {
         let after = |moves| {
             let mut state = ConnectFour.start();
             play_text(&ConnectFour, &mut state, moves).expect("legal");
-            let best = truth.optimal_actions(&ConnectFour, &state).map(|actions| actions.len());
-            (truth.value(&ConnectFour, &state), truth.distance(&ConnectFour, &state), best)
+            (truth.value(&ConnectFour, &state), truth.distance(&ConnectFour, &state))
         };
-        assert_eq!(after("1 7 2 7 3 7"), (Some(1), Some(1), Some(1))); // X wins with 4
-        assert_eq!(after("1 4 7 5 7 6"), (Some(-1), Some(2), Some(2))); // O threatens 3 and 7
-        assert_eq!(after("1 7 2 7 3 7 4"), (Some(1), Some(0), Some(0)));
+        assert_eq!(after("1 7 2 7 3 7"), (Some(1), Some(1))); // X wins with 4
+        assert_eq!(after("1 4 1 5 2 6"), (Some(-1), Some(2))); // O threatens 3 and 7
+        assert_eq!(after("1 7 2 7 3 7 4"), (Some(1), Some(0)));
+    }
+
+    #[test]
+    fn optimal_play_ends_as_the_value_and_the_distance_say() {
+        let truth = ConnectFour.quick_exact_values(Path::new("")).expect("no table").expect("a solver");
+        for mut state in random_positions(31).take(100) {
+            let text = ConnectFour.position_text(&state);
+            let value = truth.value(&ConnectFour, &state).expect("covered");
+            let distance = truth.distance(&ConnectFour, &state);
+            let mut plies = 0;
+            while ConnectFour.outcome(&state).is_none() {
+                let best = truth.optimal_actions(&ConnectFour, &state).expect("covered");
+                ConnectFour.play(&mut state, best[best.len() / 2]);
+                plies += 1;
+            }
+            assert_eq!(ConnectFour.outcome(&state).map(|outcome| outcome.value()), Some(value), "{text}");
+            assert_eq!(distance, (value != 0).then_some(plies), "{text}");
+        }
     }
 
     #[test]
     fn a_search_ends_with_its_budget() {
         let mut solver = Solver::new(1 << 10);
         assert_eq!(solver.score(&ConnectFour.start(), 1000), None);
-        let late = random_position(36, 1).expect("a running game");
+        let late = random_positions(36).next().expect("there are some");
         assert!(solver.score(&late, 1000).is_some());
     }
 }

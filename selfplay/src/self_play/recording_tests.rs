@@ -5,7 +5,7 @@ use turnstone_agents::SearchKind;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params};
-use turnstone_search::{Batch, Estimate, Method, Puct, Uniform};
+use turnstone_search::{EvalBatch, Evaluation, Method, Puct, Uniform};
 
 use super::*;
 
@@ -68,8 +68,8 @@ fn targets_are_those_of_the_side_to_move() {
         for (i, (node, policy, plies_left)) in [(0.0, [1.0, 0.0], 2), (1.0, [0.0, 1.0], 1)].into_iter().enumerate() {
             let position = shard.position(i);
             assert_eq!((position.features, position.mover), (&[node][..], winner), "{text}");
-            assert_eq!((position.policy_indices, position.policy_shares), (&[0, 1][..], &policy[..]), "{text}");
-            assert_eq!(position.root, Estimate::exact(result), "{text}");
+            assert_eq!((position.policy_indices, position.policy), (&[0, 1][..], &policy[..]), "{text}");
+            assert_eq!(position.root, Evaluation::exact(result), "{text}");
             // What a learner makes of it: a win for the mover, whichever side that is.
             assert_eq!(position.root.win_draw_loss(position.mover), [1.0, 0.0, 0.0], "{text}");
             assert_eq!(Outcome::by_margin(position.margin).value_for(position.mover), 1, "{text}");
@@ -83,18 +83,18 @@ fn targets_are_those_of_the_side_to_move() {
 struct ByStores;
 
 impl ByStores {
-    fn estimate(game: &Mancala, state: &<Mancala as Game>::State) -> Estimate {
+    fn estimate(game: &Mancala, state: &<Mancala as Game>::State) -> Evaluation {
         let mut features = vec![0.0; game.spec().features()];
         game.observe(state, &mut features);
         let sum: f32 = features.iter().enumerate().map(|(i, x)| x * (1.0 + i as f32).sin()).sum();
-        Estimate { value: 0.5 * sum.sin(), draw: 0.25 * sum.cos().abs() }
+        Evaluation { value: 0.5 * sum.sin(), draw: 0.25 * sum.cos().abs() }
     }
 }
 
 impl Evaluator<Mancala> for ByStores {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut Batch<<Mancala as Game>::State>) {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
         for i in 0..batch.len() {
-            batch.set_estimate(i, Self::estimate(game, batch.position(i).0));
+            batch.set_evaluation(i, Self::estimate(game, batch.position(i).0));
             let (legal, priors) = batch.legal_and_priors(i);
             let sum: f32 = legal.iter().map(|action| 1.0 + f32::from(action.0)).sum();
             legal.iter().zip(priors).for_each(|(action, prior)| *prior = (1.0 + f32::from(action.0)) / sum);
@@ -129,7 +129,7 @@ fn a_game_is_recorded_as_it_was_searched() {
                 assert_eq!(position.root, search.estimate());
                 let indices: Vec<u16> =
                     search.actions().map(|action| spec.policy_index(mover, action.action) as u16).collect();
-                assert_eq!((position.policy_indices, position.policy_shares), (&indices[..], &policy[..]));
+                assert_eq!((position.policy_indices, position.policy), (&indices[..], &policy[..]));
                 assert_eq!(position.plies_left, finished.plies - ply);
                 let outcome = finished.outcome;
                 assert_eq!((position.result, position.margin), (outcome.value(), outcome.margin));
@@ -158,9 +158,9 @@ fn long_lines() -> Toy {
 struct Falling;
 
 impl Evaluator<Toy> for Falling {
-    fn evaluate(&mut self, _: &Toy, batch: &mut Batch<<Toy as Game>::State>) {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) {
         for i in 0..batch.len() {
-            batch.set_estimate(i, Estimate::default());
+            batch.set_evaluation(i, Evaluation::default());
             let (legal, priors) = batch.legal_and_priors(i);
             let sum: f32 = legal.iter().map(|action| 0.6f32.powi(i32::from(action.0))).sum();
             legal.iter().zip(priors).for_each(|(action, prior)| *prior = 0.6f32.powi(i32::from(action.0)) / sum);
@@ -193,12 +193,12 @@ fn moves_are_drawn_by_the_temperature_of_their_ply() {
             let second = game.positions.position(1);
             counts[children.iter().position(|&child| second.features[0] == child).expect("a child")] += 1.0;
             // The second ply has the final temperature, 0: the first action, which has the greatest share.
-            let greatest = second.policy_shares.iter().copied().fold(0.0, f32::max);
-            assert_eq!(greatest, second.policy_shares[0]);
+            let greatest = second.policy.iter().copied().fold(0.0, f32::max);
+            assert_eq!(greatest, second.policy[0]);
             assert_eq!(game.positions.position(2).features[0], second.features[0] + 1.0);
         }
         // The targets are the shares of the visits, whatever the temperature.
-        let root = part.games[0].positions.position(0).policy_shares.to_vec();
+        let root = part.games[0].positions.position(0).policy.to_vec();
         assert!(root[0] > root[1] && root[1] > root[2] && root[2] > 0.0, "{root:?}");
         assert!((root.iter().map(|share| share * 12.0).map(|n| (n - n.round()).abs()).sum::<f32>()) < 1e-4);
         let powers: Vec<f64> = root.iter().map(|&p| f64::from(p).powf(1.0 / f64::from(temperature))).collect();
@@ -243,7 +243,7 @@ fn the_search_of_a_ply_follows_its_temperature_and_its_kind() {
     let Method::Puct(plain) = puct.plain() else { panic!("PUCT was asked for") };
     assert_eq!((plain.noise, plain.forced_playouts), (None, 0.0));
     let scale = |method| match method {
-        Method::Gumbel(gumbel) => gumbel.noise_scale,
+        Method::Gumbel(gumbel) => gumbel.gumbel_scale,
         Method::Puct(_) => panic!("Gumbel search was asked for"),
     };
     let gumbel = SearchConfig { method: SearchKind::Gumbel, ..SearchConfig::default() };
@@ -385,19 +385,20 @@ fn workers_and_their_order_change_no_game() {
 
 #[test]
 fn work_and_outcomes_add_up() {
-    let one = Work {
+    let one = SelfPlayStats {
         positions: 1,
         simulations: 2,
-        traffic: Traffic { requests: 3, hits: 4, merged: 5, batches: 6 },
+        cache: CacheStats { requests: 3, hits: 4, merged: 5, batches: 6 },
         inference: Duration::from_secs(7),
         time: Duration::from_secs(8),
         tree: [9, 10],
     };
-    let mut sum = Work { positions: 100, tree: [1000, 2000], time: Duration::from_secs(1), ..Work::default() };
+    let mut sum =
+        SelfPlayStats { positions: 100, tree: [1000, 2000], time: Duration::from_secs(1), ..SelfPlayStats::default() };
     sum.add(&one);
     sum.add(&one);
     assert_eq!((sum.positions, sum.simulations, sum.tree), (102, 4, [1018, 2020]));
-    assert_eq!(sum.traffic, Traffic { requests: 6, hits: 8, merged: 10, batches: 12 });
+    assert_eq!(sum.cache, CacheStats { requests: 6, hits: 8, merged: 10, batches: 12 });
     assert_eq!((sum.inference, sum.time), (Duration::from_secs(14), Duration::from_secs(17)));
     let ends: Vec<_> = [3, 1, 0, -2, 5, 0, 0, 4].map(|margin| (Outcome::by_margin(margin), 9)).to_vec();
     assert_eq!(outcome_shares(&ends), [0.5, 0.375, 0.125]);
