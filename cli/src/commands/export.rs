@@ -14,7 +14,13 @@ use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
+<<<<<<< HEAD
     /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program
+=======
+    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program;
+    /// `az:` may stand before it, as in an agent
+    #[arg(value_parser = checkpoint)]
+>>>>>>> main
     checkpoint: PathBuf,
     /// Format of the export
     #[arg(long, value_enum)]
@@ -22,12 +28,29 @@ pub(crate) struct Export {
     /// File or folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
+<<<<<<< HEAD
     /// Game that the checkpoint must be for; required with `pretrained`
     #[arg(long, required_if_eq("checkpoint", "pretrained"))]
+=======
+    /// The game that the checkpoint must be for; `pretrained` needs it
+    #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
+>>>>>>> main
     game: Option<String>,
     /// Replace an existing export
     #[arg(long)]
     overwrite: bool,
+}
+
+/// The checkpoint that is named alone or as an agent without options.
+fn checkpoint(text: &str) -> Result<PathBuf, String> {
+    let Some(agent) = text.strip_prefix("az:") else { return Ok(text.into()) };
+    match agent.split_once(',') {
+        Some((file, options)) => {
+            Err(format!("an export is of the network alone: leave out `{options}` after `{file}`"))
+        }
+        None if agent.is_empty() => Err("name a checkpoint after `az:`".to_owned()),
+        None => Ok(agent.into()),
+    }
 }
 
 impl Export {

@@ -5,6 +5,7 @@
 
 #![cfg(unix)]
 
+mod exports;
 mod maic_2022;
 mod notebook;
 mod pyro;
