@@ -14,13 +14,9 @@ use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-<<<<<<< HEAD
-    /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program
-=======
-    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program;
-    /// `az:` may stand before it, as in an agent
+    /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program; may
+    /// start with `az:` as in an agent
     #[arg(value_parser = checkpoint)]
->>>>>>> main
     checkpoint: PathBuf,
     /// Format of the export
     #[arg(long, value_enum)]
@@ -28,13 +24,8 @@ pub(crate) struct Export {
     /// File or folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-<<<<<<< HEAD
     /// Game that the checkpoint must be for; required with `pretrained`
-    #[arg(long, required_if_eq("checkpoint", "pretrained"))]
-=======
-    /// The game that the checkpoint must be for; `pretrained` needs it
     #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
->>>>>>> main
     game: Option<String>,
     /// Replace an existing export
     #[arg(long)]

@@ -25,17 +25,10 @@ pub(crate) struct Pyro {
     /// Port of the player: the world's first port plays O, its second X
     #[arg(long, default_value_t = PORT)]
     port: u16,
-<<<<<<< HEAD
     /// Number of games to play
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     games: u32,
     /// Milliseconds between queries of whose move it is
-=======
-    /// Leave after this number of games
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    games: u32,
-    /// Milliseconds between two requests for whose move it is
->>>>>>> main
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     poll: u64,
     /// Seed of random choices

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-//! The client: polls whose move it is, reads the board, sends its move and `done`.
-=======
-//! The client: asks whose move it is, reads the board, plays and says `done`; at the end it says `disconnect`.
->>>>>>> main
+//! The client: polls whose move it is, reads the board, sends its move and `done`, and finally `disconnect`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -26,18 +22,15 @@ const STARTING: Duration = Duration::from_secs(10);
 /// Time to wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
-<<<<<<< HEAD
-/// Error that ends the games with a world.
-=======
-/// How long to wait before connecting again to a world that has closed the connection, and how often in succession.
+/// Time to wait before reconnecting to a world that has closed the connection, and the maximum number of reconnections
+/// in succession.
 const RECONNECTING: Duration = Duration::from_millis(100);
 const MOST_RECONNECTIONS: u32 = 3;
 
-/// The answers that a world sends as plain text: Pyro's does so after `done`. Neither begins like a pickle.
+/// Answers that a world may send as plain text, as Pyro's does after `done`. Neither is the start of a pickle.
 const PLAIN_ANSWERS: [&str; 2] = ["ok", "error"];
 
-/// Why a game with the world cannot go on.
->>>>>>> main
+/// Error that ends the games with a world.
 #[derive(Debug, Error)]
 pub enum PyroError {
     /// The connection failed or was closed.
@@ -184,14 +177,9 @@ impl Client {
         SIDES[self.player]
     }
 
-<<<<<<< HEAD
-    /// Plays `games` games and calls `report` after each. After a lost game the client sends `reset`; after a won game
-    /// it waits for the opponent or a person to do so.
-=======
-    /// Plays until this number of games is over or `stop` is set, and calls `report` after each game. A game that is lost
-    /// is followed by a `reset`; after one that is won, the loser or a person has to ask for the next. A finished game that
-    /// this player had no part in is reset.
->>>>>>> main
+    /// Plays until `games` games are over or `stop` is set, and calls `report` after each game. After a lost game the
+    /// client sends `reset`; after a won game it waits for the opponent or a person to do so. A finished game in which
+    /// this player has not moved is reset.
     ///
     /// # Errors
     /// The connection is lost, the world violates the protocol or the rules, or the agent fails.
@@ -205,35 +193,6 @@ impl Client {
         mut report: impl FnMut(Played),
     ) -> Result<(), PyroError> {
         let game = Konane::default();
-<<<<<<< HEAD
-        let (mut played, mut moves) = (0, 0);
-        while played < games {
-            if self.ask_player("whosMove")? != self.player {
-                thread::sleep(poll);
-                continue;
-            }
-            let mut state = self.board(&game)?;
-            let gaps = game.position_text(&state).matches('.').count();
-            if gaps <= 1 {
-                moves = 0; // a new game, even if the last one was not finished
-            }
-            if moves == 0 {
-                player.new_game(&AnyState::new(state), rng);
-            }
-            let lost = game.outcome(&state).is_some();
-            if !lost {
-                let action = player.choose(&AnyState::new(state), rng)?;
-                self.command(&game.action_text(action))?;
-                self.command("done")?;
-                game.play(&mut state, action);
-                moves += 1;
-            }
-            if lost || game.outcome(&state).is_some() {
-                report(Played { won: !lost, moves });
-                (played, moves) = (played + 1, 0);
-                if lost && played < games {
-                    self.command("reset")?;
-=======
         let (mut played, mut progress, mut reconnections) = (0, Progress::default(), 0);
         while played < games && !stop.load(Ordering::Relaxed) {
             match self.step(&game, &mut progress, player, rng) {
@@ -242,7 +201,6 @@ impl Client {
                 Ok(Step::Ended(game)) => {
                     report(game);
                     played += 1;
->>>>>>> main
                 }
                 Err(error) if error.is_lost_connection() && reconnections < MOST_RECONNECTIONS => {
                     reconnections += 1;
@@ -257,11 +215,7 @@ impl Client {
         Ok(())
     }
 
-<<<<<<< HEAD
-    /// Reads the position, in which this player is to move.
-    fn board(&mut self, game: &Konane) -> Result<<Konane as Game>::State, PyroError> {
-=======
-    /// Makes the player's next move, if it is on the move.
+    /// Makes a move if the player is on the move.
     fn step(
         &mut self,
         game: &Konane,
@@ -270,13 +224,13 @@ impl Client {
         rng: &mut Stream,
     ) -> Result<Step, PyroError> {
         if self.ask_player("whosMove")? != self.player {
-            return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // `done` came through, its answer did not
+            return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // the answer to `done` was lost
         }
         let board = self.board()?;
         if progress.pending.as_ref().is_none_or(|pending| pending.board != board) {
             let state = position(game, &board, self.side())?;
             if board.matches('.').count() <= 1 {
-                progress.moves = 0; // a new game, also where someone broke off the last one
+                progress.moves = 0; // a new game, even if the last one was not finished
             }
             if game.outcome(&state).is_some() {
                 if progress.moves > 0 {
@@ -296,9 +250,8 @@ impl Client {
         Ok(progress.complete().map_or(Step::Moved, Step::Ended))
     }
 
-    /// The board in the game's notation, without the mover.
+    /// Reads the board, in the game's notation without the mover.
     fn board(&mut self) -> Result<String, PyroError> {
->>>>>>> main
         let answer = self.ask("board")?;
         let cells = cells(&answer).ok_or_else(|| {
             let expected = "eight columns of eight cells 'X', 'O' or ''";
@@ -346,10 +299,6 @@ impl Client {
                 other => other,
             };
             bytes.extend(&chunk[..length.map_err(gone)?]);
-<<<<<<< HEAD
-            // Bytes after the value answer no request and are dropped.
-            match pickle::read(&bytes) {
-=======
             let answer = bytes.trim_ascii();
             if answer.is_empty() && bytes.len() > pickle::MAX_BYTES {
                 return Err(PyroError::Pickle { request: request.to_owned(), error: PickleError::TooLong });
@@ -360,9 +309,8 @@ impl Client {
                 }
                 continue;
             }
-            // Whatever follows the value in the same bytes belongs to no request and is dropped.
+            // Bytes after the value answer no request and are dropped.
             match pickle::read(answer) {
->>>>>>> main
                 Ok(Some((value, _))) => return Ok(value),
                 Ok(None) => {}
                 Err(error) => return Err(PyroError::Pickle { request: request.to_owned(), error }),
@@ -371,9 +319,6 @@ impl Client {
     }
 }
 
-<<<<<<< HEAD
-/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
-=======
 impl Pending {
     fn new(game: &Konane, mut state: konane::State, action: Action) -> Self {
         game.play(&mut state, action);
@@ -383,13 +328,12 @@ impl Pending {
     }
 }
 
-/// The position with this board and this side to move.
+/// Parses the position with this board and this side to move.
 fn position(game: &Konane, board: &str, mover: Side) -> Result<konane::State, PyroError> {
     game.parse_position(&format!("{board} {}", letter(mover))).map_err(PyroError::Board)
 }
 
-/// The cells of a board, `X`, `O` or `.`, by x and y from 0.
->>>>>>> main
+/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
 fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     let elements = |value: &Value| match value {
         Value::List(elements) | Value::Tuple(elements) => <[Value; SIZE]>::try_from(elements.clone()).ok(),

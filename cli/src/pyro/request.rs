@@ -37,13 +37,8 @@ pub enum Received {
     Unknown,
 }
 
-<<<<<<< HEAD
 /// Requests of a single word. None is a prefix of another.
-const WORDS: [(&str, Request); 11] = [
-=======
-/// The requests that are single words. None is the start of another.
 const WORDS: [(&str, Request); 12] = [
->>>>>>> main
     ("whosMove", Request::WhosMove),
     ("board", Request::Board),
     ("done", Request::Done),
