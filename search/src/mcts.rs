@@ -23,6 +23,8 @@ mod backup;
 #[cfg(test)]
 mod golden_tests;
 #[cfg(test)]
+mod selection_tests;
+#[cfg(test)]
 mod tests;
 
 use rand::{Rng, RngExt, SeedableRng};
