@@ -1,11 +1,13 @@
 //! A config examined before a night is spent on it: what it asks for, what that costs on this machine, and what looks
 //! like a slip. Nothing is written to disk.
 
+mod check;
 mod measure;
 mod plan;
 mod memory;
 mod checks;
 
+pub use check::{Check, Level};
 pub use measure::{Match, Measured, SelfPlay};
 pub use plan::Plan;
 
@@ -20,33 +22,6 @@ use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
-/// How bad a finding is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub enum Level {
-    /// All is well.
-    #[serde(rename = "ok")]
-    Ok,
-    /// The run works, but probably not as it is meant.
-    #[serde(rename = "warn")]
-    Warn,
-    /// The run cannot work.
-    #[serde(rename = "FAIL")]
-    Fail,
-}
-
-/// What one check found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Check {
-    /// How bad it is.
-    pub level: Level,
-    /// What was looked at.
-    pub what: &'static str,
-    /// What was found.
-    pub finding: String,
-    /// What to do about it, if anything.
-    pub advice: Option<String>,
-}
-
 /// All that was found.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
@@ -56,32 +31,6 @@ pub struct Diagnosis {
     pub measured: Option<Measured>,
     /// What the whole run comes to at these speeds.
     pub plan: Option<Plan>,
-}
-
-impl Check {
-    fn ok(what: &'static str, finding: String) -> Self {
-        Self { level: Level::Ok, what, finding, advice: None }
-    }
-
-    fn warn(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Warn, what, finding, advice: Some(advice.into()) }
-    }
-
-    fn fail(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Fail, what, finding, advice: Some(advice.into()) }
-    }
-
-    /// The check in one line.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let level = match self.level {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "FAIL",
-        };
-        let advice = self.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
-        format!("{level:<5}{:<11}{}{advice}", self.what, self.finding)
-    }
 }
 
 impl Diagnosis {
