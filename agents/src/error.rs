@@ -1,4 +1,4 @@
-//! Why an agent cannot play.
+//! Errors of loading and running agents.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use turnstone_models::{CheckpointError, MismatchError, NetworkError};
 
 use crate::player::PlayerFault;
 
-/// Why an agent cannot play.
+/// Error of loading an agent or of running its player.
 #[derive(Debug, Error)]
 pub enum AgentError {
-    /// The spec is malformed.
+    /// The spec is malformed, or does not fit the game.
     #[error("agent `{spec}`: {fault}")]
     Spec {
         /// The spec given.

@@ -1,4 +1,4 @@
-//! Agents as players of games of any type.
+//! Tests of agents as players of games behind the object-safe interface.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, PlayableGame, SearchInfo, SearchRequest, built_in, load_network};
 use turnstone_env::Params;
 
-/// Plays a game in which every move is searched twice: alone, and with a progress report within the agent's own budget.
+/// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
+/// limits.
 fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
     let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
     let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
@@ -20,7 +21,7 @@ fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
         let mut report = |info: &SearchInfo| last = Some(info.clone());
         let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
         assert_eq!(watched.search(&state, &mut request, &mut rngs[1]), Ok(action), "{spec}");
-        let last = last.expect("a info");
+        let last = last.expect("a report");
         assert_eq!(last.line[0], action, "{spec}");
         let sum: f32 = last.score.map_or(1.0, |score| score.win_draw_loss.iter().sum());
         assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
@@ -34,7 +35,7 @@ fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
 }
 
 #[test]
-fn a_watched_player_plays_as_it_would_alone() {
+fn a_progress_report_does_not_change_the_moves() {
     let [mancala, mu_torere] =
         ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
     for spec in [

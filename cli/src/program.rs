@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
-use turnstone_trainer::tensorboard::quiet_event_writer;
 
 use crate::cli::Cli;
 
@@ -44,7 +43,6 @@ impl Program {
     /// Parses the arguments of the process and runs one command. Errors go to standard error in one line.
     #[must_use]
     pub fn main(&self) -> ExitCode {
-        quiet_event_writer();
         end_with_the_reader();
         match Cli::parse().run(&self.games) {
             Ok(code) => code,

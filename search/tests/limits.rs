@@ -90,7 +90,7 @@ fn time_is_read_from_the_clock_given() {
     assert_eq!((few, many), (20 * 512, 200 * 512), "read at the begin and every 512 nodes");
     assert_eq!(searched(&short, ticking()).stats.nodes, few, "the same reads, the same search");
     // No depth is begun after the share of time for it.
-    let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::default() };
+    let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::nodes(100_000) };
     assert_eq!(searched(&begin, ticking()).depth, 2);
     // On a clock that stands still only the other limits count.
     let limits = Limits { nodes: Some(100_000), ..short };

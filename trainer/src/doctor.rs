@@ -1,5 +1,5 @@
-//! A config examined before a night is spent on it: what it asks for, what that costs on this machine, and what looks
-//! like a slip. Nothing is written to disk.
+//! Checks of a config before training: likely mistakes, and the cost of the run on this machine in time, memory and
+//! disk space. Nothing is written to disk.
 
 mod check;
 mod measure;
@@ -22,32 +22,33 @@ use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
-/// All that was found.
+/// Results of all checks.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
     /// The checks, in the order of the config's sections.
     pub checks: Vec<Check>,
-    /// How fast the parts of the run are here; absent if the config cannot be run.
+    /// Measured speeds on this machine; absent if the config is invalid.
     pub measured: Option<Measured>,
-    /// What the whole run comes to at these speeds.
+    /// Projection of the whole run at these speeds; absent if the config is invalid.
     pub plan: Option<Plan>,
 }
 
 impl Diagnosis {
-    /// The diagnosis of a config that cannot be read.
+    /// Returns the diagnosis of a config that cannot be read.
     #[must_use]
     pub fn unreadable(fault: String) -> Self {
         Self { checks: vec![Check::fail("config", fault, "turnstone train would refuse it")], ..Self::default() }
     }
 
-    /// Whether some check failed.
+    /// Whether any check failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.checks.iter().any(|check| check.level == Level::Fail)
     }
 }
 
-/// Examines a config, with about `time` of self-play, learning and matches. `None` if `stop` was set before the end.
+/// Examines a config with about `time` of self-play, learning and matches. Returns `None` if `stop` was set before the
+/// end.
 ///
 /// # Errors
 /// The network cannot be built or trained.
@@ -74,8 +75,8 @@ pub fn examine(
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
 }
 
-/// The opponents of the run's matches with the games that it will play against each. The best checkpoint is as slow as
-/// the network itself, and does not count among them.
+/// Loads the opponents of the run's matches, each with the number of games that the run plays against it. Adds a failed
+/// check for each that cannot be loaded. Matches against the best checkpoint are left out of the projection.
 fn opponents(game: &dyn TrainableGame, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
     let arena = &config.arena;
     let mut opponents = Vec::new();

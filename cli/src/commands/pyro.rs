@@ -12,6 +12,7 @@ use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, AgentSpec};
+use turnstone_trainer::progress::stop_on_signals;
 
 #[derive(Args, Debug)]
 pub(crate) struct Pyro {
@@ -24,10 +25,10 @@ pub(crate) struct Pyro {
     /// Port of the player: the world's first port plays O, its second X
     #[arg(long, default_value_t = PORT)]
     port: u16,
-    /// Leave after so many games
+    /// Leave after this number of games
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     games: u32,
-    /// Milliseconds between two questions whose move it is
+    /// Milliseconds between two requests for whose move it is
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     poll: u64,
     /// Seed of random choices
@@ -46,12 +47,12 @@ impl Pyro {
         let side = letter(client.side());
         println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);
         let mut rng = stream(self.seed, Purpose::Play, [u64::from(self.port), 0]);
-        let mut number = 0;
-        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), |played| {
+        let (mut number, stop) = (0, stop_on_signals()?);
+        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), stop, |played| {
             number += 1;
             let result = if played.won { "won" } else { "lost" };
             println!("game {number}: {side} {result}, {} moves", played.moves);
         })?;
-        Ok(ExitCode::SUCCESS)
+        Ok(if number < self.games { ExitCode::from(130) } else { ExitCode::SUCCESS })
     }
 }

@@ -78,7 +78,8 @@ fn readme(info: &CheckpointInfo) -> String {
          | `{SAFETENSORS}` | the same weights by name, all it takes to run them in the metadata |\n\
          | `{MANIFEST}` | planes, actions, symmetries, names of inputs and outputs |\n\
          | `rules.py` | the game's rules: `start`, `legal`, `play`, `outcome`, and its planes by name |\n\
-         | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` |\n\n\
+         | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` (Python 3.7, \
+         onnxruntime 1.12, or newer) |\n\n\
          The code in this folder is licensed under MIT or Apache-2.0, at your option, and so are weights that came with \
          turnstone; other weights belong to whoever trained them. What the manifest's keys mean is in turnstone's \
          docs/export.md.\n",

@@ -20,7 +20,9 @@ pub enum Request {
     Reset,
     /// `properties`, `movements` and the like: what kind of world this is, a list of names.
     Names(&'static [&'static str]),
-    /// `quit` and the like: the player leaves.
+    /// `disconnect`: the player leaves and reads no answer.
+    Disconnect,
+    /// `quit` and the like: the player leaves after the answer.
     Leave,
 }
 
@@ -36,7 +38,7 @@ pub enum Received {
 }
 
 /// The requests that are single words. None is the start of another.
-const WORDS: [(&str, Request); 11] = [
+const WORDS: [(&str, Request); 12] = [
     ("whosMove", Request::WhosMove),
     ("board", Request::Board),
     ("done", Request::Done),
@@ -47,7 +49,8 @@ const WORDS: [(&str, Request); 11] = [
     ("builtinDevices", Request::Names(&[])),
     ("quit", Request::Leave),
     ("exit", Request::Leave),
-    ("disconnect", Request::Leave),
+    ("end", Request::Leave),
+    ("disconnect", Request::Disconnect),
 ];
 
 const CONNECTION: &str = "connectionNum:";
@@ -114,7 +117,8 @@ mod tests {
             ("done", Request::Done),
             ("reset", Request::Reset),
             ("\r\n builtinDevices", Request::Names(&[])),
-            ("disconnect", Request::Leave),
+            ("end", Request::Leave),
+            ("disconnect", Request::Disconnect),
         ];
         for (text, request) in requests {
             for cut in 0..text.len() {

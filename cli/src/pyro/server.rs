@@ -116,14 +116,22 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
     let mut refusals = 0;
     while refusals < MOST_REFUSALS {
         let answer = match receive(&buffer, ports) {
-            Received::Request(Request::Leave, _) => break,
+            Received::Request(Request::Disconnect, _) => break,
+            Received::Request(Request::Leave, _) => {
+                stream.write_all(&Value::from("ok").pickled())?;
+                break;
+            }
             Received::Request(request, length) => {
                 buffer.drain(..length);
-                lock(table).answer(request, side, &mut refusals)
+                let is_done = request == Request::Done;
+                match lock(table).answer(request, side, &mut refusals) {
+                    Value::Text(text) if is_done && text == "ok" => text.into_bytes(), // not pickled, as in Pyro's world
+                    answer => answer.pickled(),
+                }
             }
             Received::Unknown => {
                 buffer.clear();
-                Value::from("error")
+                Value::from("error").pickled()
             }
             Received::Partly => {
                 let mut chunk = [0; LONGEST];
@@ -135,7 +143,7 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
                 continue;
             }
         };
-        stream.write_all(&answer.pickled())?;
+        stream.write_all(&answer)?;
     }
     Ok(())
 }
@@ -173,7 +181,7 @@ impl Table {
             Request::WhosMove => return number(SIDES.iter().position(|&s| s == self.world.mover()).unwrap_or(0)),
             Request::Board => return self.world.board(),
             Request::Names(names) => return Value::List(names.iter().map(|&name| Value::from(name)).collect()),
-            Request::Leave => return Value::from("ok"),
+            Request::Disconnect | Request::Leave => return Value::from("ok"),
             Request::Reset => {
                 self.reset();
                 Ok(())

@@ -4,6 +4,7 @@
 
 #![cfg(unix)]
 
+mod exports;
 mod maic_2022;
 mod notebook;
 mod pyro;

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub enum Level {
-    /// All is well.
+    /// No problem found.
     #[serde(rename = "ok")]
     Ok,
-    /// The run works, but probably not as it is meant.
+    /// The run works, but probably not as intended.
     #[serde(rename = "warn")]
     Warn,
     /// The run cannot work.
@@ -16,16 +16,16 @@ pub enum Level {
     Fail,
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Check {
-    /// How bad it is.
+    /// Severity.
     pub level: Level,
-    /// What was looked at.
+    /// Part of the config that was checked, e.g. `search`.
     pub what: &'static str,
-    /// What was found.
+    /// The finding, in one line.
     pub finding: String,
-    /// What to do about it, if anything.
+    /// Advice on how to correct it; absent for [`Level::Ok`].
     pub advice: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Check {
         Self { level: Level::Fail, what, finding, advice: Some(advice.into()) }
     }
 
-    /// The check in one line.
+    /// Formats the check as one line.
     #[must_use]
     pub fn line(&self) -> String {
         let level = match self.level {
