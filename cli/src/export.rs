@@ -1,8 +1,9 @@
 //! A checkpoint for other programs: safetensors that describe themselves, ONNX with a sidecar, or a bundle that plays.
 
 mod describe;
-mod bundle;
 mod place;
+mod files;
+mod bundle;
 
 pub use bundle::rules;
 pub use place::Existing;
@@ -11,16 +12,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
 use turnstone_env::DynGame;
-use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
 
 use self::describe::describe;
+use self::files::{FORWARD, write_description, write_onnx, write_safetensors};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
-
-/// The part of a safetensors file's metadata that is in no other description.
-const FORWARD: &str = "forward";
 
 /// What is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,38 +65,4 @@ pub fn export(
         }
         Format::Bundle => bundle::write(out, existing, &info, &weights, description),
     }
-}
-
-/// The metadata of a file: what the checkpoint says, and each part of the description as JSON.
-fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
-    let mut info = info.clone();
-    info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
-    info
-}
-
-fn write_safetensors(
-    path: &Path,
-    info: &CheckpointInfo,
-    weights: &Weights,
-    description: &Map<String, Value>,
-) -> Result<()> {
-    let mut description = description.clone();
-    let pass = forward_pass(&info.network, &info.shape)?;
-    description.insert(FORWARD.into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
-    Ok(save(path, &with_metadata(info, &description), weights)?)
-}
-
-fn write_onnx(path: &Path, info: &CheckpointInfo, weights: &Weights, description: &Map<String, Value>) -> Result<()> {
-    let bytes = onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())?;
-    write_file(path, &bytes)
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    atomic_write(path, bytes).with_context(|| path.display().to_string())
-}
-
-/// Writes the description of an ONNX file that lies beside it.
-fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
-    description.insert("onnx".into(), describe::onnx_file(onnx, &description));
-    write_file(path, describe::readable(&description).as_bytes())
 }

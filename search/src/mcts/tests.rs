@@ -6,6 +6,7 @@ use rand::TryRng;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
+use super::choice::draw;
 use super::*;
 use crate::evaluator::{Rollout, Uniform};
 

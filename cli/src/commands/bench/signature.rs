@@ -18,22 +18,13 @@ use clap::Args;
 use turnstone_models::{Finish, Instructions, Layer};
 
 use self::digest::Digest;
-use self::expected::Expected;
+use self::expected::{Expected, Line};
 
 #[derive(Args, Debug)]
 pub(crate) struct Signature {
     /// Compare with the lines of this file, and fail on a difference
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-}
-
-/// The checksum of one part.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Line {
-    /// The part, and after a dot what its bits depend on.
-    key: String,
-    /// `None` if this machine cannot compute it.
-    value: Option<u32>,
 }
 
 impl Signature {
