@@ -18,6 +18,7 @@ const MOST_DOTS: usize = 40;
 /// Data point.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
+    /// Position on the x axis.
     pub x: f64,
     /// NaN leaves a gap. So does an infinite value, which is drawn as a triangle at the known end of its interval.
     pub y: f64,
@@ -28,7 +29,9 @@ pub struct Point {
 /// Line, or layer of a stack.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
+    /// Name in the legend and in tooltips, as text.
     pub name: &'a str,
+    /// Points by increasing x.
     pub points: Vec<Point>,
 }
 
@@ -42,6 +45,7 @@ impl<'a> Series<'a> {
 /// Kind of chart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
+    /// One line per series, with interval bands.
     Lines,
     /// Shares of a whole, stacked.
     Stacked,
@@ -60,16 +64,19 @@ impl Form {
 /// Chart with its axes and series.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
+    /// Caption and accessible label, as text.
     pub title: &'a str,
     /// Unit of the y axis.
     pub unit: &'a str,
     /// Unit of the x axis.
     pub x_unit: &'a str,
+    /// How the series are drawn.
     pub form: Form,
     /// Range to include in the x axis, in addition to that of the points.
     pub x_range: Option<[f64; 2]>,
     /// Scale of the y axis; derived from the values by default.
     pub y: Option<Scale>,
+    /// At most six series, one per colour; the layers of a stack have the same x.
     pub series: Vec<Series<'a>>,
 }
 

@@ -10,6 +10,7 @@ const REPLAY: &str = include_str!("replay.js");
 pub struct Part {
     /// Anchor of the section, for links.
     pub id: &'static str,
+    /// Heading, as HTML.
     pub heading: &'static str,
     /// Introductory sentence, as text.
     pub lead: String,
@@ -24,6 +25,7 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Header, as HTML.
     pub header: &'a str,
+    /// Sections in order, which are linked from the header.
     pub parts: &'a [Part],
     /// Footer, as text.
     pub footer: &'a str,

@@ -8,8 +8,11 @@ use super::scale::{Scale, signed};
 /// A named value with its 95 % interval.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Range {
+    /// Name shown to the left of the plot.
     pub name: String,
+    /// Value, shown as a dot.
     pub value: f64,
+    /// Ends of the interval; may be infinite.
     pub interval: [f64; 2],
 }
 
