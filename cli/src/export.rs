@@ -1,8 +1,9 @@
-//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
+//! A checkpoint for other programs: safetensors that describe themselves, ONNX with a sidecar, or a bundle that plays.
 
 mod describe;
-mod bundle;
 mod place;
+mod files;
+mod bundle;
 
 pub use bundle::rules;
 pub use place::Existing;
@@ -11,32 +12,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
 use turnstone_env::DynGame;
-use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
 
 use self::describe::describe;
+use self::files::{FORWARD, write_description, write_onnx, write_safetensors};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
 
-/// Key of the forward pass, which only the metadata of safetensors files contains.
-const FORWARD: &str = "forward";
-
-/// Format of an export.
+/// What is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// One file with the weights, and a description of the network in its metadata
+    /// One file: the weights, and in its metadata all that it takes to run them
     Safetensors,
-    /// An ONNX file, and a description of the same name with `.json`
+    /// The network as an ONNX file, and a description beside it: the same name with `.json`
     Onnx,
-    /// A folder with both, the game's rules in Python, and an example program
+    /// A folder with both, the game's rules in Python, and a program that plays
     Bundle,
 }
 
-/// Writes a checkpoint of this game to `out` and returns the paths of the files.
+/// Writes a checkpoint of this game to `out` and returns the files.
 ///
 /// # Errors
-/// `out` exists and may not be replaced, cannot be written, or the game has no rules in Python for a bundle.
+/// One line: something stands there already, cannot be written, or the game lacks what the format needs.
 pub fn export(
     game: &dyn DynGame,
     network: LoadedNetwork,
@@ -46,7 +43,7 @@ pub fn export(
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
     info.shape = shape(game.spec()); // older files lack the board
-    info.extra.remove(FORWARD); // present if the checkpoint is itself an export
+    info.extra.remove(FORWARD); // an export can be exported again
     let description = describe(game, &info, weights.count());
     match format {
         Format::Safetensors => {
@@ -68,38 +65,4 @@ pub fn export(
         }
         Format::Bundle => bundle::write(out, existing, &info, &weights, description),
     }
-}
-
-/// The checkpoint's metadata with each part of the description added as JSON.
-fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
-    let mut info = info.clone();
-    info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
-    info
-}
-
-fn write_safetensors(
-    path: &Path,
-    info: &CheckpointInfo,
-    weights: &Weights,
-    description: &Map<String, Value>,
-) -> Result<()> {
-    let mut description = description.clone();
-    let pass = forward_pass(&info.network, &info.shape)?;
-    description.insert(FORWARD.into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
-    Ok(save(path, &with_metadata(info, &description), weights)?)
-}
-
-fn write_onnx(path: &Path, info: &CheckpointInfo, weights: &Weights, description: &Map<String, Value>) -> Result<()> {
-    let bytes = onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())?;
-    write_file(path, &bytes)
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    atomic_write(path, bytes).with_context(|| path.display().to_string())
-}
-
-/// Writes the description beside an ONNX file.
-fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
-    description.insert("onnx".into(), describe::onnx_file(onnx, &description));
-    write_file(path, describe::readable(&description).as_bytes())
 }

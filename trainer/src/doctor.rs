@@ -1,11 +1,13 @@
 //! Checks of a config before training: likely mistakes, and the cost of the run on this machine in time, memory and
 //! disk space. Nothing is written to disk.
 
+mod check;
 mod measure;
 mod plan;
 mod memory;
 mod checks;
 
+pub use check::{Check, Level};
 pub use measure::{Match, Measured, SelfPlay};
 pub use plan::Plan;
 
@@ -20,33 +22,6 @@ use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
-/// Severity of a finding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub enum Level {
-    /// No problem found.
-    #[serde(rename = "ok")]
-    Ok,
-    /// The run works, but probably not as intended.
-    #[serde(rename = "warn")]
-    Warn,
-    /// The run cannot work.
-    #[serde(rename = "FAIL")]
-    Fail,
-}
-
-/// Result of one check.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Check {
-    /// Severity.
-    pub level: Level,
-    /// Part of the config that was checked, e.g. `search`.
-    pub what: &'static str,
-    /// The finding, in one line.
-    pub finding: String,
-    /// Advice on how to correct it; absent for [`Level::Ok`].
-    pub advice: Option<String>,
-}
-
 /// Results of all checks.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
@@ -56,32 +31,6 @@ pub struct Diagnosis {
     pub measured: Option<Measured>,
     /// Projection of the whole run at these speeds; absent if the config is invalid.
     pub plan: Option<Plan>,
-}
-
-impl Check {
-    fn ok(what: &'static str, finding: String) -> Self {
-        Self { level: Level::Ok, what, finding, advice: None }
-    }
-
-    fn warn(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Warn, what, finding, advice: Some(advice.into()) }
-    }
-
-    fn fail(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Fail, what, finding, advice: Some(advice.into()) }
-    }
-
-    /// Formats the check as one line.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let level = match self.level {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "FAIL",
-        };
-        let advice = self.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
-        format!("{level:<5}{:<11}{}{advice}", self.what, self.finding)
-    }
 }
 
 impl Diagnosis {

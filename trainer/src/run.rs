@@ -11,7 +11,8 @@ use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use self::evaluation::{confirm_ladder, truth};
+pub use self::evaluation::confirm_matches;
+use self::evaluation::truth;
 use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
@@ -86,7 +87,7 @@ impl<'a> Run<'a> {
     pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         folder.create_dirs()?;
         let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
@@ -107,7 +108,7 @@ impl<'a> Run<'a> {
             return Self::start(setup);
         }
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         let (state, mut standing) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"

@@ -14,20 +14,20 @@ use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-    /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program; may
-    /// start with `az:` as in an agent
+    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program;
+    /// `az:` may stand before it, as in an agent
     #[arg(value_parser = checkpoint)]
     checkpoint: PathBuf,
-    /// Format of the export
+    /// What to write
     #[arg(long, value_enum)]
     format: Format,
-    /// File or folder to write
+    /// The file or folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-    /// Game that the checkpoint must be for; required with `pretrained`
+    /// The game that the checkpoint must be for; `pretrained` needs it
     #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
     game: Option<String>,
-    /// Replace an existing export
+    /// Replace an export that stands there already
     #[arg(long)]
     overwrite: bool,
 }

@@ -11,7 +11,7 @@ use turnstone_selfplay::Games;
 
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::progress::{Reporter, stop_on_signals};
-use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup};
+use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -84,6 +84,8 @@ impl Train {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
+        // What cannot work is refused before there is a folder.
+        confirm_matches(&*config.game(games).map_err(anyhow::Error::msg)?, &config)?;
         let changed = self.seed.is_some() || !self.set.is_empty();
         let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;

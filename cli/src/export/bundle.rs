@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
 use super::describe::VERSION_KEY;
+use super::files::{write_description, write_file, write_onnx, write_safetensors};
 use super::place::{self, Existing};
-use super::{write_description, write_file, write_onnx, write_safetensors};
 
 const MANIFEST: &str = "manifest.json";
 const ONNX: &str = "model.onnx";

@@ -1,4 +1,4 @@
-//! The client: polls whose move it is, reads the board, sends its move and `done`, and finally `disconnect`.
+//! The client: asks whose move it is, reads the board, plays and says `done`; at the end it says `disconnect`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,53 +16,52 @@ use super::{SIDES, letter};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Player, PlayerFault};
 
-/// Time to wait for a world that is not listening yet.
+/// How long to wait for a world that does not listen yet.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// Time to wait for an answer.
+/// How long to wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// Time to wait before reconnecting to a world that has closed the connection, and the maximum number of reconnections
-/// in succession.
+/// How long to wait before connecting again to a world that has closed the connection, and how often in succession.
 const RECONNECTING: Duration = Duration::from_millis(100);
 const MOST_RECONNECTIONS: u32 = 3;
 
 /// Answers that a world may send as plain text, as Pyro's does after `done`. Neither is the start of a pickle.
 const PLAIN_ANSWERS: [&str; 2] = ["ok", "error"];
 
-/// Error that ends the games with a world.
+/// Why a game with the world cannot go on.
 #[derive(Debug, Error)]
 pub enum PyroError {
-    /// The connection failed or was closed.
+    /// No world, or no longer.
     #[error("{address}: {error}")]
     Connection {
-        /// Host and port of the world.
+        /// Where the world is.
         address: String,
-        /// Error of the system.
+        /// What the system reports.
         error: io::Error,
     },
-    /// The answer is not a pickle of plain data.
-    #[error("the answer to `{request}` cannot be read: {error}")]
+    /// The world sent bytes that are no plain data.
+    #[error("the answer to `{request}` is not read: {error}")]
     Pickle {
-        /// The request.
+        /// What was asked.
         request: String,
-        /// Fault of the answer.
+        /// What is wrong with the answer.
         error: PickleError,
     },
-    /// The answer is not one that the protocol allows.
+    /// The world sent something else than the protocol has there.
     #[error("the answer to `{request}` is {answer}, not {expected}")]
     Answer {
-        /// The request.
+        /// What was asked.
         request: String,
-        /// The answer, shortened.
+        /// What came.
         answer: String,
-        /// Description of the allowed answers.
+        /// What the protocol has there.
         expected: &'static str,
     },
-    /// The world's board is not a position of the game.
+    /// The world's board is no position of the game.
     #[error("the world's board: {0}")]
     Board(GameError),
-    /// The agent failed.
+    /// The agent has no move to give.
     #[error("the agent: {0}")]
     Agent(#[from] PlayerFault),
 }
@@ -84,12 +83,12 @@ pub struct Client {
     player: usize,
 }
 
-/// Result of one game for the player.
+/// How one game ended for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
     /// Whether the player won.
     pub won: bool,
-    /// Number of moves that the player made.
+    /// Moves that the player made.
     pub moves: usize,
 }
 
@@ -141,10 +140,10 @@ impl Drop for Client {
 }
 
 impl Client {
-    /// Connects to a player's port and asks which player that is. Waits up to ten seconds for a world to start.
+    /// Connects to a player's port and asks which player that is. A world that is just starting is waited for.
     ///
     /// # Errors
-    /// The connection is refused, or the answer is not that of a Konane world.
+    /// Nothing listens there, or it is no Konane world.
     pub fn connect(host: &str, port: u16) -> Result<Self, PyroError> {
         let start = Instant::now();
         loop {
@@ -171,18 +170,18 @@ impl Client {
         Ok(client)
     }
 
-    /// Returns the player's side.
+    /// Whose stones the player has.
     #[must_use]
     pub fn side(&self) -> Side {
         SIDES[self.player]
     }
 
-    /// Plays until `games` games are over or `stop` is set, and calls `report` after each game. After a lost game the
-    /// client sends `reset`; after a won game it waits for the opponent or a person to do so. A finished game in which
-    /// this player has not moved is reset.
+    /// Plays until this number of games is over or `stop` is set, and calls `report` after each game. A game that is lost
+    /// is followed by a `reset`; after one that is won, the loser or a person has to ask for the next. A finished game that
+    /// this player had no part in is reset.
     ///
     /// # Errors
-    /// The connection is lost, the world violates the protocol or the rules, or the agent fails.
+    /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
     pub fn play(
         &mut self,
         player: &mut dyn Player,
@@ -215,7 +214,7 @@ impl Client {
         Ok(())
     }
 
-    /// Makes a move if the player is on the move.
+    /// Makes the player's next move, if it is on the move.
     fn step(
         &mut self,
         game: &Konane,
@@ -262,7 +261,7 @@ impl Client {
         Ok(rows.join("/"))
     }
 
-    /// Sends a command and expects `ok`.
+    /// Has the world do something.
     fn command(&mut self, request: &str) -> Result<(), PyroError> {
         match self.ask(request)? {
             Value::Text(text) if text == "ok" => Ok(()),
@@ -309,7 +308,7 @@ impl Client {
                 }
                 continue;
             }
-            // Bytes after the value answer no request and are dropped.
+            // Whatever follows the value in the same bytes belongs to no request and is dropped.
             match pickle::read(answer) {
                 Ok(Some((value, _))) => return Ok(value),
                 Ok(None) => {}
@@ -333,7 +332,7 @@ fn position(game: &Konane, board: &str, mover: Side) -> Result<konane::State, Py
     game.parse_position(&format!("{board} {}", letter(mover))).map_err(PyroError::Board)
 }
 
-/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
+/// The cells of a board, `X`, `O` or `.`, by x and y from 0.
 fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     let elements = |value: &Value| match value {
         Value::List(elements) | Value::Tuple(elements) => <[Value; SIZE]>::try_from(elements.clone()).ok(),
@@ -353,7 +352,7 @@ fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     Some(cells)
 }
 
-/// Formats a value for an error message, at most 60 characters.
+/// A value for a message of one line.
 fn shortened(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => format!("'{}'", text.escape_debug()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Check;
+use super::check::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;

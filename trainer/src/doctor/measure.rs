@@ -139,22 +139,30 @@ fn play(
     let mut positions_per_second = searched as f64 / seconds;
     let iterations = whole.len() as u64;
     if whole.is_empty() {
+        // No iteration ended in time, and of games that are broken off nothing can be extrapolated. A few whole games at
+        // the run's own number of simulations, or, if even those do not end in time, with hardly any search.
         let few = SelfPlayConfig {
             games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
             ..config.self_play.clone()
         };
-        let simulations = planned.min(FEW_SIMULATIONS);
-        let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
-        let start = Instant::now();
-        let games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
-        let Some(games) = games else { return Ok(None) };
-        let seats = config.self_play.workers() * config.self_play.concurrent_games;
-        if searched < 2 * seats as u64 {
-            // Most games have not reached their second move: scale the speed by the number of simulations.
-            let share = f64::from(simulations + 1) / f64::from(planned + 1);
-            positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
+        let own = task(1, &config.search, planned, &few);
+        let mut games = within(time, stop, |over| game.self_play(&own, &Progress::default(), over))?;
+        if games.is_none() {
+            let simulations = planned.min(FEW_SIMULATIONS);
+            let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
+            let start = Instant::now();
+            games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
+            let seats = config.self_play.workers() * config.self_play.concurrent_games;
+            if let Some(games) = games.as_ref().filter(|_| searched < 2 * seats as u64) {
+                // Most games have not reached their second move: scale the speed by the number of simulations.
+                let share = f64::from(simulations + 1) / f64::from(planned + 1);
+                positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
+            }
         }
-        whole.push(games);
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        whole.extend(games);
     }
     let sum = |figure: fn(&SelfPlayGames) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
     let shards = || whole.iter().map(|games| &games.shard);

@@ -4,7 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::Line;
+/// The checksum of one part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Line {
+    /// The part, and after a dot what its bits depend on.
+    pub(super) key: String,
+    /// `None` if this machine cannot compute it.
+    pub(super) value: Option<u32>,
+}
 
 /// The lines `KEY HEX` of a file; `#` begins a comment.
 pub(super) struct Expected {

@@ -1,0 +1,51 @@
+//! The files of an export: weights and network, each with its description in it or beside it.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::{Map, Value, json};
+use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
+
+use super::describe::{onnx_file, readable};
+
+/// The part of a safetensors file's metadata that is in no other description.
+pub(super) const FORWARD: &str = "forward";
+
+/// The metadata of a file: what the checkpoint says, and each part of the description as JSON.
+fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
+    let mut info = info.clone();
+    info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
+    info
+}
+
+pub(super) fn write_safetensors(
+    path: &Path,
+    info: &CheckpointInfo,
+    weights: &Weights,
+    description: &Map<String, Value>,
+) -> Result<()> {
+    let mut description = description.clone();
+    let pass = forward_pass(&info.network, &info.shape)?;
+    description.insert(FORWARD.into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
+    Ok(save(path, &with_metadata(info, &description), weights)?)
+}
+
+pub(super) fn write_onnx(
+    path: &Path,
+    info: &CheckpointInfo,
+    weights: &Weights,
+    description: &Map<String, Value>,
+) -> Result<()> {
+    let bytes = onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())?;
+    write_file(path, &bytes)
+}
+
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    atomic_write(path, bytes).with_context(|| path.display().to_string())
+}
+
+/// Writes the description of an ONNX file that lies beside it.
+pub(super) fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
+    description.insert("onnx".into(), onnx_file(onnx, &description));
+    write_file(path, readable(&description).as_bytes())
+}
