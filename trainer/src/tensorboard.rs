@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Value, record};
 
-/// Bins of a histogram.
+/// Number of bins of a histogram.
 const BINS: usize = 40;
 
 /// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
@@ -21,7 +21,7 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// Opens a new event file in the folder, which is made if need be.
+    /// Opens a new event file in the folder, which is created if it does not exist.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let mut log = match create(folder) {
@@ -37,7 +37,7 @@ impl EventLog {
         log
     }
 
-    /// Writes a scalar; values that are not finite are left out.
+    /// Writes a scalar, unless it is not finite.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
             self.value(step, Value { tag: tag.into(), simple_value: Some(value as f32), ..Value::default() });
@@ -67,7 +67,7 @@ impl EventLog {
         self.value(step, Value { tag, tensor: Some(tensor), metadata: Some(metadata), ..Value::default() });
     }
 
-    /// Hands everything written so far to the operating system.
+    /// Flushes the event file.
     pub fn flush(&mut self) {
         self.attempt(BufWriter::flush);
     }
@@ -117,7 +117,7 @@ fn warn(text: &str) {
     _ = writeln!(io::stderr(), "warning: {text}");
 }
 
-/// Bins of equal width from the least to the greatest of some numbers.
+/// Bins of equal width from the minimum to the maximum of some numbers.
 struct Bins {
     least: f64,
     most: f64,
