@@ -1,4 +1,4 @@
-//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a bundle that plays in Python.
+//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
 
 mod describe;
 mod place;

@@ -1,8 +1,8 @@
 //! `turnstone bench signature`: one checksum per part of the program, which detects changes of behaviour.
 //!
 //! Where the bits of a part depend on more than the code, its key says on what: the kernels' rounding (`fused` where a
-//! multiply-add rounds once, `portable` where it rounds twice), the target, whose mathematical library computes `exp` and
-//! `ln`, and, for the learner, the instruction set of burn's kernels.
+//! multiply-add rounds once, `portable` where it rounds twice), the target, whose mathematical library computes `exp`
+//! and `ln`, and, for the learner, the instruction set of burn's kernels.
 
 mod digest;
 mod expected;
@@ -93,8 +93,8 @@ impl Machine {
     }
 }
 
-/// Determines how the kernel of these instructions rounds: the last bit of `(1 + 2^-12)^2 - 1` is lost if the product is
-/// rounded before the addition.
+/// Determines how the kernel of these instructions rounds: the last bit of `(1 + 2^-12)^2 - 1` is lost if the product
+/// is rounded before the addition.
 fn rounding(instructions: Instructions) -> &'static str {
     let x = 1.0 + f32::EPSILON * 2048.0;
     let mut layer = Layer::new(&[x], &[-1.0], 1);
