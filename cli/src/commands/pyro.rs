@@ -10,9 +10,9 @@ use turnstone_env::games::Konane;
 
 use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
+use crate::signals::stop_on_signals;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, AgentSpec};
-use turnstone_trainer::progress::stop_on_signals;
 
 #[derive(Args, Debug)]
 pub(crate) struct Pyro {

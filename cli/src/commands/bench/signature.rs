@@ -7,8 +7,8 @@
 mod digest;
 mod expected;
 mod games;
-mod searches;
 mod networks;
+mod searches;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
