@@ -140,8 +140,8 @@ fn play(
     let mut positions_per_second = searched as f64 / seconds;
     let iterations = whole.len() as u64;
     if whole.is_empty() {
-        // No iteration ended in time, and unfinished games would bias the figures. Play a few whole games with the run's
-        // number of simulations or, if these do not end in time either, with few simulations.
+        // No iteration ended in time, and unfinished games would bias the figures. Play a few whole games with the
+        // run's number of simulations or, if these do not end in time either, with few simulations.
         let few = SelfPlayConfig {
             games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
             ..config.self_play.clone()

@@ -1,7 +1,7 @@
 //! Messages of TensorBoard's event files, with the fields that are written here, and the framing of a record.
 //!
-//! Field numbers: `event.proto`, `summary.proto`, `histogram.proto` and `tensor.proto` of TensorFlow. Framing: TFRecord,
-//! a length, the data, and a masked CRC-32C of each.
+//! Field numbers: `event.proto`, `summary.proto`, `histogram.proto` and `tensor.proto` of TensorFlow. Framing:
+//! TFRecord, a length, the data, and a masked CRC-32C of each.
 
 use prost::Message;
 
