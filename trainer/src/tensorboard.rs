@@ -1,4 +1,4 @@
-//! TensorBoard event files. A file that cannot be written costs a warning and not the run.
+//! TensorBoard event files. If a file cannot be written, the run continues with a warning.
 
 mod events;
 
@@ -12,9 +12,9 @@ use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Valu
 /// Number of bins of a histogram.
 const BINS: usize = 40;
 
-/// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
+/// Writer of scalars, histograms and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
 ///
-/// The first failure is reported once on stderr, and everything after it is dropped.
+/// The first failure prints one warning to standard error; later events are discarded.
 #[derive(Debug)]
 pub struct EventLog {
     file: Option<BufWriter<File>>,
@@ -44,7 +44,7 @@ impl EventLog {
         }
     }
 
-    /// Writes the distribution of numbers; nothing if there are none or one is not finite.
+    /// Writes a histogram of `values`, unless they are empty or one is not finite.
     pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
         let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
         let histogram = Histogram {
@@ -97,7 +97,7 @@ impl Drop for EventLog {
     }
 }
 
-/// A new event file, under a name that no other process or earlier call has.
+/// Creates an event file, under a name that no other process or earlier call uses.
 fn create(folder: &Path) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let (seconds, process) = (now() as u64, std::process::id());
@@ -112,7 +112,7 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Prints a warning. A stderr that cannot be written must not end the run.
+/// Prints a warning. Errors of standard error are ignored, so that they do not end the run.
 fn warn(text: &str) {
     _ = writeln!(io::stderr(), "warning: {text}");
 }

@@ -44,7 +44,7 @@ pub enum PyroError {
     /// The answer is not a pickle of plain data.
     #[error("the answer to `{request}` cannot be read: {error}")]
     Pickle {
-        /// What was asked.
+        /// The request.
         request: String,
         /// Fault of the answer.
         error: PickleError,
@@ -52,7 +52,7 @@ pub enum PyroError {
     /// The answer is not one that the protocol allows.
     #[error("the answer to `{request}` is {answer}, not {expected}")]
     Answer {
-        /// What was asked.
+        /// The request.
         request: String,
         /// The answer, shortened.
         answer: String,
