@@ -1,4 +1,4 @@
-//! The `turnstone` program as a library, so that a crate with a game of its own has all of its commands:
+//! The `turnstone` program as a library, so that a crate with its own game gets all commands:
 //!
 //! ```no_run
 //! # use turnstone_env::games::Mancala as MyGame;

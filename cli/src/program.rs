@@ -1,4 +1,4 @@
-//! The program: its games, and what happens around a command.
+//! The program: its list of games, error output and exit codes.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use turnstone_selfplay::{Games, built_in, row};
 
 use crate::cli::Cli;
 
-/// The `turnstone` program with a list of games: the built-in ones and those that are added.
+/// The `turnstone` program with its list of games.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
@@ -21,7 +21,7 @@ impl Default for Program {
 }
 
 impl Program {
-    /// The program with the built-in games.
+    /// Creates the program with the built-in games.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -34,13 +34,14 @@ impl Program {
         self
     }
 
-    /// The games that the program knows.
+    /// Returns the list of games.
     #[must_use]
     pub fn games(&self) -> &Games {
         &self.games
     }
 
-    /// Parses the arguments of the process and runs one command. Errors go to standard error in one line.
+    /// Parses the arguments of the process, runs the command and returns its exit code. Prints an error as one line to
+    /// standard error.
     #[must_use]
     pub fn main(&self) -> ExitCode {
         end_with_the_reader();
@@ -54,13 +55,13 @@ impl Program {
     }
 }
 
-/// The error and its causes in one line.
+/// Formats an error and its causes as one line.
 fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").replace('\n', " ")
 }
 
-/// Ends the program quietly when the reader of its output has gone (`| head`), as programs do that keep the default of
-/// SIGPIPE, which Rust's runtime switches off.
+/// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which
+/// Rust's runtime ignores.
 fn end_with_the_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -24,6 +24,8 @@ mod choice;
 #[cfg(test)]
 mod golden_tests;
 #[cfg(test)]
+mod selection_tests;
+#[cfg(test)]
 mod tests;
 
 use rand::{Rng, RngExt, SeedableRng};

@@ -4,7 +4,7 @@ mod setup;
 mod restore;
 mod evaluation;
 
-pub use setup::Setup;
+pub use setup::{Setup, confirm_matches};
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use self::setup::{confirm_ladder, truth};
+use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::run_folder::Standing;
@@ -72,7 +72,7 @@ impl<'a> Run<'a> {
     pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         folder.create_dirs()?;
         let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
             return Self::start(setup);
         }
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         let (state, mut standing) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"

@@ -157,7 +157,7 @@ impl<G: Classical> Search<G> {
             Self::Minimax(search) => search.search_within(state, depth, limits, control),
             Self::AlphaBeta(search) => search.search_within(state, depth, limits, control),
             Self::BreadthFirst(search) => search.search_within(state, depth, limits, control),
-            Self::BestFirst(_) => unreachable!("it knows no depth"),
+            Self::BestFirst(_) => unreachable!("best-first search has no depth"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `turnstone doctor`: a config examined before it is trained.
+//! `turnstone doctor`: checks of a config before training.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use turnstone_trainer::doctor::{Check, Diagnosis, examine};
 pub(crate) struct Doctor {
     /// Config file
     config: PathBuf,
-    /// A value in place of the config's, as in learn.batch=512; can be given again
+    /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
     /// Measure self-play, learning and matches for about this many seconds

@@ -1,8 +1,8 @@
-//! Python's pickles of plain data: protocol 0, a handful of opcodes, everything else refused.
+//! Python pickles of plain data in protocol 0; every other opcode is an error.
 //!
-//! A general unpickler calls whatever functions a pickle names. This reader knows texts, whole numbers, truth values,
-//! `None`, lists and tuples, in the forms in which Python 2 (both its modules) and Python 3 write them, and no names at
-//! all. What a pickle may hold is bounded in bytes and in nesting.
+//! A general unpickler calls the functions that a pickle names, so it must not read data from the network. This one
+//! reads strings, integers, booleans, `None`, lists and tuples, as written by Python 2 (`pickle` and `cPickle`) and
+//! Python 3, with limits on size and nesting.
 
 #[cfg(test)]
 mod tests;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// A longer pickle is refused; a world's board takes less than 1,000 bytes.
+/// Maximum length of a pickle; a world's board takes less than 1,000 bytes.
 pub const MAX_BYTES: usize = 16 * 1024;
 
-/// Most open lists, tuples and elements at once, which bounds how deep a value is nested.
+/// Maximum size of the stack (marks and values), which bounds the nesting.
 const MAX_STACK: usize = 128;
 
 /// A value of plain data.
@@ -24,9 +24,9 @@ pub enum Value {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A `str` of Python 2 (bytes as the first 256 characters) or 3, or a `unicode`.
+    /// A `str` of Python 2 (bytes decoded as Latin-1) or 3, or a `unicode`.
     Text(String),
     /// A list.
     List(Vec<Value>),
@@ -34,26 +34,26 @@ pub enum Value {
     Tuple(Vec<Value>),
 }
 
-/// Why bytes are no pickle that is read here.
+/// Error of [`read`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PickleError {
-    /// An opcode of another protocol or of more than plain data.
+    /// An opcode of another protocol, or not of plain data.
     #[error("byte {at}: opcode `{}` is none of plain data in protocol 0", .opcode.escape_ascii())]
     Opcode {
         /// The opcode.
         opcode: u8,
-        /// Where it stands.
+        /// Offset of the opcode in bytes.
         at: usize,
     },
-    /// The opcode's argument or what it works on is wrong.
+    /// The argument of an opcode or the stack is invalid.
     #[error("byte {at}: {fault}")]
     Malformed {
-        /// What is wrong.
+        /// The fault.
         fault: &'static str,
-        /// Where the opcode stands.
+        /// Offset of the opcode in bytes.
         at: usize,
     },
-    /// It does not end.
+    /// The pickle is longer than [`MAX_BYTES`].
     #[error("longer than {MAX_BYTES} bytes")]
     TooLong,
 }
@@ -65,7 +65,7 @@ impl From<&str> for Value {
 }
 
 impl Value {
-    /// The value as Python's `pickle.loads` reads it, whatever its version.
+    /// Pickles the value for `pickle.loads` of Python 2 and 3.
     #[must_use]
     pub fn pickled(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -96,7 +96,7 @@ impl Value {
     }
 }
 
-/// Plain text as the `str` of either Python; other text as `unicode`.
+/// Writes printable ASCII as `str`, which both Pythons read, and other text as `unicode`.
 fn write_text(text: &str, out: &mut Vec<u8>) {
     let is_plain = |c: char| matches!(c, ' '..='~') && c != '\'' && c != '\\';
     if text.chars().all(is_plain) {
@@ -114,10 +114,10 @@ fn write_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Reads the value at the start of `bytes` and how many bytes it takes; `None` if it has not ended there.
+/// Reads the value at the start of `bytes` and returns it with its length in bytes, or `None` if it is incomplete.
 ///
 /// # Errors
-/// The bytes are no pickle of plain data, or too long.
+/// The bytes are not a pickle of plain data, or it is longer than [`MAX_BYTES`].
 pub fn read(bytes: &[u8]) -> Result<Option<(Value, usize)>, PickleError> {
     let mut reader = Reader { bytes, at: 0, stack: Vec::new(), memo: BTreeMap::new() };
     match reader.read()? {
@@ -128,7 +128,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<(Value, usize)>, PickleError> {
     }
 }
 
-/// What lies on the stack while a pickle is read.
+/// An item of the unpickler's stack.
 enum Item {
     Mark,
     Value(Value),
@@ -136,15 +136,15 @@ enum Item {
 
 struct Reader<'a> {
     bytes: &'a [u8],
-    /// Bytes read.
+    /// Number of bytes read.
     at: usize,
     stack: Vec<Item>,
-    /// Texts to come back to. Python's writers refer to the same text again, but never to a list of the world's.
+    /// Memo of strings. Pickles of a board refer to strings again, but never to lists.
     memo: BTreeMap<u32, String>,
 }
 
 impl Reader<'_> {
-    /// The value, or `None` where the bytes end before it does.
+    /// Reads the value; `None` if the bytes end before it does.
     fn read(&mut self) -> Result<Option<Value>, PickleError> {
         while let Some(&opcode) = self.bytes.get(self.at) {
             let at = self.at;
@@ -178,7 +178,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Does what an opcode says, if it is one that is known.
+    /// Executes an opcode. Returns false if it is unknown.
     fn step(&mut self, opcode: u8, argument: &[u8]) -> Result<bool, &'static str> {
         let value = match opcode {
             b'N' => Value::None,
@@ -218,7 +218,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Takes the values above the last mark, and the mark.
+    /// Removes the last mark and returns the values above it.
     fn down_to_mark(&mut self) -> Result<Vec<Value>, &'static str> {
         let is_mark = |item: &Item| matches!(item, Item::Mark);
         let mark = self.stack.iter().rposition(is_mark).ok_or("a list or tuple without a start")?;
@@ -248,7 +248,7 @@ fn place(argument: &[u8]) -> Result<u32, &'static str> {
     digits.and_then(|digits| digits.parse().ok()).ok_or("not a place in the memo")
 }
 
-/// The text of a `repr` of Python 2.
+/// Parses a string literal as written by `repr` in Python 2.
 fn quoted(literal: &[u8]) -> Result<String, &'static str> {
     match literal {
         [quote @ (b'\'' | b'"'), text @ .., last] if last == quote => unescaped(text, Escapes::Repr),
@@ -256,7 +256,7 @@ fn quoted(literal: &[u8]) -> Result<String, &'static str> {
     }
 }
 
-/// Which escapes a text has.
+/// Kind of escapes in a string.
 #[derive(Clone, Copy)]
 enum Escapes {
     /// Those of a `repr`: `\n`, `\xff` and so on.
@@ -265,7 +265,7 @@ enum Escapes {
     Unicode,
 }
 
-/// The text that bytes of Latin-1 with escapes stand for.
+/// Decodes Latin-1 bytes with escapes.
 fn unescaped(bytes: &[u8], escapes: Escapes) -> Result<String, &'static str> {
     let mut text = String::new();
     let mut rest = bytes;

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use super::{FRONTENDS, TURNSTONE, output, python, texts};
 
-/// A shell script that stands in for the program. A shell writes it: a file that this process has open for writing cannot
-/// be run while another thread's child still holds it open too.
+/// A shell script that stands in for the program. It is written by a shell: a file that this process has had open for
+/// writing cannot be executed while a child process of another thread still has it open.
 fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     let write = r#"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod +x "$2""#;
@@ -30,7 +30,7 @@ fn twenty_games() {
     let (games, complaints) = texts(command.env("TURNSTONE", wrapper).env("TURNSTONE_SECONDS", "0.01"));
     assert_eq!(games.lines().count(), 20, "{games}");
     assert_eq!(complaints, "");
-    // One engine for each seat, and all have ended.
+    // One engine per seat, and all have ended.
     let pids = fs::read_to_string(pids).expect("the engines' ids");
     assert_eq!(pids.lines().count(), 2);
     assert!(pids.lines().all(|pid| !Path::new("/proc").join(pid).exists()), "{pids}");
@@ -80,7 +80,7 @@ print(choices > 20, choices == len(asked), left, sorted({go.split()[1] for go in
     assert_eq!(texts(&mut adapter(program)), ("True True 0.0005 ['depth', 'movetime']\n".to_owned(), String::new()));
 }
 
-/// 190 own plies (380 of the game) fit into the time, whatever a ply takes beside its search.
+/// 190 own plies (380 of the game) fit into the time, however long a ply takes besides its search.
 #[test]
 fn the_time_lasts() {
     let program = r#"

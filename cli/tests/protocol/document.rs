@@ -1,4 +1,4 @@
-//! The conversations in docs/protocol.md.
+//! The transcripts in docs/protocol.md.
 
 use crate::talk::Talk;
 
@@ -17,8 +17,8 @@ fn the_conversations_in_the_document_are_true() {
     assert_eq!(blocks, 4, "conversations in the document");
 }
 
-/// Says what stands after `>` and expects what stands after `<`, where `*` stands for anything. Of several lines of
-/// progress in a row the last one counts.
+/// Sends the lines after `>` and expects the lines after `<`, in which `*` matches anything. Of consecutive lines of
+/// progress only the last one is compared.
 fn converse(talk: &mut Talk, lines: &str) {
     const PROGRESS: &str = "info depth";
     let mut ahead: Option<String> = None;

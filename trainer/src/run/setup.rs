@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use crate::config::Config;
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
+use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_selfplay::TrainableGame;
@@ -26,8 +27,15 @@ pub struct Setup<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Checks that the game comes with a ladder if the config uses one.
-pub(super) fn confirm_ladder(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+/// Checks, before a run begins or goes on, what its matches need: that every opponent can be loaded, and that the game
+/// comes with a ladder if the config uses one. Other programs are not started.
+///
+/// # Errors
+/// One line that names the key and the fault.
+pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+    for opponent in &config.arena.opponents {
+        Agent::load(opponent, game).context("arena.opponents")?;
+    }
     if config.arena.ladder_games > 0 {
         Ladder::shipped(game).context("arena.ladder_games")?;
     }
