@@ -113,7 +113,9 @@ fn a_game_is_recorded_as_it_was_searched() {
         let self_play = SelfPlayConfig { concurrent_games, cached_positions, ..plain_self_play() };
         let part = played(&game, 40, &plain_search(), &self_play, 4, &mut ByStores);
         assert_eq!(part.games.len(), 4);
+        let (mut simulations, mut size) = (0, [0, 0]);
         for finished in &part.games {
+            assert_eq!(finished.positions.archived(), []);
             let mut search = Mcts::new(&game, game.start());
             let mut random = stream(9, Purpose::SelfPlay, [0, 0]);
             let mut ply = 0;
@@ -121,6 +123,8 @@ fn a_game_is_recorded_as_it_was_searched() {
             while game.outcome(search.state()).is_none() {
                 search.begin(&method, 40, &mut random);
                 search.run(&game, &mut ByStores);
+                simulations += u64::from(40 - search.simulations_left());
+                size = [size[0] + search.size().nodes, size[1] + search.size().bytes];
                 let (mover, position) = (game.mover(search.state()), finished.positions.position(usize::from(ply)));
                 game.observe(search.state(), &mut features);
                 search.policy(&mut policy);
@@ -143,6 +147,14 @@ fn a_game_is_recorded_as_it_was_searched() {
             assert!(seconds > 5 && ply - seconds > 5, "both sides move");
         }
         assert_eq!(part.work.positions, part.games.iter().map(|game| u64::from(game.plies)).sum::<u64>());
+        assert_eq!((part.work.simulations, part.work.tree), (simulations, size));
+        // No more leaves are evaluated together than games are stepped together; without a cache each of them is.
+        let cache = part.work.cache;
+        assert!(cache.mean_batch() <= concurrent_games as f64 && cache.batches > 0);
+        if cached_positions == 0 {
+            assert_eq!((cache.batches, cache.hits), (cache.requests, 0));
+        }
+        assert!(part.work.time > part.work.inference && part.work.inference > Duration::ZERO);
     }
 }
 
