@@ -1,7 +1,6 @@
-//! Line-based communication with other programs: input lines of bounded length, atomic output lines.
+//! Input from other programs: lines of bounded length.
 
-use std::io::{self, BufRead, Write};
-use std::sync::{Arc, Mutex};
+use std::io::{self, BufRead};
 
 use thiserror::Error;
 
@@ -66,25 +65,6 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(
             std::str::from_utf8(&self.line).map(|line| line.trim_end_matches('\r')).map_err(|_| LineFault::NotUtf8),
         ))
-    }
-}
-
-/// Line-buffered output. Clones share the writer, and lines of different clones are never mixed.
-#[derive(Clone)]
-pub struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Output {
-    /// Creates an output to this writer.
-    pub fn new(place: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(place))))
-    }
-
-    /// Writes a line and flushes it. Exits the program if this fails, as nothing can read its output any more.
-    pub fn line(&self, text: &str) {
-        let mut place = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if place.write_all(format!("{text}\n").as_bytes()).and_then(|()| place.flush()).is_err() {
-            std::process::exit(141); // as after SIGPIPE
-        }
     }
 }
 

@@ -12,8 +12,9 @@ mod worker;
 use std::io::BufRead;
 use std::thread;
 
+use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::line_io::{Lines, Output};
+use turnstone_agents::line_io::Lines;
 use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
 
 use self::query::{Fault, Query, parse};

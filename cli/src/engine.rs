@@ -15,7 +15,8 @@ use std::io::BufRead;
 use anyhow::Result;
 
 use self::session::{Next, Session};
-use turnstone_agents::line_io::{Lines, Output};
+use crate::output::Output;
+use turnstone_agents::line_io::Lines;
 
 /// Answers commands from `input` on `output` until the end of the input or `quit`.
 ///

@@ -1,4 +1,4 @@
-//! A checkpoint for other programs: safetensors that describe themselves, ONNX with a sidecar, or a bundle that plays.
+//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
 
 mod describe;
 mod place;
@@ -19,21 +19,21 @@ use self::files::{FORWARD, write_description, write_onnx, write_safetensors};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
 
-/// What is written.
+/// Format of an export.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// One file: the weights, and in its metadata all that it takes to run them
+    /// One file with the weights, and a description of the network in its metadata
     Safetensors,
-    /// The network as an ONNX file, and a description beside it: the same name with `.json`
+    /// An ONNX file, and a description of the same name with `.json`
     Onnx,
-    /// A folder with both, the game's rules in Python, and a program that plays
+    /// A folder with both, the game's rules in Python, and an example program
     Bundle,
 }
 
-/// Writes a checkpoint of this game to `out` and returns the files.
+/// Writes a checkpoint of this game to `out` and returns the paths of the files.
 ///
 /// # Errors
-/// One line: something stands there already, cannot be written, or the game lacks what the format needs.
+/// The file or folder exists, it cannot be written, or the game has no rules in Python for a bundle.
 pub fn export(
     game: &dyn DynGame,
     network: LoadedNetwork,
@@ -43,7 +43,7 @@ pub fn export(
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
     info.shape = shape(game.spec()); // older files lack the board
-    info.extra.remove(FORWARD); // an export can be exported again
+    info.extra.remove(FORWARD); // present if the checkpoint is itself an export
     let description = describe(game, &info, weights.count());
     match format {
         Format::Safetensors => {

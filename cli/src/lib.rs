@@ -11,6 +11,8 @@
 //! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything.
 
 mod args;
+mod signals;
+pub mod output;
 pub mod engine;
 pub mod analysis;
 pub mod pyro;

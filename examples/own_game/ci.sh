@@ -40,8 +40,8 @@ expect "critical" grade connect_four --agent "az:$run,sims=24" --sample 50 --pha
 expect "Elo" arena connect_four "az:$run,sims=8" --ladder --games 2
 expect "" report "$run" --no-grade
 test -s "$run/report.html"
-expect "wins" play connect_four --p1 random --p2 "az:$run,sims=8"
-expect "" play connect_four --p1 random --p2 random
+expect "player" play connect_four --p1 random --p2 "az:$run,sims=8"
+expect "player" play connect_four --p1 random --p2 random
 expect "" export "$run" --format onnx --out "$folder/connect_four.onnx"
 test -s "$folder/connect_four.onnx"
 

@@ -3,59 +3,26 @@
 //! Game `n` of an iteration is played by worker `n % workers` with a random stream of its own, so that the games do not
 //! depend on the scheduling of the threads. Finished games are collected in the order of their numbers.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod task;
+mod stats;
+
+pub use stats::{Progress, SelfPlayStats, outcome_shares};
+pub use task::Task;
+pub(crate) use task::random_opening;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rand::RngExt;
 use turnstone_agents::NetworkEvaluator;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_env::{ActionList, AnyState, Game, Outcome, Side, Spec};
-use turnstone_models::{NetworkConfig, NetworkError, Weights};
-use turnstone_search::{CacheStats, Evaluator, Lookup, Mcts, Requests};
+use turnstone_env::{Game, Outcome, Spec};
+use turnstone_models::NetworkError;
+use turnstone_search::{Evaluator, Lookup, Mcts, Requests};
 
-use crate::config::{SearchConfig, SelfPlayConfig};
+use self::task::Typed;
 use crate::replay::{Archived, Shard};
-
-/// Input of a self-play iteration.
-#[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
-    /// Architecture of the network.
-    pub network: &'a NetworkConfig,
-    /// Weights of the network.
-    pub weights: &'a Weights,
-    /// Constants of the search.
-    pub search: &'a SearchConfig,
-    /// Constants of self-play.
-    pub self_play: &'a SelfPlayConfig,
-    /// Simulations of moves that are searched in full.
-    pub simulations: u32,
-    /// Positions from which games may start, with the number of plies played before them.
-    pub archive: &'a [(AnyState, u16)],
-    /// Seed of the run.
-    pub seed: u64,
-    /// Number of the iteration, from 1.
-    pub iteration: u64,
-}
-
-/// A task with its game and archive in their concrete types.
-struct Typed<'a, G: Game> {
-    game: &'a G,
-    task: &'a Task<'a>,
-    archive: Vec<(G::State, u16)>,
-}
-
-impl<G: Game> Typed<'_, G> {
-    /// Draws a starting position and its ply: from the archive, or after a random opening.
-    fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        let config = self.task.self_play;
-        let share = config.archived_starts;
-        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
-            return self.archive[rng.random_range(0..self.archive.len())];
-        }
-        random_opening(self.game, config.opening_plies, rng)
-    }
-}
 
 /// Games of one iteration.
 #[derive(Clone, Debug)]
@@ -66,44 +33,6 @@ pub struct SelfPlayGames {
     pub ends: Vec<(Outcome, u16)>,
     /// Amount of work and time of the iteration.
     pub work: SelfPlayStats,
-}
-
-/// Work and time of self-play, summed over all workers.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct SelfPlayStats {
-    /// Positions searched, including those that are not recorded.
-    pub positions: u64,
-    /// Simulations of all searches.
-    pub simulations: u64,
-    /// Evaluations requested, and how many the cache answered.
-    pub cache: CacheStats,
-    /// Time spent in evaluation, including features and priors.
-    pub inference: Duration,
-    /// Running time of the workers.
-    pub time: Duration,
-    /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
-    pub tree: [u64; 2],
-}
-
-impl SelfPlayStats {
-    /// Adds the statistics of another worker or iteration.
-    pub fn add(&mut self, other: &Self) {
-        self.positions += other.positions;
-        self.simulations += other.simulations;
-        self.cache.add(&other.cache);
-        self.inference += other.inference;
-        self.time += other.time;
-        self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
-    }
-}
-
-/// Counters that other threads can read while an iteration runs.
-#[derive(Default, Debug)]
-pub struct Progress {
-    /// Number of finished games.
-    pub games: AtomicU64,
-    /// Number of positions searched.
-    pub positions: AtomicU64,
 }
 
 /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
@@ -351,43 +280,17 @@ impl<G: Game> Seat<G> {
     }
 }
 
-/// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over, and
-/// the number of plies. Openings that end the game are drawn again.
-pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
-    let mut legal = ActionList::new();
-    loop {
-        let mut state = game.start();
-        let plies = rng.random_range(0..=most);
-        for _ in 0..plies {
-            game.legal(&state, &mut legal);
-            if legal.is_empty() {
-                break;
-            }
-            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
-        }
-        if game.outcome(&state).is_none() {
-            return (state, plies);
-        }
-    }
-}
-
-/// Shares of games won by the first side, drawn, and won by the second side.
-#[must_use]
-pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
-    let share = |winner: Option<Side>| {
-        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
-    };
-    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
-}
-
 #[cfg(test)]
 mod recording_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{SearchConfig, SelfPlayConfig};
     use turnstone_agents::shape;
+    use turnstone_env::AnyState;
     use turnstone_env::games::mu_torere::MuTorere;
+    use turnstone_models::{NetworkConfig, Weights};
 
     #[test]
     fn games_start_from_the_archive_and_add_a_position_to_it() {

@@ -103,20 +103,3 @@ pub fn duration(time: Duration) -> String {
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Installs a handler for Ctrl-C and SIGTERM and returns the flag that it sets, upon which long-running commands stop
-/// cleanly. A second signal ends the process at once.
-///
-/// # Errors
-/// The handler cannot be installed.
-pub fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        eprintln!("stopping cleanly; press Ctrl-C again to quit at once");
-    })?;
-    Ok(&STOP)
-}

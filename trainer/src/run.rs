@@ -1,9 +1,13 @@
 //! The training run: iterations of self-play, learning, matches and writing files.
 
+mod setup;
+mod restore;
 mod evaluation;
 
+pub use setup::{Setup, confirm_matches};
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,15 +15,11 @@ use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
 use turnstone_models::{LearnError, Learner, StepReport};
 
-pub use self::evaluation::confirm_matches;
-use self::evaluation::truth;
-use crate::config::Config;
+use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
-use crate::progress::Reporter;
-use crate::run_folder::{RunFolder, Standing};
+use crate::run_folder::Standing;
 use crate::tensorboard::EventLog;
-use turnstone_agents::load_network;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::TournamentRecord;
@@ -41,21 +41,6 @@ pub enum Ending {
         /// Iterations finished.
         iteration: u64,
     },
-}
-
-/// Everything a run needs.
-#[derive(Clone, Copy)]
-pub struct Setup<'a> {
-    /// The game to learn.
-    pub game: &'a dyn TrainableGame,
-    /// Configuration of the run.
-    pub config: &'a Config,
-    /// Folder of the run's files.
-    pub folder: &'a RunFolder,
-    /// Progress output.
-    pub reporter: &'a Reporter,
-    /// Flag that stops the run cleanly.
-    pub stop: &'a AtomicBool,
 }
 
 /// What to do about damaged shards of the replay window when a run is resumed.
@@ -140,57 +125,6 @@ impl<'a> Run<'a> {
         let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
-    }
-
-    /// Thins the numbered checkpoints, and rewrites `latest` and `best` if they are missing, damaged or not those of
-    /// the state.
-    fn restore_checkpoints(&mut self) -> Result<()> {
-        let Setup { game, config, folder, reporter, .. } = self.setup;
-        let step = self.learner.steps();
-        folder.thin_checkpoints(step, &config.run)?;
-        if self.standing.iteration == 0 {
-            return Ok(());
-        }
-        let latest = load_network(&folder.latest(), game);
-        if let Err(fault) = &latest {
-            reporter.warning(&format!("{fault}; written anew from the run's state"));
-        }
-        if !latest.is_ok_and(|network| network.info.step == step) {
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-            turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
-        }
-        self.restore_best()
-    }
-
-    /// Restores the best checkpoint. It is written after the state that refers to it, so it may be missing.
-    fn restore_best(&mut self) -> Result<()> {
-        let Setup { game, config, folder, reporter, .. } = self.setup;
-        if self.standing.best_score.is_none() {
-            return Ok(());
-        }
-        let best = load_network(&folder.best(), game);
-        // States written by earlier versions do not contain the step.
-        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
-        if best.as_ref().is_ok_and(|best| best.info.step == step) {
-            self.standing.best_step = Some(step);
-            return Ok(());
-        }
-        if step == self.learner.steps() {
-            if let Err(fault) = best.as_ref()
-                && folder.best().exists()
-            {
-                reporter.warning(&format!("{fault}; written anew from the run's state"));
-            }
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-            return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
-        }
-        let fault = match best {
-            Err(fault) => fault.to_string(),
-            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
-        };
-        reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
-        (self.standing.best_score, self.standing.best_step) = (None, None);
-        Ok(())
     }
 
     /// Runs iterations until all are done, `stop` is set, or `time` is up, which is checked between iterations.

@@ -1,4 +1,4 @@
-//! TensorBoard event files. A file that cannot be written costs a warning and not the run.
+//! TensorBoard event files. If a file cannot be written, the run continues with a warning.
 
 mod events;
 
@@ -9,19 +9,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Value, record};
 
-/// Bins of a histogram.
+/// Number of bins of a histogram.
 const BINS: usize = 40;
 
-/// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
+/// Writer of scalars, histograms and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
 ///
-/// The first failure is reported once on stderr, and everything after it is dropped.
+/// The first failure prints one warning to standard error; later events are discarded.
 #[derive(Debug)]
 pub struct EventLog {
     file: Option<BufWriter<File>>,
 }
 
 impl EventLog {
-    /// Opens a new event file in the folder, which is made if need be.
+    /// Opens a new event file in the folder, which is created if it does not exist.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let mut log = match create(folder) {
@@ -37,14 +37,14 @@ impl EventLog {
         log
     }
 
-    /// Writes a scalar; values that are not finite are left out.
+    /// Writes a scalar, unless it is not finite.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
             self.value(step, Value { tag: tag.into(), simple_value: Some(value as f32), ..Value::default() });
         }
     }
 
-    /// Writes the distribution of numbers; nothing if there are none or one is not finite.
+    /// Writes a histogram of `values`, unless they are empty or one is not finite.
     pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
         let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
         let histogram = Histogram {
@@ -67,7 +67,7 @@ impl EventLog {
         self.value(step, Value { tag, tensor: Some(tensor), metadata: Some(metadata), ..Value::default() });
     }
 
-    /// Hands everything written so far to the operating system.
+    /// Flushes the event file.
     pub fn flush(&mut self) {
         self.attempt(BufWriter::flush);
     }
@@ -97,7 +97,7 @@ impl Drop for EventLog {
     }
 }
 
-/// A new event file, under a name that no other process or earlier call has.
+/// Creates an event file, under a name that no other process or earlier call uses.
 fn create(folder: &Path) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let (seconds, process) = (now() as u64, std::process::id());
@@ -112,12 +112,12 @@ fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Prints a warning. A stderr that cannot be written must not end the run.
+/// Prints a warning. Errors of standard error are ignored, so that they do not end the run.
 fn warn(text: &str) {
     _ = writeln!(io::stderr(), "warning: {text}");
 }
 
-/// Bins of equal width from the least to the greatest of some numbers.
+/// Bins of equal width from the minimum to the maximum of some numbers.
 struct Bins {
     least: f64,
     most: f64,

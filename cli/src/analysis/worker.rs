@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use turnstone_agents::line_io::Output;
+use crate::output::Output;
 use turnstone_agents::{Analyser, PlayableGame};
 
 use super::answer::{analysed, finished};

@@ -9,7 +9,7 @@ use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
 use crate::args::OptionalGameArgs;
-use turnstone_agents::line_io::Output;
+use crate::output::Output;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_trainer::config::cores;
 

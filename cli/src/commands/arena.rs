@@ -16,13 +16,14 @@ use turnstone_selfplay::Games;
 use self::options::Options;
 use self::plan::Plan;
 use crate::args::GameArgs;
+use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
     Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
     openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::progress::Reporter;
 
 #[derive(Args, Debug)]
 pub(crate) struct Arena {

@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};
-use turnstone_trainer::progress::stop_on_signals;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {

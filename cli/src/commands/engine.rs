@@ -9,8 +9,8 @@ use turnstone_selfplay::Games;
 
 use crate::args::OptionalGameArgs;
 use crate::engine::{Setup, serve};
+use crate::output::Output;
 use turnstone_agents::AgentSpec;
-use turnstone_agents::line_io::Output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Engine {

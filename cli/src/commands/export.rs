@@ -14,20 +14,20 @@ use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program;
+    /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program;
     /// `az:` may stand before it, as in an agent
     #[arg(value_parser = checkpoint)]
     checkpoint: PathBuf,
-    /// What to write
+    /// Format of the export
     #[arg(long, value_enum)]
     format: Format,
-    /// The file or folder to write
+    /// File or folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-    /// The game that the checkpoint must be for; `pretrained` needs it
+    /// Game that the checkpoint must be for; required with `pretrained`
     #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
     game: Option<String>,
-    /// Replace an export that stands there already
+    /// Replace an existing export
     #[arg(long)]
     overwrite: bool,
 }

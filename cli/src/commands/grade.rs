@@ -11,10 +11,11 @@ use turnstone_models::atomic_write;
 use turnstone_selfplay::Games;
 
 use crate::args::GameArgs;
+use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::progress::Reporter;
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {

@@ -10,25 +10,25 @@ use turnstone_env::games::Konane;
 
 use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
+use crate::signals::stop_on_signals;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, AgentSpec};
-use turnstone_trainer::progress::stop_on_signals;
 
 #[derive(Args, Debug)]
 pub(crate) struct Pyro {
     /// The agent
     #[arg(long, value_name = "AGENT")]
     agent: AgentSpec,
-    /// Where the world is
+    /// Host of the world
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
     /// Port of the player: the world's first port plays O, its second X
     #[arg(long, default_value_t = PORT)]
     port: u16,
-    /// Leave after this number of games
+    /// Number of games to play
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     games: u32,
-    /// Milliseconds between two requests for whose move it is
+    /// Milliseconds between queries of whose move it is
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     poll: u64,
     /// Seed of random choices

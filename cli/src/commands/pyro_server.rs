@@ -16,7 +16,7 @@ pub(crate) struct PyroServer {
     /// Port of the player with O; X has the next one. 0 selects two free ports
     #[arg(long, default_value_t = PORT)]
     port: u16,
-    /// Who removes the first stone
+    /// Side that removes the first stone
     #[arg(long, value_name = "PLAYER", default_value = "random")]
     first_player: FirstPlayer,
     /// Seed of the random choice of the first player

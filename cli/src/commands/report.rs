@@ -8,8 +8,9 @@ use clap::Args;
 use turnstone_models::atomic_write;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::report::{Settings, report};
 use turnstone_trainer::run_folder::RunFolder;
 

@@ -15,8 +15,9 @@ use turnstone_exact::{ExactValues, MorrisTable, morris};
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
+use crate::signals::stop_on_signals;
 use turnstone_arena::grading::MOST_POSITIONS;
-use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
+use turnstone_trainer::progress::{Layers, Reporter, duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct Solve {

@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
+use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 

@@ -10,7 +10,7 @@ use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
 use super::info::{complaint, info_line};
-use turnstone_agents::line_io::Output;
+use crate::output::Output;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Player, SearchRequest};
 

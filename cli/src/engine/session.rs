@@ -10,7 +10,8 @@ use super::info::complaint;
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
-use turnstone_agents::line_io::{Lines, Output};
+use crate::output::Output;
+use turnstone_agents::line_io::Lines;
 
 /// How a session ended.
 pub(super) enum Next {

@@ -8,10 +8,10 @@ use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pas
 
 use super::describe::{onnx_file, readable};
 
-/// The part of a safetensors file's metadata that is in no other description.
+/// Key of the forward pass, which only the metadata of safetensors files contains.
 pub(super) const FORWARD: &str = "forward";
 
-/// The metadata of a file: what the checkpoint says, and each part of the description as JSON.
+/// The checkpoint's metadata with each part of the description added as JSON.
 fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
     let mut info = info.clone();
     info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
@@ -44,7 +44,7 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     atomic_write(path, bytes).with_context(|| path.display().to_string())
 }
 
-/// Writes the description of an ONNX file that lies beside it.
+/// Writes the description beside an ONNX file.
 pub(super) fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
     description.insert("onnx".into(), onnx_file(onnx, &description));
     write_file(path, readable(&description).as_bytes())

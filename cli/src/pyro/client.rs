@@ -1,4 +1,4 @@
-//! The client: asks whose move it is, reads the board, plays and says `done`; at the end it says `disconnect`.
+//! The client: polls whose move it is, reads the board, sends its move and `done`, and finally `disconnect`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,52 +16,53 @@ use super::{SIDES, letter};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Player, PlayerFault};
 
-/// How long to wait for a world that does not listen yet.
+/// Time to wait for a world that is not listening yet.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// How long to wait for an answer.
+/// Time to wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// How long to wait before connecting again to a world that has closed the connection, and how often in succession.
+/// Time to wait before reconnecting to a world that has closed the connection, and the maximum number of reconnections
+/// in succession.
 const RECONNECTING: Duration = Duration::from_millis(100);
 const MOST_RECONNECTIONS: u32 = 3;
 
-/// The answers that a world sends as plain text: Pyro's does so after `done`. Neither begins like a pickle.
+/// Answers that a world may send as plain text, as Pyro's does after `done`. Neither is the start of a pickle.
 const PLAIN_ANSWERS: [&str; 2] = ["ok", "error"];
 
-/// Why a game with the world cannot go on.
+/// Error that ends the games with a world.
 #[derive(Debug, Error)]
 pub enum PyroError {
-    /// No world, or no longer.
+    /// The connection failed or was closed.
     #[error("{address}: {error}")]
     Connection {
-        /// Where the world is.
+        /// Host and port of the world.
         address: String,
-        /// What the system reports.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The world sent bytes that are no plain data.
-    #[error("the answer to `{request}` is not read: {error}")]
+    /// The answer is not a pickle of plain data.
+    #[error("the answer to `{request}` cannot be read: {error}")]
     Pickle {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What is wrong with the answer.
+        /// Fault of the answer.
         error: PickleError,
     },
-    /// The world sent something else than the protocol has there.
+    /// The answer is not one that the protocol allows.
     #[error("the answer to `{request}` is {answer}, not {expected}")]
     Answer {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What came.
+        /// The answer, shortened.
         answer: String,
-        /// What the protocol has there.
+        /// Description of the allowed answers.
         expected: &'static str,
     },
-    /// The world's board is no position of the game.
+    /// The world's board is not a position of the game.
     #[error("the world's board: {0}")]
     Board(GameError),
-    /// The agent has no move to give.
+    /// The agent failed.
     #[error("the agent: {0}")]
     Agent(#[from] PlayerFault),
 }
@@ -83,44 +84,44 @@ pub struct Client {
     player: usize,
 }
 
-/// How one game ended for the player.
+/// Result of one game for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
     /// Whether the player won.
     pub won: bool,
-    /// Moves that the player made.
+    /// Number of moves that the player made.
     pub moves: usize,
 }
 
-/// The game that is on, as far as this player had a part in it.
+/// This player's part in the current game.
 #[derive(Default)]
 struct Progress {
-    /// Moves that the player completed.
+    /// Number of completed moves of the player.
     moves: usize,
-    /// A move that the world may or may not have taken.
+    /// A move that the world may or may not have executed.
     pending: Option<Pending>,
 }
 
-/// A move between its command and the answer to `done`.
+/// A move whose `done` has not been answered yet.
 struct Pending {
-    /// The board after it.
+    /// The board after the move.
     board: String,
-    /// Whether it wins.
+    /// Whether the move wins.
     wins: bool,
 }
 
-/// What one round of requests led to.
+/// Result of one round of requests.
 enum Step {
     /// It is the other player's move.
     Waited,
-    /// The player has moved, or asked for a new game.
+    /// The player has moved or requested a new game.
     Moved,
     /// A game is over.
     Ended(Played),
 }
 
 impl Progress {
-    /// Counts the pending move; how the game ended if that was the last one.
+    /// Counts the pending move as completed. Returns the result of the game if the move wins.
     fn complete(&mut self) -> Option<Played> {
         let pending = self.pending.take()?;
         self.moves += 1;
@@ -133,17 +134,17 @@ impl Progress {
 }
 
 impl Drop for Client {
-    /// Says `disconnect`, without which Pyro's world would close the other player's connection too.
+    /// Sends `disconnect`, without which Pyro's world closes the other player's connection too.
     fn drop(&mut self) {
         let _ = self.stream.write_all(b"disconnect");
     }
 }
 
 impl Client {
-    /// Connects to a player's port and asks which player that is. A world that is just starting is waited for.
+    /// Connects to a player's port and asks which player that is. Waits up to ten seconds for a world to start.
     ///
     /// # Errors
-    /// Nothing listens there, or it is no Konane world.
+    /// The connection is refused, or the answer is not that of a Konane world.
     pub fn connect(host: &str, port: u16) -> Result<Self, PyroError> {
         let start = Instant::now();
         loop {
@@ -170,15 +171,15 @@ impl Client {
         Ok(client)
     }
 
-    /// Whose stones the player has.
+    /// Returns the player's side.
     #[must_use]
     pub fn side(&self) -> Side {
         SIDES[self.player]
     }
 
-    /// Plays until this number of games is over or `stop` is set, and calls `report` after each game. A game that is lost
-    /// is followed by a `reset`; after one that is won, the loser or a person has to ask for the next. A finished game that
-    /// this player had no part in is reset.
+    /// Plays until `games` games are over or `stop` is set, and calls `report` after each game. After a lost game the
+    /// client sends `reset`; after a won game it waits for the opponent or a person to do so. A finished game in which
+    /// this player has not moved is reset.
     ///
     /// # Errors
     /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
@@ -214,7 +215,7 @@ impl Client {
         Ok(())
     }
 
-    /// Makes the player's next move, if it is on the move.
+    /// Makes a move if the player is on the move.
     fn step(
         &mut self,
         game: &Konane,
@@ -223,13 +224,13 @@ impl Client {
         rng: &mut Stream,
     ) -> Result<Step, PyroError> {
         if self.ask_player("whosMove")? != self.player {
-            return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // `done` came through, its answer did not
+            return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // the answer to `done` was lost
         }
         let board = self.board()?;
         if progress.pending.as_ref().is_none_or(|pending| pending.board != board) {
             let state = position(game, &board, self.side())?;
             if board.matches('.').count() <= 1 {
-                progress.moves = 0; // a new game, also where someone broke off the last one
+                progress.moves = 0; // a new game, even if the last one was not finished
             }
             if game.outcome(&state).is_some() {
                 if progress.moves > 0 {
@@ -249,7 +250,7 @@ impl Client {
         Ok(progress.complete().map_or(Step::Moved, Step::Ended))
     }
 
-    /// The board in the game's notation, without the mover.
+    /// Reads the board, in the game's notation without the mover.
     fn board(&mut self) -> Result<String, PyroError> {
         let answer = self.ask("board")?;
         let cells = cells(&answer).ok_or_else(|| {
@@ -261,7 +262,7 @@ impl Client {
         Ok(rows.join("/"))
     }
 
-    /// Has the world do something.
+    /// Sends a command and expects `ok`.
     fn command(&mut self, request: &str) -> Result<(), PyroError> {
         match self.ask(request)? {
             Value::Text(text) if text == "ok" => Ok(()),
@@ -308,7 +309,7 @@ impl Client {
                 }
                 continue;
             }
-            // Whatever follows the value in the same bytes belongs to no request and is dropped.
+            // Bytes after the value answer no request and are dropped.
             match pickle::read(answer) {
                 Ok(Some((value, _))) => return Ok(value),
                 Ok(None) => {}
@@ -327,12 +328,12 @@ impl Pending {
     }
 }
 
-/// The position with this board and this side to move.
+/// Parses the position with this board and this side to move.
 fn position(game: &Konane, board: &str, mover: Side) -> Result<konane::State, PyroError> {
     game.parse_position(&format!("{board} {}", letter(mover))).map_err(PyroError::Board)
 }
 
-/// The cells of a board, `X`, `O` or `.`, by x and y from 0.
+/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
 fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     let elements = |value: &Value| match value {
         Value::List(elements) | Value::Tuple(elements) => <[Value; SIZE]>::try_from(elements.clone()).ok(),
@@ -352,7 +353,7 @@ fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     Some(cells)
 }
 
-/// A value for a message of one line.
+/// Formats a value for an error message, at most 60 characters.
 fn shortened(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => format!("'{}'", text.escape_debug()),

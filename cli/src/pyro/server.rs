@@ -29,7 +29,7 @@ const STALLED: Duration = Duration::from_secs(10);
 /// Number of refused moves without a legal one after which a connection is closed.
 const MOST_REFUSALS: u32 = 200;
 
-/// Who removes the first stone.
+/// The side that removes the first stone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum FirstPlayer {
     /// X, the second port.

@@ -80,7 +80,7 @@ print(choices > 20, choices == len(asked), left, sorted({go.split()[1] for go in
     assert_eq!(texts(&mut adapter(program)), ("True True 0.0005 ['depth', 'movetime']\n".to_owned(), String::new()));
 }
 
-/// 190 own plies (380 of the game) fit into the time, whatever a ply takes beside its search.
+/// 190 own plies (380 of the game) fit into the time, however long a ply takes besides its search.
 #[test]
 fn the_time_lasts() {
     let program = r#"

@@ -1,4 +1,4 @@
-//! Pyro's Konane world: our players in a world like Pyro's, a player like Pyro's in our world, and whatever else comes.
+//! Pyro's Konane world: `pyro` in a stand-in for Pyro's world, a stand-in for its player on `pyro-server`, and faults.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use turnstone::pyro::pickle::{self, Value};
 
 use super::{TURNSTONE, output, python, texts};
 
-/// A process that is ended with the test.
+/// A process that is killed at the end of the test.
 struct Running(Child);
 
 impl Running {
@@ -48,7 +48,7 @@ fn turnstone_server(args: &[&str]) -> (Running, [u16; 2], BufReader<ChildStdout>
     (server, [ports[0], ports[1]], out)
 }
 
-/// Two of our players in a world like Pyro's, whose referee is the test's own.
+/// Two `pyro` players in the stand-in's world, with the test as the referee.
 #[test]
 fn pyros_world_twenty_games() {
     let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["20"]));
@@ -66,7 +66,7 @@ fn pyros_world_twenty_games() {
     assert_eq!(won[0] + won[1], 20);
 }
 
-/// A player whose opponent leaves after each game, once without a `disconnect`, which costs every player the connection.
+/// A player whose opponent leaves after each game; leaving without `disconnect` closes every player's connection.
 #[test]
 fn an_opponents_leaving_is_survived() {
     let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["4"]));
@@ -94,7 +94,7 @@ fn an_opponents_leaving_is_survived() {
     assert_eq!(count(&stays, " lost, ") + count(&leaves, " lost, "), 4, "{stays}{leaves}");
 }
 
-/// A move is made once, whether the connection is lost before or after its `done` is carried out.
+/// A move is made exactly once, whether the connection is lost before or after its `done` is executed.
 #[test]
 fn a_move_cut_off_is_completed() {
     let ok = || Value::from("ok").pickled();
@@ -109,7 +109,7 @@ fn a_move_cut_off_is_completed() {
             ("whosMove", vec![Value::Int(i64::from(!is_carried_out)).pickled()]),
         ];
         if !is_carried_out {
-            script.push(("board", vec![])); // without the stone that was removed
+            script.push(("board", vec![])); // without the removed stone
             script.push(("done", vec![b"o".to_vec(), b"k".to_vec()]));
         }
         script.push(("whosMove", vec![Value::Int(1).pickled()]));
@@ -150,19 +150,19 @@ fn a_move_cut_off_is_completed() {
     }
 }
 
-/// A board with all stones but those of these cells.
+/// A pickled board with all stones except on these cells.
 fn board(is_empty: impl Fn(usize, usize) -> bool) -> Vec<u8> {
     let stone = |x: usize, y: usize| if x % 2 == y % 2 { "O" } else { "X" };
     let cell = |x, y| Value::from(if is_empty(x, y) { "" } else { stone(x, y) });
     Value::List((1..=8).map(|x| Value::List((1..=8).map(|y| cell(x, y)).collect())).collect()).pickled()
 }
 
-/// A board where nobody can jump.
+/// A pickled board on which neither side can jump.
 fn lost_board() -> Vec<u8> {
     board(|x, y| ![(1, 1), (8, 1)].contains(&(x, y)))
 }
 
-/// A player that uses Python's own pickles in our world, against one of ours.
+/// A player that uses Python's `pickle` against `pyro` on `pyro-server`.
 #[test]
 fn our_world_twenty_games() {
     let (_server, [o, x], _out) = turnstone_server(&[]);
@@ -210,11 +210,11 @@ fn our_world_survives_whoever_connects() {
         guest.read_to_end(&mut bytes).expect("the end");
         assert_eq!(bytes, answer.as_bytes(), "{word}");
     }
-    // More connections than are kept: the rest are closed, and those that play go on.
+    // More connections than allowed: further ones are closed, and games in progress continue.
     let _crowd: Vec<TcpStream> = (0..100).map(|_| connect(o)).collect();
     assert_eq!(ask(&mut dark, b"done"), Value::from("not pickled"));
     assert_eq!(ask(&mut light, b"whosMove"), Value::Int(0));
-    // A program that only tries what is refused is sent away.
+    // A program whose moves are all refused is disconnected.
     let refused = (0..1000).take_while(|_| {
         let mut byte = [0; 64];
         dark.write_all(b"done").is_ok() && dark.read(&mut byte).is_ok_and(|length| length > 0)
@@ -222,7 +222,7 @@ fn our_world_survives_whoever_connects() {
     assert!(refused.count() < 1000);
 }
 
-/// A world that sends whatever it likes gets one line of complaint.
+/// Faults of a world end in one line of error.
 #[test]
 fn a_world_that_is_none_is_refused() {
     let function = b"cos\nsystem\n(S'true'\ntR.".to_vec();
@@ -256,7 +256,7 @@ fn a_world_that_is_none_is_refused() {
     }
 }
 
-/// A board with X on every cell, half of which belong to O.
+/// A pickled board with X on every cell, including those of O.
 fn python_board(opcode: &str) -> Vec<u8> {
     let quote = if opcode == "S" { "'" } else { "" };
     let column = format!("(l{}", format!("{opcode}{quote}X{quote}\na").repeat(8));

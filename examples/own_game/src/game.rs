@@ -58,7 +58,7 @@ impl State {
     }
 
     pub(crate) fn mover(&self) -> Side {
-        if self.occupied().count_ones() % 2 == 0 { Side::First } else { Side::Second }
+        if self.occupied().count_ones().is_multiple_of(2) { Side::First } else { Side::Second }
     }
 }
 

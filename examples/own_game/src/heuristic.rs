@@ -37,9 +37,9 @@ fn open_lines(own: u64, opponents: u64) -> [i32; 3] {
         let [a, b, c, d] = cells(BOARD & !opponents);
         let open = a & b & c & d;
         let [a, b, c, d] = cells(own);
-        let (odd, carry) = (a ^ b ^ c ^ d, [a & b, c & d]);
-        let two = !odd & ((a ^ b) & (c ^ d) | carry[0] ^ carry[1]);
-        let lines = [odd & !(carry[0] | carry[1]), two, odd & (carry[0] | carry[1])];
+        // Four own discs in a line do not occur: the game is over.
+        let (odd, pair) = (a ^ b ^ c ^ d, a & b | c & d);
+        let lines = [odd & !pair, !odd & (pair | (a ^ b) & (c ^ d)), odd & pair];
         for (count, lines) in counts.iter_mut().zip(lines) {
             *count += (open & lines).count_ones() as i32;
         }
@@ -110,6 +110,7 @@ mod tests {
         assert_eq!(estimate(""), 0);
         assert_eq!(estimate("4"), 7); // four lines along the row, one up the column, two diagonals
         assert_eq!(estimate("1 4"), 2 - 6); // each disc takes the line from 1 to 4 away from the other
+        assert_eq!(estimate("4 1 5 1"), (5 + 4 * 3) - (4 + 4)); // ones and twos of X, of O
         assert!(estimate("3 3 4 4 5") > 0 && estimate("1 3 3 4 4 5") < 0);
     }
 }

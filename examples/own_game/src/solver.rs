@@ -318,6 +318,17 @@ mod tests {
     }
 
     #[test]
+    fn the_table_changes_no_score() {
+        let (mut solver, mut without) = (Solver::new(1 << 16), Solver::new(1));
+        for state in random_positions(22).take(300) {
+            let score = solver.score(&state, BUDGET).expect("in the budget");
+            assert_eq!(without.score(&state, BUDGET), Some(score), "{}", ConnectFour.position_text(&state));
+            let value = solver.value(&state, BUDGET).expect("in the budget");
+            assert_eq!(i32::from(value), score.signum(), "{}", ConnectFour.position_text(&state));
+        }
+    }
+
+    #[test]
     fn values_are_for_the_first_side_and_distances_count_plies() {
         let truth = ConnectFour.exact_values(Path::new("")).expect("no table").expect("a solver");
         let after = |moves| {

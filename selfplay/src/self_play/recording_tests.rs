@@ -1,13 +1,15 @@
-//! What self-play records and plays: targets, temperature, share of full searches, openings. The expected numbers are
+//! What self-play records and plays: targets, temperature, share of full searches. The expected numbers are
 //! worked out by hand, or by a search that is run apart.
 
 use turnstone_agents::SearchKind;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, Params};
+use turnstone_env::{Action, Params, Side};
+use turnstone_models::{NetworkConfig, Weights};
 use turnstone_search::{EvalBatch, Evaluation, Method, Puct, Uniform};
 
 use super::*;
+use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// PUCT without noise and forced playouts: one game follows from the evaluator alone, but for the temperature.
 fn plain_search() -> SearchConfig {
@@ -305,30 +307,6 @@ fn only_full_searches_are_recorded() {
 }
 
 #[test]
-fn openings_are_of_any_length_and_never_end_the_game() {
-    let mut random = stream(5, Purpose::SelfPlay, [0, 0]);
-    let game = Mancala::default();
-    let mut lengths = [0; 5];
-    for _ in 0..5000 {
-        let (state, plies) = random_opening(&game, 4, &mut random);
-        assert!(game.outcome(&state).is_none());
-        lengths[usize::from(plies)] += 1;
-        assert_eq!(state == game.start(), plies == 0);
-    }
-    assert!(lengths.iter().all(|count| (850..1150).contains(count)), "{lengths:?}");
-    // The first action ends this game, and so does any second ply: two openings remain.
-    let toy: Toy = "1(+1 2(-1 +1))".parse().expect("a tree");
-    let mut inner = 0;
-    for _ in 0..300 {
-        let (state, plies) = random_opening(&toy, 3, &mut random);
-        assert!(toy.outcome(&state).is_none() && plies < 2);
-        assert_eq!(plies == 0, state == toy.start());
-        inner += plies;
-    }
-    assert!(inner > 50, "{inner}");
-}
-
-#[test]
 fn games_start_from_the_archive_in_their_share() {
     let game = Mancala::default();
     let (search, network) = (plain_search(), NetworkConfig::ResidualMlp { blocks: 0, width: 4 });
@@ -396,26 +374,4 @@ fn workers_and_their_order_change_no_game() {
     let first = games(1, 1, 1);
     assert_eq!(first.ends, one.ends[..1]);
     assert_ne!(first.ends[0], one.ends[1], "games differ");
-}
-
-#[test]
-fn work_and_outcomes_add_up() {
-    let one = SelfPlayStats {
-        positions: 1,
-        simulations: 2,
-        cache: CacheStats { requests: 3, hits: 4, merged: 5, batches: 6 },
-        inference: Duration::from_secs(7),
-        time: Duration::from_secs(8),
-        tree: [9, 10],
-    };
-    let mut sum =
-        SelfPlayStats { positions: 100, tree: [1000, 2000], time: Duration::from_secs(1), ..SelfPlayStats::default() };
-    sum.add(&one);
-    sum.add(&one);
-    assert_eq!((sum.positions, sum.simulations, sum.tree), (102, 4, [1018, 2020]));
-    assert_eq!(sum.cache, CacheStats { requests: 6, hits: 8, merged: 10, batches: 12 });
-    assert_eq!((sum.inference, sum.time), (Duration::from_secs(14), Duration::from_secs(17)));
-    let ends: Vec<_> = [3, 1, 0, -2, 5, 0, 0, 4].map(|margin| (Outcome::by_margin(margin), 9)).to_vec();
-    assert_eq!(outcome_shares(&ends), [0.5, 0.375, 0.125]);
-    assert_eq!(outcome_shares(&[]), [0.0; 3]);
 }

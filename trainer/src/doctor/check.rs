@@ -1,4 +1,4 @@
-//! What one check of a config has found.
+//! Result of one check of a config.
 
 use serde::Serialize;
 

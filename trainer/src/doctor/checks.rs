@@ -181,7 +181,7 @@ fn basis(measured: &Measured) -> String {
     let play = &measured.self_play;
     let games: usize = measured.matches.iter().map(|result| result.games).sum();
     let iterations = match play.iterations {
-        0 => format!("{:.1} s of an iteration and a few games with little search", play.seconds),
+        0 => format!("{:.1} s of an iteration and a few whole games", play.seconds),
         1 => "1 iteration".into(),
         many => format!("{many} iterations"),
     };

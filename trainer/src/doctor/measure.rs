@@ -21,7 +21,8 @@ use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 /// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
 const LEARNING_SHARE: f64 = 0.2;
-/// Number of games and simulations of the short iteration that is played if no whole one ends in time.
+/// Number of games of the short iteration that is played if no whole one ends in time, and number of simulations if the
+/// short one does not end in time either.
 const FEW_GAMES: usize = 32;
 const FEW_SIMULATIONS: u32 = 8;
 
@@ -41,8 +42,8 @@ pub struct Measured {
 /// Speed and yield of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SelfPlay {
-    /// Number of whole iterations played. If 0, positions per game and legal actions are measured in a few games with
-    /// few simulations, and so is the speed if the search is very slow.
+    /// Number of whole iterations played. If 0, positions per game and legal actions are measured in a few whole games,
+    /// with few simulations if the run's own number takes too long; then the speed, too, if the search is very slow.
     pub iterations: u64,
     /// Duration of the measurement in seconds.
     pub seconds: f64,
@@ -139,8 +140,8 @@ fn play(
     let mut positions_per_second = searched as f64 / seconds;
     let iterations = whole.len() as u64;
     if whole.is_empty() {
-        // No iteration ended in time, and of games that are broken off nothing can be extrapolated. A few whole games at
-        // the run's own number of simulations, or, if even those do not end in time, with hardly any search.
+        // No iteration ended in time, and unfinished games would bias the figures. Play a few whole games with the
+        // run's number of simulations or, if these do not end in time either, with few simulations.
         let few = SelfPlayConfig {
             games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
             ..config.self_play.clone()

@@ -1,15 +1,15 @@
 //! Evaluation after an iteration: matches against opponents and the best checkpoint, the game's ladder, exact values.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::{Run, Setup};
-use crate::config::{Config, cores};
+use super::Run;
+use super::setup::Setup;
+use crate::config::cores;
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::checkpoint_info;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
-use turnstone_arena::grading::{Grade, TruthSet, grade, known};
+use turnstone_arena::grading::{Grade, TruthSet, grade};
 use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
-use turnstone_selfplay::TrainableGame;
 
 /// Results of the evaluation after an iteration.
 #[derive(Default)]
@@ -22,26 +22,6 @@ pub(super) struct Evaluation {
     pub(super) ladder: Option<LadderRating>,
     /// Grade against exact values.
     pub(super) grade: Option<Grade>,
-}
-
-/// Checks, before a run begins or goes on, what its matches need: that every opponent can be loaded, and that the game
-/// comes with a ladder if the config uses one. Other programs are not started.
-///
-/// # Errors
-/// One line that names the key and the fault.
-pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
-    for opponent in &config.arena.opponents {
-        Agent::load(opponent, game).context("arena.opponents")?;
-    }
-    if config.arena.ladder_games > 0 {
-        Ladder::shipped(game).context("arena.ladder_games")?;
-    }
-    Ok(())
-}
-
-/// Returns the positions for grading, if the config enables it and the game comes with some.
-pub(super) fn truth(game: &dyn TrainableGame, config: &Config) -> Result<Option<TruthSet>> {
-    if config.arena.grade { known(game) } else { Ok(None) }
 }
 
 impl Run<'_> {

@@ -1,7 +1,7 @@
-//! The messages of TensorBoard's event files, as far as they are written here, and the framing of a record.
+//! Messages of TensorBoard's event files, with the fields that are written here, and the framing of a record.
 //!
-//! Field numbers: `event.proto`, `summary.proto`, `histogram.proto` and `tensor.proto` of TensorFlow. Framing: TFRecord, a
-//! length, the data, and a masked CRC-32C of each.
+//! Field numbers: `event.proto`, `summary.proto`, `histogram.proto` and `tensor.proto` of TensorFlow. Framing:
+//! TFRecord, a length, the data, and a masked CRC-32C of each.
 
 use prost::Message;
 

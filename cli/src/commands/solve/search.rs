@@ -10,7 +10,8 @@ use turnstone_env::{Erased, Game, Side};
 use turnstone_exact::{ExactValues, KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames};
 
 use super::Solve;
-use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
+use crate::signals::stop_on_signals;
+use turnstone_trainer::progress::{Layers, Reporter, duration};
 
 /// Entries of a search's transposition table, 200 to 300 MB.
 const ENTRIES: usize = 1 << 23;

@@ -1,4 +1,4 @@
-//! What Python writes is read, and nothing else is.
+//! Pickles as Python writes them are read; everything else is an error.
 
 use super::*;
 

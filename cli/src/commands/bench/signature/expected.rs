@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 /// The checksum of one part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line {
-    /// The part, and after a dot what its bits depend on.
+    /// Name of the part, followed after a dot by what its bits depend on.
     pub(super) key: String,
-    /// `None` if this machine cannot compute it.
+    /// The checksum; `None` if this machine cannot compute it.
     pub(super) value: Option<u32>,
 }
 
