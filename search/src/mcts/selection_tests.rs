@@ -85,10 +85,12 @@ fn forced_playouts_end_when_they_are_due() {
 fn the_most_visited_actions_are_not_pruned() {
     let pruned = |edges: &[EdgeStats]| {
         let mut visits = Vec::new();
-        puct::pruned_visits(&tree(edges), &Puct { forced_playouts: 2.0, ..Puct::default() }, &mut visits);
+        puct::pruned_visits(&tree(edges), &Puct { c_puct: 1.0, forced_playouts: 2.0, ..Puct::default() }, &mut visits);
         visits
     };
     assert_eq!(pruned(&[(0.25, 4, 0.5), (0.75, 4, -1.0)]), [4.0, 4.0]);
+    // A visit less would bring the second action's score up to that of the first: 1/2 x 3 / 6 = 1/2 x 3 / 3 - 1/4.
+    assert_eq!(pruned(&[(0.5, 5, 0.0), (0.5, 3, -0.25)]), [5.0, 3.0]);
     // ceil(sqrt(2 x 1/8 x 9)) = 2 of the three visits were forced; what is left is a single one.
     assert_eq!(pruned(&[(0.875, 5, 0.9), (0.125, 3, -1.0)]), [5.0, 0.0]);
     assert_eq!(pruned(&[(0.875, 6, 0.9), (0.125, 4, -1.0)]), [6.0, 2.0]);

@@ -115,7 +115,9 @@ fn a_game_is_recorded_as_it_was_searched() {
         let self_play = SelfPlayConfig { concurrent_games, cached_positions, ..plain_self_play() };
         let part = played(&game, 40, &plain_search(), &self_play, 4, &mut ByStores);
         assert_eq!(part.games.len(), 4);
+        let (mut simulations, mut size) = (0, [0, 0]);
         for finished in &part.games {
+            assert_eq!(finished.positions.archived(), []);
             let mut search = Mcts::new(&game, game.start());
             let mut random = stream(9, Purpose::SelfPlay, [0, 0]);
             let mut ply = 0;
@@ -123,6 +125,8 @@ fn a_game_is_recorded_as_it_was_searched() {
             while game.outcome(search.state()).is_none() {
                 search.begin(&method, 40, &mut random);
                 search.run(&game, &mut ByStores);
+                simulations += u64::from(40 - search.simulations_left());
+                size = [size[0] + search.size().nodes, size[1] + search.size().bytes];
                 let (mover, position) = (game.mover(search.state()), finished.positions.position(usize::from(ply)));
                 game.observe(search.state(), &mut features);
                 search.policy(&mut policy);
@@ -145,6 +149,14 @@ fn a_game_is_recorded_as_it_was_searched() {
             assert!(seconds > 5 && ply - seconds > 5, "both sides move");
         }
         assert_eq!(part.work.positions, part.games.iter().map(|game| u64::from(game.plies)).sum::<u64>());
+        assert_eq!((part.work.simulations, part.work.tree), (simulations, size));
+        // No more leaves are evaluated together than games are stepped together; without a cache each of them is.
+        let cache = part.work.cache;
+        assert!(cache.mean_batch() <= concurrent_games as f64 && cache.batches > 0);
+        if cached_positions == 0 {
+            assert_eq!((cache.batches, cache.hits), (cache.requests, 0));
+        }
+        assert!(part.work.time > part.work.inference && part.work.inference > Duration::ZERO);
     }
 }
 
@@ -328,9 +340,9 @@ fn workers_and_their_order_change_no_game() {
     let game = Mancala::with_params(&Params::new().with("stones", 2)).expect("valid parameters");
     let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
     let weights = Weights::random(&network.layout(&turnstone_agents::shape(&game.spec())).expect("a small network"), 1);
-    let games = |threads, concurrent_games| {
+    let games = |threads, concurrent_games, games_per_iteration| {
         let self_play =
-            SelfPlayConfig { threads, concurrent_games, games_per_iteration: 7, temperature: 1.0, ..plain_self_play() };
+            SelfPlayConfig { threads, concurrent_games, games_per_iteration, temperature: 1.0, ..plain_self_play() };
         let search = SearchConfig::default();
         let task = Task {
             network: &network,
@@ -347,16 +359,19 @@ fn workers_and_their_order_change_no_game() {
         assert!(play(&game, &task, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
         games
     };
-    let (one, three) = (games(1, 4), games(3, 2));
+    let (one, three) = (games(1, 4, 7), games(3, 2, 7));
     assert_eq!(one.shard, three.shard);
     assert_eq!(one.ends, three.ends);
     assert_eq!(one.ends.len(), 7);
     assert_eq!(one.work.positions, three.work.positions);
     assert_eq!(one.work.positions as usize, one.shard.len());
     assert_eq!(one.ends.iter().map(|&(_, plies)| usize::from(plies)).sum::<usize>(), one.shard.len());
-    // Games differ from one another and lie in the order of their numbers.
-    let first = one.shard.position(0);
-    assert_eq!((first.plies_left, first.result), (one.ends[0].1, one.ends[0].0.value()));
-    let second = one.shard.position(usize::from(one.ends[0].1));
-    assert_eq!((second.plies_left, second.result), (one.ends[1].1, one.ends[1].0.value()));
+    // Games lie in the order of their numbers, their positions in the order of their plies.
+    let first_two = games(2, 1, 2);
+    assert_eq!(one.ends[..2], first_two.ends[..]);
+    assert_eq!(one.ends[0].1 + one.ends[1].1, first_two.shard.len() as u16);
+    (0..first_two.shard.len()).for_each(|i| assert_eq!(one.shard.position(i), first_two.shard.position(i)));
+    let first = games(1, 1, 1);
+    assert_eq!(first.ends, one.ends[..1]);
+    assert_ne!(first.ends[0], one.ends[1], "games differ");
 }
