@@ -1,4 +1,4 @@
-//! An agent: a spec whose files have been read.
+//! Agent: a spec together with the files it refers to.
 
 use std::path::PathBuf;
 
@@ -6,16 +6,16 @@ use crate::network::LoadedNetwork;
 use crate::spec::AgentSpec;
 use crate::tree_spec::{SearchOverrides, TreeSpec};
 
-/// An agent whose files have been read and whose names have been checked for a game; builds its players.
+/// An agent that has been checked for a game, with its files loaded; creates players.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// The spec it was made from.
+    /// Spec that the agent was created from.
     pub spec: AgentSpec,
     pub(crate) network: Option<LoadedNetwork>,
 }
 
 impl Agent {
-    /// An agent that searches with weights that are in memory.
+    /// Creates an agent that searches with a network in memory; `name` takes the checkpoint's place in the spec.
     #[must_use]
     pub fn from_network(
         network: LoadedNetwork,
@@ -27,7 +27,7 @@ impl Agent {
         Self { spec: AgentSpec::Az { checkpoint: name.into(), tree }, network: Some(network) }
     }
 
-    /// A checksum of the network that it plays with, if it has one: a file of the same name may change.
+    /// Checksum of the weights, if the agent has a network; detects that a checkpoint of the same name has changed.
     #[must_use]
     pub fn network_checksum(&self) -> Option<u32> {
         let mut hasher = crc32fast::Hasher::new();
@@ -37,7 +37,7 @@ impl Agent {
         Some(hasher.finalize())
     }
 
-    /// The network that it searches with, if it has one.
+    /// Network of the agent, if it has one.
     #[must_use]
     pub fn network(&self) -> Option<&LoadedNetwork> {
         self.network.as_ref()

@@ -1,4 +1,4 @@
-//! Many positions searched at once, their leaves evaluated together, with all that each search found.
+//! Simultaneous search of many positions, whose leaves are evaluated in one batch.
 
 use turnstone_env::{Action, AnyState, Game, Side};
 use turnstone_models::NetworkError;
@@ -11,55 +11,56 @@ use crate::search_settings::SearchSettings;
 use crate::streams::{Purpose, stream};
 use crate::tree_spec::{DrawValue, TreeSpec};
 
-/// Evaluations that an analyser remembers.
+/// Capacity of the evaluation cache, in positions.
 const CACHED: usize = 1 << 16;
 
-/// Searches many positions at once. What it finds in a position does not depend on the others.
+/// Searches many positions at once. The result for a position does not depend on the others.
 pub trait Analyser: Send {
     /// Number of positions that are being searched.
     fn searching(&self) -> usize;
 
-    /// Begins the search of a running position; `ticket` names it in the answer, and raising `stop` ends it.
+    /// Begins the search of a position in which the game is not over; `ticket` identifies its result, and raising
+    /// `stop` ends it early.
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop);
 
-    /// Advances every search by one evaluation, and gives `done` what those that are over found.
+    /// Advances every search by one evaluation, and calls `done` with the ticket and the result of each finished one.
     fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis));
 }
 
-/// What a search found in a position, as far as it came.
+/// Result of a search, complete or as far as it got.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Analysis {
-    /// Whose turn it is.
+    /// Side to move.
     pub mover: Side,
-    /// Simulations through all actions together.
+    /// Number of simulations, summed over the actions.
     pub visits: u64,
-    /// The position's value.
+    /// Evaluation of the position for the first side.
     pub estimate: Evaluation,
-    /// Its exact value for the first side, if it is proven.
+    /// Exact value for the first side, if proven.
     pub proven: Option<i8>,
-    /// The legal actions: the one to play first, then by visits and prior. Empty if the search never began.
+    /// Legal actions: the best one, then the others by decreasing visits and prior. Empty if the search never began.
     pub actions: Vec<AnalysedAction>,
-    /// Whether it was stopped before its end.
+    /// Whether the search was stopped early.
     pub stopped: bool,
 }
 
 /// A legal action of an analysed position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AnalysedAction {
-    /// Visits, prior and value.
+    /// Visits, prior and value of the action.
     pub root: RootAction,
-    /// The expected line if it is played, the action first.
+    /// Principal variation that begins with the action.
     pub line: Vec<Action>,
 }
 
-/// An [`Analyser`] of a game with a network.
+/// [`Analyser`] that evaluates positions with a network.
 pub(crate) struct NetworkAnalyser<G: Game> {
     game: G,
     settings: SearchSettings,
     draw: DrawValue,
     evaluator: NetworkEvaluator,
     seats: Vec<Seat<G>>,
-    /// Searches of earlier positions, for their memory.
+    /// Finished searches, whose memory is reused.
     spare: Vec<Mcts<G>>,
     requests: Requests<G::State>,
 }
@@ -69,15 +70,15 @@ struct Seat<G: Game> {
     ticket: u64,
     stop: Stop,
     search: Mcts<G>,
-    /// Row of the batch in which its leaf waits.
+    /// Row of the evaluation batch that holds its leaf.
     row: usize,
 }
 
 impl<G: Game> NetworkAnalyser<G> {
-    /// An analyser that evaluates up to `batch` positions together.
+    /// Creates an analyser with evaluation batches of up to `batch` positions.
     ///
     /// # Errors
-    /// The weights are not those of the network.
+    /// The weights do not match the network.
     pub(crate) fn new(game: &G, network: &LoadedNetwork, tree: &TreeSpec, batch: usize) -> Result<Self, NetworkError> {
         let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, batch)?;
         Ok(Self {
@@ -91,7 +92,7 @@ impl<G: Game> NetworkAnalyser<G> {
         })
     }
 
-    /// Whether the search of this seat waits for an evaluation now; if not, it is over.
+    /// Advances a search to its next leaf that needs an evaluation; returns false if the search is over.
     fn next_leaf(&mut self, i: usize) -> bool {
         let seat = &mut self.seats[i];
         loop {
@@ -126,7 +127,7 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&self.game, state));
         search.reset(&self.game, state);
         search.set_contempt(&self.game, self.game.mover(&state), self.draw.value());
-        // A stream of its own: nothing depends on what else is searched.
+        // Every search has a random stream of its own, so that its result does not depend on the others.
         let mut rng = stream(0, Purpose::Play, [0, 0]);
         search.begin(&self.settings.strongest(simulations), simulations, &mut rng);
         self.seats.push(Seat { ticket, stop, search, row: 0 });

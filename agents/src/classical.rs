@@ -1,4 +1,4 @@
-//! The agents with a classical search: their specs.
+//! Specs of the agents with a classical search.
 
 mod search;
 mod erased;
@@ -15,58 +15,58 @@ use turnstone_search::classic::{Classical, Heuristic, MAX_DEPTH, MOST_POSITIONS}
 
 use crate::options::{Options, time_text};
 
-/// The names of these agents.
+/// Names of the classical agents.
 pub(crate) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
 
-/// Table of a search that deepens, in MiB, where the spec does not say.
+/// Default size of the transposition table of an iterative deepening search, in MiB.
 const TABLE: u32 = 64;
 const LARGEST_TABLE: u32 = 65_536;
 
-/// A classical search with its static evaluation.
+/// Spec of a classical search with a static evaluation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ClassicalSpec {
-    /// How it searches.
+    /// Search algorithm and its limits.
     pub method: ClassicalMethod,
-    /// Static evaluation by name; the game's first one if absent.
+    /// Name of the static evaluation; the game's first one if `None`.
     pub heuristic: Option<String>,
 }
 
-/// How a classical agent searches.
+/// Search algorithm of a classical agent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ClassicalMethod {
     /// Plain minimax.
     Minimax {
-        /// Plies to look ahead.
+        /// Depth in plies.
         depth: u32,
     },
-    /// Alpha-beta to a fixed depth; chooses what minimax chooses, the table makes no difference.
+    /// Alpha-beta to a fixed depth; chooses the same action as minimax, with or without the table.
     FixedDepth {
-        /// Plies to look ahead.
+        /// Depth in plies.
         depth: u32,
-        /// Size of the table of positions in MiB; 0 is none.
+        /// Size of the transposition table in MiB; 0 disables it.
         table: u32,
     },
-    /// Alpha-beta that deepens until a limit is reached.
+    /// Alpha-beta with iterative deepening until a limit is reached.
     Deepening {
-        /// Plies to look ahead at most.
+        /// Maximum depth in plies.
         depth: Option<u32>,
-        /// Positions to visit at most.
+        /// Maximum number of positions visited.
         nodes: Option<u32>,
-        /// Time for a move.
+        /// Time per move.
         time: Option<Duration>,
-        /// Time for all moves of a game together.
+        /// Time for all moves of a game.
         total: Option<Duration>,
-        /// Size of the table of positions in MiB; 0 is none.
+        /// Size of the transposition table in MiB; 0 disables it.
         table: u32,
     },
-    /// Breadth-first search, two plies in the Konane exercise.
+    /// Breadth-first search, as in the Konane exercise, where it looks two plies ahead.
     BreadthFirst {
-        /// Levels of positions.
+        /// Depth in plies.
         depth: u32,
     },
     /// Best-first search in the manner of A*.
     BestFirst {
-        /// Positions to evaluate.
+        /// Number of positions to evaluate.
         nodes: u32,
     },
 }
@@ -132,7 +132,7 @@ impl fmt::Display for ClassicalSpec {
 }
 
 impl ClassicalMethod {
-    /// Plies to look ahead at most.
+    /// Maximum depth in plies.
     fn depth(&self) -> u32 {
         match self {
             Self::Minimax { depth } | Self::FixedDepth { depth, .. } | Self::BreadthFirst { depth } => *depth,
@@ -142,7 +142,7 @@ impl ClassicalMethod {
     }
 }
 
-/// Confirms that a game has a static evaluation of this name among `known`; without a name, that it has one at all.
+/// Index of the static evaluation `name` in `known`, or 0 without a name; an error names the game's evaluations.
 pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) -> Result<usize, String> {
     match name {
         None if known.is_empty() => Err(format!("{game} has no heuristic")),
@@ -154,7 +154,7 @@ pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) ->
     }
 }
 
-/// The evaluation of this name, or the game's first.
+/// The game's static evaluation of this name, or its first one without a name.
 pub(crate) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
     let mut all = G::heuristics();
     let names: Vec<&str> = all.iter().map(Heuristic::name).collect();

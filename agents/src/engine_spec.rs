@@ -1,25 +1,25 @@
-//! Specs of other programs as players: `engine:<options>:<command line>`.
+//! Specs of players that are other programs: `engine:<options>:<command line>`.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::options::{Options, time_text};
 
-/// How long an answer may take beyond the time that the engine was given, where the spec does not say.
+/// Default time that an answer may take in addition to the time for the move.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program and what it may spend on a move.
+/// Spec of a program and its limits per move.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EngineSpec {
-    /// The program and its arguments, separated by spaces; parts in single or double quotes are one.
+    /// Program and its arguments, separated by spaces; single or double quotes group words.
     pub command: String,
-    /// Time for a move.
+    /// Time per move.
     pub time: Option<Duration>,
-    /// Positions or simulations for a move.
+    /// Number of positions or simulations per move.
     pub nodes: Option<u32>,
-    /// Plies to look ahead.
+    /// Depth in plies.
     pub depth: Option<u32>,
-    /// How long an answer may take beyond the time given.
+    /// Time that an answer may take in addition to the time for the move.
     pub patience: Duration,
 }
 
@@ -37,7 +37,8 @@ impl EngineSpec {
         })
     }
 
-    /// The command that asks for a move, and how long the answer may take.
+    /// The `go` command, and the time limit of its answer; `clock` is the remaining time for the game.
+    #[cfg(any(feature = "process", test))]
     pub(crate) fn go(&self, clock: Option<Duration>) -> (String, Duration) {
         let mut go = "go".to_owned();
         let mut add = |name: &str, number: Option<u128>| {
@@ -73,7 +74,7 @@ impl fmt::Display for EngineSpec {
     }
 }
 
-/// The words of a command line: separated by white space, together where they stand in quotes.
+/// Splits a command line at white space outside quotes.
 pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = Vec::new();
     let (mut quote, mut in_word) = (None, false);

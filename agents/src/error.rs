@@ -1,4 +1,4 @@
-//! Why an agent cannot play.
+//! Errors of loading and running agents.
 
 use std::path::PathBuf;
 
@@ -7,45 +7,45 @@ use turnstone_models::{CheckpointError, MismatchError, NetworkError};
 
 use crate::player::PlayerFault;
 
-/// Why an agent cannot play.
+/// Error of loading an agent or of running its player.
 #[derive(Debug, Error)]
 pub enum AgentError {
-    /// The spec is malformed.
+    /// The spec is malformed, or does not fit the game.
     #[error("agent `{spec}`: {fault}")]
     Spec {
-        /// The spec given.
+        /// Text of the spec.
         spec: String,
-        /// What is wrong with it.
+        /// The fault.
         fault: String,
     },
     /// The checkpoint cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The checkpoint is of something else.
+    /// The checkpoint does not fit the game.
     #[error("{}: {mismatch}", path.display())]
     Mismatch {
-        /// The checkpoint.
+        /// File of the checkpoint.
         path: PathBuf,
-        /// How it differs.
+        /// The difference.
         mismatch: MismatchError,
     },
     /// The network's outputs for the start of the game are not finite.
     #[error("{}: the network's outputs for the start of the game are not finite", .0.display())]
     NotFinite(PathBuf),
-    /// No trained agent comes with the program for this game.
+    /// No trained agent for this game is shipped with the program.
     #[error(
         "no trained agent comes with the program for `{game}` (only for: {games}); train one, or name a checkpoint"
     )]
     NotPretrained {
-        /// The game.
+        /// Name of the game.
         game: String,
-        /// The games that have one.
+        /// Names of the games with a trained agent, separated by commas.
         games: String,
     },
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A player failed where nothing can go on without it.
+    /// A player failed to start or to choose an action.
     #[error(transparent)]
     Player(#[from] PlayerFault),
 }

@@ -1,10 +1,11 @@
-//! The network as an evaluator of positions: features in, masked priors and values for the first side out.
+//! Evaluator that runs a network: features of positions in, priors of the legal actions and values for the first side
+//! out.
 
 use turnstone_env::{Game, Side, Spec};
 use turnstone_models::{Board, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator};
 
-/// What a network has to know of a game of this shape.
+/// Shape of the inputs and outputs of a network for a game.
 #[must_use]
 pub fn shape(spec: &Spec) -> Shape {
     let board = Board {
@@ -26,10 +27,10 @@ pub struct NetworkEvaluator {
 }
 
 impl NetworkEvaluator {
-    /// An evaluator for batches of up to `max_batch` positions; larger ones are cut.
+    /// Creates an evaluator that runs the network on up to `max_batch` positions at a time; larger batches are split.
     ///
     /// # Errors
-    /// The weights are not those of this network and shape.
+    /// The weights do not match the network and the game's shape.
     pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
         let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
         let inputs = vec![0.0; max_batch * spec.features()];
@@ -62,7 +63,7 @@ impl<G: Game> Evaluator<G> for NetworkEvaluator {
     }
 }
 
-/// From logits of win, draw and loss for the mover to an estimate for the first side.
+/// Converts logits of win, draw and loss for the mover into an evaluation for the first side.
 fn estimate(mover: Side, logits: &[f32]) -> Evaluation {
     let mut outcome = [logits[0], logits[1], logits[2]];
     softmax(&mut outcome);

@@ -1,4 +1,4 @@
-//! The player that knows the truth: it never gives value away, except at a rate that it is asked for.
+//! Player with exact values: it keeps the value of the position, except for a given rate of errors.
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
@@ -13,22 +13,22 @@ use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::streams::Stream;
 
-/// Confirms that the spec names a folder.
+/// Checks that the spec names a folder.
 pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
     if spec.tables.is_file() {
-        let fault = "name the folder that the table lies in".to_owned();
+        let fault = "expected the folder of the tables, not a file".to_owned();
         return Err(AgentError::Spec { spec: spec.to_string(), fault });
     }
     Ok(())
 }
 
-/// The error that there are no exact values of a game.
+/// Error for a game without exact values.
 pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
     let fault = format!("there are no exact values of {game} with these parameters");
     AgentError::Spec { spec: spec.to_string(), fault }
 }
 
-/// The quick exact values of a game that an agent plays by.
+/// Loads the game's quick exact values.
 fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec)?;
@@ -36,9 +36,9 @@ fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactVa
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
-/// Plays one of the moves that keep the value and make progress; with the chance of its error rate, one of those that
-/// give value away, if there is one. Where the truth does not reach it plays alpha-beta, and with that chance any move;
-/// alpha-beta also chooses in lost positions whose distance from the end the truth does not know.
+/// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
+/// value, if there is one. Positions that the exact values do not cover are searched with alpha-beta, or at the error
+/// rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to the end.
 pub(crate) struct Exact<G: Classical + Solvable> {
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
@@ -110,11 +110,11 @@ mod tests {
 
     fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
-        Exact::new(&spec, game).expect("it has a truth")
+        Exact::new(&spec, game).expect("it has exact values")
     }
 
     #[test]
-    fn it_keeps_the_value_or_gives_it_away_at_its_rate() {
+    fn it_keeps_the_value_and_errs_at_its_rate() {
         let game = MuTorere::default();
         let truth = game.exact_values(Path::new("")).expect("no file").expect("it is small");
         let mut state = game.start();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_its_truth_it_searches_and_says_what_is_missing() {
+    fn uncovered_positions_are_searched_and_missing_tables_are_named() {
         let game = Konane::with_params(&Params::new()).expect("8x8");
         let mut exact = player("exact", &game);
         let start = game.start();

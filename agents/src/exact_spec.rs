@@ -1,4 +1,4 @@
-//! Specs of players that know exact values: `exact`, `exact:<folder of tables>,error=0.1`.
+//! Specs of players with exact values: `exact`, `exact:<folder of tables>,error=0.1`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,24 +7,24 @@ use turnstone_search::classic::MAX_DEPTH;
 
 use crate::options::Options;
 
-/// Plies that it looks ahead with alpha-beta where its truth does not tell moves apart.
+/// Default depth in plies of the alpha-beta search where exact values do not decide.
 const DEPTH: u32 = 4;
 
-/// The folder with tables, where nothing is said.
+/// Default folder of the tables.
 const TABLES: &str = "tables";
 
-/// A player with an exact truth.
+/// Spec of a player with exact values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExactSpec {
-    /// The folder with the game's table, where it needs one (see `turnstone solve`).
+    /// Folder with the game's table, if it needs one (see `turnstone solve`).
     pub tables: PathBuf,
-    /// How often it errs.
+    /// Rate of moves that lose value.
     pub error: Rate,
-    /// Plies that it looks ahead where the truth does not reach, and where all is lost.
+    /// Depth in plies of the alpha-beta search in positions that are not covered, or lost without a known distance.
     pub depth: u32,
 }
 
-/// A chance from 0 to 1, in millionths.
+/// Probability from 0 to 1, in millionths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rate(u32);
 
@@ -36,7 +36,7 @@ impl Rate {
         Some(Self((MILLION * rate).round() as u32))
     }
 
-    /// The chance, 0..=1.
+    /// The probability, 0..=1.
     #[must_use]
     pub fn chance(self) -> f64 {
         f64::from(self.0) / MILLION

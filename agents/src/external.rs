@@ -1,4 +1,4 @@
-//! Other programs as players, over the Universal Game Interface.
+//! Other programs as players over the Universal Game Interface (UGI).
 
 mod process;
 
@@ -13,12 +13,12 @@ use crate::player::{Player, PlayerFault};
 use crate::request::{SearchInfo, SearchRequest};
 use crate::streams::Stream;
 
-/// A player that is another program. It is started anew after every fault.
+/// Player that runs another program. The program is restarted after every fault.
 pub(crate) struct External {
     game: Arc<dyn DynGame>,
     spec: EngineSpec,
     process: Option<Process>,
-    /// Where the game began, the moves since, and where it stands.
+    /// Position at the start of the game, the moves since then, and the current position.
     start: AnyState,
     moves: Vec<Action>,
     state: AnyState,
@@ -29,7 +29,7 @@ impl External {
     /// Starts the program.
     ///
     /// # Errors
-    /// It cannot be started, or does not speak the protocol.
+    /// The program cannot be started, or does not answer as the protocol demands.
     pub(crate) fn new(game: Arc<dyn DynGame>, spec: &EngineSpec) -> Result<Self, PlayerFault> {
         let (start, spec) = (game.start(), spec.clone());
         let state = start.clone();
@@ -38,7 +38,7 @@ impl External {
         Ok(player)
     }
 
-    /// The running program, started if need be.
+    /// The running program, started if necessary.
     fn process(&mut self) -> Result<&mut Process, PlayerFault> {
         if self.process.is_none() {
             let words = words(&self.spec.command).map_err(PlayerFault::Crashed)?;
@@ -46,7 +46,7 @@ impl External {
             let mut options = process.introduce(self.spec.patience)?;
             if options.iter().any(|option| option == "Game") {
                 process.send(format!("setoption name Game value {}", self.game.name()));
-                options = process.introduce(self.spec.patience)?; // now with the game's own
+                options = process.introduce(self.spec.patience)?; // now with the game's own options
             }
             for (name, value) in
                 self.game.params().iter().filter(|(name, _)| options.iter().any(|option| option == name))
@@ -90,7 +90,7 @@ impl Player for External {
             process.get_ready(patience)
         });
         if begun.is_err() {
-            self.process = None; // the next choice starts it anew, or says why not
+            self.process = None; // the next choice restarts it or returns the fault
         }
     }
 

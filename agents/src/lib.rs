@@ -2,8 +2,8 @@
 //! `mcts:sims=200`, `az:<checkpoint>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
 //! `engine:nodes=100:<command line>`, `human`.
 //!
-//! An [`AgentSpec`] is the line of text, an [`Agent`] the same with its files read, and a [`Player`] plays one seat of one
-//! game at a time. Inside, players are generic over the game; outside, games are [`PlayableGame`]s of any type.
+//! [`AgentSpec`] is the parsed text, [`Agent`] adds the contents of its files, and [`Player`] plays one seat of one
+//! game at a time. Players are generic over the game; the public interface takes object-safe [`PlayableGame`]s.
 //!
 //! ```
 //! use turnstone_agents::{Agent, built_in};
@@ -26,11 +26,11 @@ mod evaluator;
 mod search_settings;
 mod options;
 mod tree_spec;
+mod request;
+mod player;
 mod classical;
 mod exact_spec;
 mod engine_spec;
-mod request;
-mod player;
 mod error;
 mod network;
 mod spec;

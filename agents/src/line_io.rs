@@ -1,25 +1,24 @@
-//! Talking with another program line by line: lines of bounded length in, whole lines out.
+//! Input from other programs: lines of bounded length.
 
-use std::io::{self, BufRead, Write};
-use std::sync::{Arc, Mutex};
+use std::io::{self, BufRead};
 
 use thiserror::Error;
 
-/// The longest line that is read, in bytes.
+/// Maximum length of an input line in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
-/// Why a line cannot be read. The lines after it can.
+/// Error of reading a line. Later lines can still be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum LineFault {
-    /// It is longer than [`LONGEST_LINE`]; it has been passed over.
+    /// It is longer than [`LONGEST_LINE`] and has been skipped.
     #[error("the line is longer than {LONGEST_LINE} bytes")]
     TooLong,
-    /// Its bytes are no text.
+    /// It is not UTF-8.
     #[error("the line is not UTF-8")]
     NotUtf8,
 }
 
-/// Reads lines and never keeps more than one in memory, however long they are.
+/// Reader of lines that keeps at most one of them in memory, of at most [`LONGEST_LINE`] bytes.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
@@ -27,15 +26,15 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines of this input.
+    /// Creates a reader of the lines of `input`.
     pub fn new(input: R) -> Self {
         Self { input, line: Vec::new() }
     }
 
-    /// The next line without its end, or `None` after the last. A last line without an end is a line.
+    /// Reads the next line, without its line break; `None` at the end. The last line may lack a line break.
     ///
     /// # Errors
-    /// The input cannot be read.
+    /// Reading from the input fails.
     pub fn read(&mut self) -> io::Result<Option<Result<&str, LineFault>>> {
         self.line.clear();
         let mut length = 0;
@@ -69,31 +68,12 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Where lines go; clones write to the same place, one whole line at a time.
-#[derive(Clone)]
-pub struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
-
-impl Output {
-    /// Writes to this place.
-    pub fn new(place: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Box::new(place))))
-    }
-
-    /// Writes a line and flushes it. If nobody can read it any more the program ends: there is nobody left to work for.
-    pub fn line(&self, text: &str) {
-        let mut place = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if place.write_all(format!("{text}\n").as_bytes()).and_then(|()| place.flush()).is_err() {
-            std::process::exit(141); // as after SIGPIPE
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_whatever_they_hold() {
+    fn lines_of_any_content_are_read() {
         let long = "x".repeat(LONGEST_LINE + 1);
         let fits = "y".repeat(LONGEST_LINE);
         let input = [b"ugi\r\n\n".as_slice(), long.as_bytes(), b"\n", fits.as_bytes(), b"\n\xff\na\0b\nlast"].concat();

@@ -1,4 +1,4 @@
-//! Trained networks read from their files and checked against a game.
+//! Trained networks loaded from checkpoints and checked against a game.
 
 use std::path::{Path, PathBuf};
 
@@ -9,44 +9,44 @@ use crate::error::AgentError;
 use crate::evaluator::shape;
 use crate::search_settings::SearchSettings;
 
-/// The checkpoint's name that stands for the agent that comes with the program (`./pretrained` is a file of that name).
+/// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
 pub const PRETRAINED: &str = "pretrained";
-/// What errors call its file.
+/// Name of that agent's file in errors.
 const PRETRAINED_FILE: &str = "az:pretrained";
 
-/// A checkpoint that has been read, once for all threads.
+/// Checkpoint in memory; can be shared by all threads.
 #[derive(Clone, Debug)]
 pub struct LoadedNetwork {
-    /// The checkpoint's metadata.
+    /// Metadata of the checkpoint.
     pub info: CheckpointInfo,
-    /// Its weights.
+    /// Weights of the network.
     pub weights: Weights,
 }
 
 impl LoadedNetwork {
-    /// Reads a checkpoint of any game: a file, or a run folder's `latest.safetensors`.
+    /// Reads a checkpoint of any game: a file, or `latest.safetensors` of a run folder.
     ///
     /// # Errors
-    /// One line that names the file and the fault.
+    /// The file cannot be read or is not a valid checkpoint; the message names the file and the fault.
     pub fn read(checkpoint: &Path) -> Result<Self, AgentError> {
         let (info, weights) = turnstone_models::load(&file(checkpoint))?;
         Ok(Self { info, weights })
     }
 
-    /// Reads a checkpoint from memory; errors call it `name`.
+    /// Reads a checkpoint from memory; errors show `name` as its file.
     ///
     /// # Errors
-    /// One line that names it and the fault.
+    /// The bytes are not a valid checkpoint; the message contains `name` and the fault.
     pub fn from_bytes(bytes: &[u8], name: &Path) -> Result<Self, AgentError> {
         let (info, weights) = turnstone_models::load_bytes(bytes, name)?;
         Ok(Self { info, weights })
     }
 
-    /// Reads the agent that comes with the program for the game of this name, from its file as it was when the program
-    /// was built.
+    /// Reads the agent shipped with the program for the game of this name; `file` holds its checkpoint, compiled into
+    /// the program.
     ///
     /// # Errors
-    /// There is none for this game.
+    /// The game has none, or it is not a valid checkpoint.
     pub fn pretrained(game: &str, file: Option<&[u8]>) -> Result<Self, AgentError> {
         let games = || turnstone_models::pretrained_games().collect::<Vec<_>>().join(", ");
         let bytes = file.ok_or_else(|| AgentError::NotPretrained { game: game.to_owned(), games: games() })?;
@@ -59,10 +59,10 @@ impl LoadedNetwork {
         self.info.integrity == Integrity::Unverified
     }
 
-    /// Confirms that it is a network of this game; `checkpoint` is where it was read from.
+    /// Checks that it is a network for this game; `checkpoint` is the name shown in an error.
     ///
     /// # Errors
-    /// How it differs.
+    /// Game, version, parameters or shape differ.
     pub fn checked(self, checkpoint: &Path, game: &dyn DynGame) -> Result<Self, AgentError> {
         self.info
             .expect(game.name(), game.version(), &checkpoint_params(game), &shape(game.spec()))
@@ -84,17 +84,17 @@ impl LoadedNetwork {
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
-    /// The settings of the search that it was trained with; the defaults where the checkpoint does not say.
+    /// Settings of the search used in training; the defaults where the checkpoint lacks them.
     #[must_use]
     pub fn search_settings(&self) -> SearchSettings {
         self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }
 
-/// The metadata that holds the search settings, as JSON.
+/// Metadata key of the search settings, which are stored as JSON.
 const SEARCH_KEY: &str = "search";
 
-/// The file that a checkpoint's name means, as errors name it.
+/// The file that a checkpoint's name refers to, as shown in errors.
 fn file(checkpoint: &Path) -> PathBuf {
     if checkpoint.as_os_str() == PRETRAINED {
         PathBuf::from(PRETRAINED_FILE)
@@ -105,12 +105,12 @@ fn file(checkpoint: &Path) -> PathBuf {
     }
 }
 
-/// A game's parameters in the form that checkpoints keep.
+/// A game's parameters in the form stored in checkpoints.
 pub fn checkpoint_params(game: &dyn DynGame) -> turnstone_models::CheckpointParams {
     game.params().iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// A checkpoint's parameters as a game takes them.
+/// A checkpoint's parameters in the form that games take.
 pub fn game_params(info: &CheckpointInfo) -> turnstone_env::Params {
     let mut params = turnstone_env::Params::new();
     for (key, value) in &info.params {
@@ -122,7 +122,7 @@ pub fn game_params(info: &CheckpointInfo) -> turnstone_env::Params {
     params
 }
 
-/// The metadata of a checkpoint of this game, after `step` steps of training with this search.
+/// Metadata for a checkpoint of this game after `step` training steps with this search.
 pub fn checkpoint_info(
     game: &dyn DynGame,
     network: &NetworkConfig,

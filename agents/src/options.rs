@@ -1,4 +1,4 @@
-//! The part of an agent spec behind the colon: a file, and `key=value` pairs.
+//! Parser of the options of an agent spec: a file and `key=value` pairs after the colon.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use turnstone_env::nearest;
 
-/// The options of one spec. Every option is taken once; what is left over at the end is unknown.
+/// Options of a spec. Each is taken once; those left over at the end are unknown.
 pub(crate) struct Options {
-    /// What stands first without being `key=value`, for the agents that have it.
+    /// First option if it is not `key=value`, for agents that accept a file.
     pub(crate) file: Option<PathBuf>,
     pairs: Vec<(String, String)>,
     known: Vec<&'static str>,
@@ -33,7 +33,7 @@ impl Options {
         Some(self.pairs.remove(found).1)
     }
 
-    /// A number in a range, if it is given.
+    /// Takes a number within a range, if present.
     pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.parse().ok().filter(|number| range.contains(number));
@@ -41,12 +41,12 @@ impl Options {
         number.map(Some).ok_or_else(fault)
     }
 
-    /// A time such as `500ms`, `1s`, `1.5s` or `2m`, if it is given: one millisecond to a day.
+    /// Takes a time, as [`parse_time`] reads it, if present.
     pub(crate) fn time(&mut self, key: &'static str) -> Result<Option<Duration>, String> {
         self.take(key).map(|value| parse_time(key, &value)).transpose()
     }
 
-    /// Confirms that nothing is left over.
+    /// Checks that no option is left over.
     pub(crate) fn finish(&self) -> Result<(), String> {
         let Some((key, _)) = self.pairs.first() else { return Ok(()) };
         Err(match nearest(key, self.known.iter().copied()) {
@@ -57,7 +57,7 @@ impl Options {
     }
 }
 
-/// A time such as `500ms`, `1s`, `1.5s` or `2m`: one millisecond to a day. `what` is named in a fault.
+/// Parses a time such as `500ms`, `1s`, `1.5s` or `2m`, from one millisecond to a day; `what` names it in an error.
 pub fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
     let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
         .iter()
@@ -67,7 +67,7 @@ pub fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(milliseconds.round() as u64))
 }
 
-/// A time as [`parse_time`] reads it.
+/// Formats a time so that [`parse_time`] can read it.
 pub(crate) fn time_text(time: Duration) -> String {
     match time.as_millis() {
         whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),

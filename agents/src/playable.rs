@@ -1,4 +1,4 @@
-//! What agents need of a game besides its rules, and games of any type that agents can play.
+//! Requirements of agents on a game besides its rules, and their object-safe interface.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::tree_spec::TreeSpec;
 
-/// A game that agents can be built for: with static evaluations ([`Classical`]) and, if there are any, exact values
-/// ([`Solvable`]). All parts have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for MyGame {}` and
-/// `impl Playable for MyGame {}` are enough to begin with.
+/// A game that agents can be created for: rules with static evaluations ([`Classical`]) and exact values
+/// ([`Solvable`]), both optional. All items have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for
+/// MyGame {}` and `impl Playable for MyGame {}` suffice at first.
 pub trait Playable: Classical + Solvable {
-    /// Files that come with the game.
+    /// Files shipped with the game.
     #[must_use]
     fn files() -> GameFiles {
         GameFiles::default()
     }
 }
 
-/// Files that come with a game, compiled into the program.
+/// Files shipped with a game, compiled into the program.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct GameFiles {
-    /// A ladder as `arena --ladder-build` writes it: agents of known strength.
+    /// Ladder of agents with known ratings, as written by `arena --ladder-build`.
     pub ladder: Option<&'static str>,
-    /// A truth set as `grade --write` writes it: positions with their exact values.
+    /// Truth set of positions with exact values, as written by `grade --write`.
     pub truth_set: Option<&'static str>,
-    /// A checkpoint, `az:pretrained`.
+    /// Checkpoint of the agent `az:pretrained`.
     pub pretrained: Option<&'static [u8]>,
 }
 
-/// Whether an exact truth may search for long.
+/// Kind of exact values: complete or fast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
     /// [`Solvable::exact_values`].
@@ -51,42 +51,42 @@ pub enum Effort {
     Quick,
 }
 
-/// A [`Playable`] game of any type.
+/// Object-safe interface to a [`Playable`] game.
 pub trait PlayableGame: DynGame {
     /// [`Playable::files`].
     fn files(&self) -> GameFiles;
 
-    /// The names of its static evaluations, the default first.
+    /// Names of the static evaluations, the default first.
     fn heuristics(&self) -> Vec<&'static str>;
 
-    /// A classical search.
+    /// Creates a classical search.
     ///
     /// # Errors
-    /// The game has no static evaluation of the name that the spec gives.
+    /// The game has no static evaluation of the name given in the spec.
     fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
 
-    /// A player of an agent that was loaded for this game.
+    /// Creates a player for an agent that was loaded for this game.
     ///
     /// # Errors
-    /// The spec is `human`, who is no player of this program, or the network or program cannot be started.
+    /// The spec is `human`, which has no player, or the network, the exact values or the program cannot be started.
     fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
 
-    /// Exact values, with tables in the folder `tables`; `None` if there are none for the game's parameters.
+    /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
     ///
     /// # Errors
     /// A table is missing or damaged.
     fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError>;
 
-    /// Every position of the game with its value, if there are at most `most`.
+    /// Solves a game of at most `most` positions; `None` if it has more.
     ///
     /// # Errors
-    /// A limit on the game's plies cannot be switched off.
+    /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
 
-    /// An analyser that searches with a network and evaluates up to `batch` positions together.
+    /// Creates an analyser that searches with a network, with evaluation batches of up to `batch` positions.
     ///
     /// # Errors
-    /// The weights are not those of the network.
+    /// The weights do not match the network.
     fn analyser(
         &self,
         network: &LoadedNetwork,
@@ -125,7 +125,7 @@ impl<G: Playable> PlayableGame for Erased<G> {
             AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Self::new(game)), spec)?),
             #[cfg(not(feature = "process"))]
             AgentSpec::Engine(_) => {
-                let fault = "this build starts no other programs".to_owned();
+                let fault = "this build cannot start other programs".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
             }
             AgentSpec::Mcts { budget } => {
@@ -168,10 +168,10 @@ impl<G: Playable> PlayableGame for Erased<G> {
 }
 
 impl Agent {
-    /// Reads what the spec names and checks that it plays this game.
+    /// Loads the files of a spec and checks that the agent can play this game.
     ///
     /// # Errors
-    /// One line that names the spec or file and the fault.
+    /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
     pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
         let mut network = None;
@@ -191,20 +191,20 @@ impl Agent {
         Ok(Self { spec: spec.clone(), network })
     }
 
-    /// A player for one seat of one game at a time.
+    /// Creates a player for one seat of one game at a time.
     ///
     /// # Errors
-    /// [`PlayableGame::player`].
+    /// As [`PlayableGame::player`].
     pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
         game.player(self)
     }
 }
 
-/// Reads a checkpoint of this game: a file, a run folder's `latest.safetensors`, or `pretrained` for the agent that comes
-/// with the program.
+/// Reads a checkpoint for this game: a file, `latest.safetensors` of a run folder, or `pretrained` for the agent
+/// shipped with the program.
 ///
 /// # Errors
-/// One line that names the file and the fault.
+/// The checkpoint cannot be read or does not fit the game; the message names the file and the fault.
 pub fn load_network(checkpoint: &Path, game: &dyn PlayableGame) -> Result<LoadedNetwork, AgentError> {
     let network = if checkpoint.as_os_str() == PRETRAINED {
         LoadedNetwork::pretrained(game.name(), game.files().pretrained)?
@@ -215,7 +215,7 @@ pub fn load_network(checkpoint: &Path, game: &dyn PlayableGame) -> Result<Loaded
 }
 
 impl AgentSpec {
-    /// The checkpoint's own game and parameters, by which a command can find the game. `None` if the agent has no file.
+    /// Game and parameters of the agent's checkpoint file; `None` if it has no such file.
     ///
     /// # Errors
     /// The checkpoint cannot be read.
@@ -229,7 +229,7 @@ impl AgentSpec {
     }
 }
 
-/// The row of a game in a list of games that agents can play.
+/// Entry of a game for a list of games that agents can play.
 #[must_use]
 pub fn row<G: Playable>() -> Row<dyn PlayableGame> {
     Row { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }

@@ -1,4 +1,4 @@
-//! Players: whoever chooses actions in a game.
+//! Players: choose the actions of one side in a game.
 
 use std::time::Duration;
 
@@ -8,40 +8,41 @@ use turnstone_env::{Action, AnyState, Game};
 use crate::request::SearchRequest;
 use crate::streams::Stream;
 
-/// Why a player gave no action that counts.
+/// Reason why a player did not return a legal action in time.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlayerFault {
-    /// It is gone, or its answer makes no sense.
+    /// The player is gone, or its answer is malformed.
     #[error("crashed: {0}")]
     Crashed(String),
-    /// It gave no answer, within the time that anyone waits for one.
+    /// The player did not answer in time.
     #[error("no answer: {0}")]
     Silent(String),
-    /// What it wants to play is not legal.
+    /// The chosen action is malformed or not legal.
     #[error("illegal move `{0}`")]
     IllegalMove(String),
-    /// It says itself that its time is up.
+    /// The player reports that its time is up.
     #[error("out of time")]
     OutOfTime,
 }
 
 /// Chooses actions in one game at a time.
 pub trait Player: Send {
-    /// A new game begins. Nothing of earlier games may influence it.
+    /// Starts a new game. Earlier games must not influence it.
     fn new_game(&mut self, _state: &AnyState, _rng: &mut Stream) {}
 
-    /// What is left of the player's time for the whole game, told before each choice of a game with clocks.
+    /// Sets the player's remaining time for the game; called before each choice in games with clocks.
     fn clock(&mut self, _remaining: Duration) {}
 
-    /// A legal action in a running position. `rng` belongs to the game and the seat.
+    /// Chooses a legal action in a position in which the game is not over. `rng` is the random stream of the game and
+    /// seat.
     ///
     /// # Errors
-    /// The player has none to give; it may be asked again, and a new game may be begun with it.
+    /// The player has no action to play. It can be asked again, or start a new game.
     fn choose(&mut self, state: &AnyState, rng: &mut Stream) -> Result<Action, PlayerFault> {
         self.search(state, &mut SearchRequest::default(), rng)
     }
 
-    /// The same within a move's own budget, while somebody looks on.
+    /// Chooses an action with the limits, stop flag and progress callback of a request.
     ///
     /// # Errors
     /// As [`Player::choose`].
@@ -52,38 +53,39 @@ pub trait Player: Send {
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault>;
 
-    /// Either player has played an action in the current game.
+    /// Notifies the player of an action of either side in the current game.
     fn played(&mut self, _action: Action) {}
 
-    /// The probabilities of win, draw and loss for the mover that the player's network gives a running position without
-    /// search, if it has a network.
+    /// Probabilities of win, draw and loss for the mover, evaluated by the player's network without search; `None`
+    /// without a network.
     fn predict(&mut self, _state: &AnyState) -> Option<[f32; 3]> {
         None
     }
 
-    /// What the player info of the position of its last choice, in a few words, if it has something to say.
+    /// Short description of the player's evaluation at its last choice, if it has one.
     fn comment(&self) -> Option<String> {
         None
     }
 }
 
-/// A [`Player`] of a game of a known type, which is given the game with every call.
+/// [`Player`] of a game type, which is passed to every call.
 pub trait TypedPlayer<G: Game>: Send {
-    /// A new game begins. Nothing of earlier games may influence it.
+    /// Starts a new game. Earlier games must not influence it.
     fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
 
-    /// What is left of the player's time for the whole game, told before each choice of a game with clocks.
+    /// Sets the player's remaining time for the game; called before each choice in games with clocks.
     fn clock(&mut self, _remaining: Duration) {}
 
-    /// A legal action in a running position. `rng` belongs to the game and the seat.
+    /// Chooses a legal action in a position in which the game is not over. `rng` is the random stream of the game and
+    /// seat.
     ///
     /// # Errors
-    /// The player has none to give; it may be asked again, and a new game may be begun with it.
+    /// The player has no action to play. It can be asked again, or start a new game.
     fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
         self.search(game, state, &mut SearchRequest::default(), rng)
     }
 
-    /// The same within a move's own budget, while somebody looks on.
+    /// Chooses an action with the limits, stop flag and progress callback of a request.
     ///
     /// # Errors
     /// As [`TypedPlayer::choose`].
@@ -95,22 +97,22 @@ pub trait TypedPlayer<G: Game>: Send {
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault>;
 
-    /// Either player has played an action in the current game.
+    /// Notifies the player of an action of either side in the current game.
     fn played(&mut self, _game: &G, _action: Action) {}
 
-    /// The probabilities of win, draw and loss for the mover that the player's network gives a running position without
-    /// search, if it has a network.
+    /// Probabilities of win, draw and loss for the mover, evaluated by the player's network without search; `None`
+    /// without a network.
     fn predict(&mut self, _game: &G, _state: &G::State) -> Option<[f32; 3]> {
         None
     }
 
-    /// What the player info of the position of its last choice, in a few words, if it has something to say.
+    /// Short description of the player's evaluation at its last choice, if it has one.
     fn comment(&self) -> Option<String> {
         None
     }
 }
 
-/// A typed player with its game, as a [`Player`].
+/// A typed player together with its game, as a [`Player`].
 pub(crate) struct Seat<G: Game, P> {
     pub(crate) game: G,
     pub(crate) player: P,

@@ -1,4 +1,4 @@
-//! The simple players: random moves, tree search with playouts or with a network.
+//! Simple players: random moves, and tree search with playouts or with a network.
 
 use std::time::Duration;
 
@@ -79,10 +79,10 @@ impl<G: Game> TypedPlayer<G> for Rollouts<G> {
     }
 }
 
-/// The budget of a network that plays by its policy, without search.
+/// Budget with which a network plays its policy without search.
 const POLICY_ALONE: Budget = Budget::Simulations(0);
 
-/// Tree search with a network, or the network's policy alone.
+/// Tree search with a network, or the network's policy without search.
 pub(crate) struct Network<G: Game> {
     tree: TreePlayer<G>,
     evaluator: NetworkEvaluator,
@@ -95,7 +95,7 @@ impl<G: Game> Network<G> {
         Ok(Self { tree: TreePlayer::new(game, spec.budget, settings, spec.draw), evaluator })
     }
 
-    /// The action with the greatest prior, and what the network thinks of the position.
+    /// The action with the greatest prior, and the network's evaluation of the position.
     fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Evaluation) {
         let mut legal = ActionList::new();
         game.legal(state, &mut legal);

@@ -1,29 +1,29 @@
-//! What a player may spend on a move, and who looks on while it does.
+//! Limits, stop flag and progress callback of a move's search, and the information that it reports.
 
 use turnstone_env::{Action, Side};
 use turnstone_search::Evaluation;
 use turnstone_search::classic::{Control, Limits, SearchResult, WIN_BAND};
 
-/// A move's budget, a flag that ends it, and somebody who hears what has been found so far. The default is the agent's
-/// own budget, and nobody.
+/// Limits of a move's search, stop flag and clock, and progress callback. The default uses the agent's own limits and
+/// reports nothing.
 #[derive(Default)]
 pub struct SearchRequest<'a> {
-    /// Bounds in place of those in the agent's spec; without any, the player thinks until it is stopped.
+    /// Replaces the limits of the agent's spec; with all of them unset, the search runs until it is stopped.
     pub limits: Option<Limits>,
-    /// The flag that ends the search, upon which the player answers at once with the best it has, and the clock.
+    /// Stop flag, upon which the player answers at once with its best action, and clock.
     pub control: Control,
-    /// Hears of progress; the last it hears is what the player ended with.
+    /// Progress callback; its last call is for the final result.
     pub report: Option<&'a mut dyn FnMut(&SearchInfo)>,
 }
 
 impl SearchRequest<'_> {
-    /// Whether anything is asked for but the agent's move within its own budget.
+    /// Whether the request sets limits or a progress callback.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.limits.is_some() || self.report.is_some()
     }
 
-    /// Reports a info, if anybody wants to know.
+    /// Calls the progress callback, if there is one.
     pub(crate) fn tell(&mut self, info: impl FnOnce() -> SearchInfo) {
         if let Some(report) = &mut self.report {
             report(&info());
@@ -31,30 +31,30 @@ impl SearchRequest<'_> {
     }
 }
 
-/// What a player thinks of a position.
+/// Progress of a player's search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchInfo {
-    /// Plies that it has looked ahead: in full, or for a tree search the length of its line.
+    /// Depth in plies: fully searched, or for a tree search the length of the principal variation.
     pub depth: u32,
-    /// Positions visited, or simulations of a tree search.
+    /// Number of positions visited, or of simulations.
     pub nodes: u64,
-    /// What the position is worth, if it has an opinion.
+    /// Evaluation of the position, if the player has one.
     pub score: Option<Score>,
-    /// The line it expects, its own move first.
+    /// Principal variation, which begins with the player's action.
     pub line: Vec<Action>,
 }
 
-/// What a position is worth to its mover.
+/// Evaluation of a position for its mover.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Score {
-    /// The static evaluation's score in its own unit, or the expected result in hundredths, -100 to 100.
+    /// Score in the unit of the static evaluation, or the expected result in hundredths, -100 to 100.
     pub score: i32,
     /// Probabilities of win, draw and loss.
     pub win_draw_loss: [f32; 3],
 }
 
 impl Score {
-    /// The opinion of a network or of playouts.
+    /// Converts the evaluation of a network or of playouts.
     #[must_use]
     pub fn of_estimate(estimate: Evaluation, mover: Side) -> Self {
         let win_draw_loss = estimate.win_draw_loss(mover);
@@ -63,18 +63,18 @@ impl Score {
     }
 }
 
-/// What the scores of a classical search mean.
+/// Scale of a classical search's scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// The score of a won game.
+    /// Score of a won game.
     pub(crate) won: i32,
-    /// A lead that wins about three games of four.
+    /// Lead that wins about three games of four, in the unit of the static evaluation.
     pub(crate) lead: f32,
 }
 
 impl Scale {
-    /// The opinion of a classical search. A result that no estimate had a part in is certain; any other score wins with
-    /// probability `1 / (1 + exp(-score / lead))` and never draws.
+    /// Converts the result of a classical search. A result that does not depend on the static evaluation is certain;
+    /// any other score wins with probability `1 / (1 + exp(-score / lead))` and never draws.
     pub(crate) fn score(self, found: &SearchResult, mover: Side) -> Score {
         let score = if mover == Side::First { found.score } else { -found.score };
         let certain = found.complete || score.abs() >= self.won - WIN_BAND;
@@ -93,7 +93,7 @@ impl Scale {
 mod tests {
     use super::*;
     #[test]
-    fn certain_results_are_told_from_estimates() {
+    fn certain_results_differ_from_estimates() {
         let scale = Scale { won: 1000, lead: 10.0 };
         let found = |score, complete| SearchResult { score, complete, ..SearchResult::default() };
         let told = |found: &SearchResult, mover| scale.score(found, mover).win_draw_loss;

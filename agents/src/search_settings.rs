@@ -1,34 +1,34 @@
-//! The settings of a tree search, as configs set them, checkpoints keep them and agent specs change them.
+//! Settings of a tree search: set in configs, stored in checkpoints and overridden in agent specs.
 
 use serde::{Deserialize, Serialize};
 use turnstone_search::{Gumbel, Method, Puct};
 
-/// Which tree search.
+/// Algorithm of a tree search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchKind {
-    /// AlphaZero's formula, with Dirichlet noise at the root in self-play.
+    /// PUCT selection as in AlphaZero, with Dirichlet noise at the root in self-play.
     Puct,
-    /// Sequential halving over sampled actions at the root.
+    /// Gumbel search: sequential halving over sampled actions at the root.
     #[default]
     Gumbel,
 }
 
-/// Which tree search, and its constants. A checkpoint keeps those that its network was trained with.
+/// Algorithm and constants of a tree search. Checkpoints store those used in training.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SearchSettings {
-    /// Which search.
+    /// Search algorithm.
     pub method: SearchKind,
     /// PUCT: weight of the exploration term.
     pub c_puct: f32,
     /// PUCT: first-play-urgency reduction.
     pub fpu_reduction: f32,
-    /// Gumbel: added to the greatest visit count in the weight of values against logits.
+    /// Gumbel: added to the greatest visit count in the scale of the values relative to the logits.
     pub c_visit: f32,
-    /// Gumbel: weight of values against logits.
+    /// Gumbel: factor in the scale of the values relative to the logits.
     pub c_scale: f32,
-    /// Gumbel: actions considered at the root; as many as the simulations allow ([`Gumbel::strongest`]) if not given.
+    /// Gumbel: number of actions considered at the root; by default that of [`Gumbel::strongest`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub considered: Option<u32>,
 }
@@ -54,7 +54,7 @@ impl From<SearchKind> for SearchSettings {
 }
 
 impl SearchSettings {
-    /// The search without noise, for the strongest play with a number of simulations.
+    /// The search without noise, for the strongest play with this number of simulations.
     #[must_use]
     pub fn strongest(&self, simulations: u32) -> Method {
         match self.method {
@@ -70,8 +70,8 @@ impl SearchSettings {
         }
     }
 
-    /// The search for varied play with a number of simulations: at temperature 1 it draws actions in proportion to the
-    /// policy that it finds.
+    /// The search for varied play with this number of simulations: at temperature 1 it samples actions in proportion to
+    /// the search's policy.
     #[must_use]
     pub fn sampling(&self, simulations: u32) -> Method {
         match self.strongest(simulations) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_of_later_versions_are_passed_over() {
+    fn unknown_keys_of_later_versions_are_ignored() {
         let read: SearchSettings = serde_json::from_str(r#"{"method":"puct","c_puct":2.5,"later":1}"#).expect("JSON");
         assert_eq!(read, SearchSettings { method: SearchKind::Puct, c_puct: 2.5, ..SearchSettings::default() });
     }

@@ -1,4 +1,4 @@
-//! Agents as one line of text, both ways.
+//! Agent specs: parsing and formatting of the one-line form.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::exact_spec::ExactSpec;
 use crate::options::Options;
 use crate::tree_spec::{Budget, TreeSpec};
 
-/// Which agent plays.
+/// Spec of an agent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum AgentSpec {
@@ -26,24 +26,24 @@ pub enum AgentSpec {
     Classical(ClassicalSpec),
     /// Tree search with random playouts.
     Mcts {
-        /// What bounds the search.
+        /// Limit of the search.
         budget: Budget,
     },
-    /// A player that knows the exact truth.
+    /// Player with exact values.
     Exact(ExactSpec),
     /// Tree search with a trained network.
     Az {
-        /// A checkpoint, or a run folder, whose `latest.safetensors` is meant, or `pretrained` for the agent that comes
-        /// with the program (`./pretrained` is a file of that name).
+        /// Checkpoint file, run folder (for its `latest.safetensors`), or `pretrained` for the agent shipped with the
+        /// program (`./pretrained` is a file of that name).
         checkpoint: PathBuf,
-        /// How it searches; 0 simulations play the network's policy without search.
+        /// Settings of the search; 0 simulations play the network's policy without search.
         tree: TreeSpec,
     },
-    /// Another program that speaks the Universal Game Interface.
+    /// Another program that speaks the Universal Game Interface (UGI).
     Engine(EngineSpec),
 }
 
-/// The names of the agents that are not classical searches.
+/// Names of the agents that are not classical searches.
 const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
 
 impl FromStr for AgentSpec {
@@ -52,7 +52,7 @@ impl FromStr for AgentSpec {
     fn from_str(spec: &str) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-        // An engine's command line may hold anything, so its options come first.
+        // An engine's command line may contain any character, so its options come first.
         let (rest, command) = match name {
             "engine" => rest.split_once(':').unwrap_or((rest, "")),
             _ => (rest, ""),
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn specs_come_back_as_they_were_written() {
+    fn specs_round_trip() {
         for spec in [
             "human",
             "random",
@@ -138,6 +138,8 @@ mod tests {
             "exact:other/tables,error=0.05,depth=6",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
+            "az:x,sims=16,search=gumbel,c_visit=50,c_scale=0.25,considered=4",
+            "az:x,time=1s,c_puct=1.125,fpu=0.2",
             "az:x,sims=200,draw=0.3",
             "az:x,sims=200,search=puct,draw=-0.07",
             "az:pretrained,sims=200",

@@ -1,35 +1,35 @@
-//! Random streams: every game, batch and match has its own, derived from the run's seed and its place in the run.
+//! Random streams: every game, batch and match has its own, derived from the run's seed and its position in the run.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The generator used everywhere in this crate.
+/// Random number generator of all streams.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// What a stream is for; streams for different purposes are independent.
+/// Purpose of a stream; streams of different purposes are independent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Purpose {
-    /// Initial weights of the network.
+    /// Initial weights of a network.
     Weights = 1,
-    /// A game of self-play: iteration and number of the game.
+    /// A game of self-play; the place is the iteration and the number of the game.
     SelfPlay = 2,
-    /// A batch of the learner: number of the step.
+    /// A batch of the learner; the place is the number of the step.
     Learn = 3,
     /// The openings of a match.
     Openings = 4,
-    /// The moves of a game of a match.
+    /// The moves of a game of a match; the place is the number of the game and 0 or 1 for the agent.
     Match = 5,
     /// A game at the terminal.
     Play = 6,
-    /// A sample game of a report: number of the game.
+    /// A sample game of a report; the place is the number of the game.
     Sample = 7,
-    /// Who begins in a world of Konane: number of the game.
+    /// The choice of the first player in a world of Konane; the place is the number of the game.
     Toss = 8,
 }
 
-/// The stream for `purpose` at `place` in the run with this seed. It depends on nothing else, so that neither
-/// scheduling nor an interruption changes it.
+/// Creates the stream of a purpose at a place of the run with this seed. It depends only on these arguments, so that
+/// neither scheduling nor an interruption changes it.
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose, place: [u64; 2]) -> Stream {
     let mut state = [0u8; 32];

@@ -1,9 +1,9 @@
-//! Exact values of a game's positions behind an object-safe trait.
+//! Object-safe interface to the exact values of a game.
 
 use turnstone_env::{Action, AnyState, DynGame, Erased, Game, Side};
 use turnstone_exact::{ExactValues, Unlimited};
 
-/// A [`ExactValues`] of a game of any type.
+/// Object-safe interface to [`ExactValues`].
 pub trait DynExactValues: Send + Sync {
     /// [`ExactValues::value`].
     fn value(&self, state: &AnyState) -> Option<i8>;
@@ -12,7 +12,7 @@ pub trait DynExactValues: Send + Sync {
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 }
 
-/// A truth with its game.
+/// Exact values together with their game.
 pub(crate) struct Known<G: Game, T> {
     pub(crate) game: G,
     pub(crate) truth: T,
@@ -28,42 +28,42 @@ impl<G: Game> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
     }
 }
 
-/// Every position of a small game, without limits on its plies, with its exact value.
+/// All positions of a small game, without limits on its plies, with their exact values.
 pub struct Enumeration {
-    /// The positions, as those of the game with its limits; every one has a value.
+    /// All reachable positions, as states of the game with its limits.
     pub positions: Vec<AnyState>,
-    /// Their values.
+    /// Exact values of the positions.
     pub truth: Box<dyn DynExactValues>,
-    /// The value of the start for the first side.
+    /// Value of the initial position for the first side.
     pub start: i8,
-    /// What the positions are.
+    /// Number of positions of each kind.
     pub counts: Counts,
 }
 
-/// How many positions of a game there are of each kind.
+/// Number of positions of a game by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// All positions that can be reached.
+    /// All reachable positions.
     pub reachable: usize,
-    /// Won for the first side.
+    /// Positions won for the first side.
     pub first: usize,
-    /// Won for the second side.
+    /// Positions won for the second side.
     pub second: usize,
-    /// Drawn by play without end.
+    /// Positions drawn by infinite play.
     pub endless: usize,
     /// Positions in which the game is over.
     pub over: usize,
-    /// Won for the player to move.
+    /// Positions won for the mover.
     pub mover: usize,
-    /// Lost for the player to move.
+    /// Positions lost for the mover.
     pub other: usize,
 }
 
 impl Enumeration {
-    /// Solves a game of at most `most` positions; `None` if it has more.
+    /// Solves a game of at most `most` positions; returns `None` if it has more.
     ///
     /// # Errors
-    /// A limit on the game's plies cannot be switched off.
+    /// The game has a ply limit that cannot be switched off.
     pub(crate) fn of<G: Game>(game: &G, most: usize) -> Result<Option<Self>, turnstone_env::Error> {
         let Some(truth) = Unlimited::of(game, most)? else { return Ok(None) };
         let (endless, solution) = (truth.game(), truth.solution());

@@ -1,4 +1,4 @@
-//! Tree search that keeps its tree from move to move, the common part of two players.
+//! Tree search that keeps its tree between moves, shared by the players with playouts and with a network.
 
 use std::time::Duration;
 
@@ -11,31 +11,31 @@ use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
 use crate::tree_spec::{Budget, DrawValue};
 
-/// Simulations of the first round where their number is not known beforehand; every later round has twice as many.
+/// Simulations of the first round where their total is not known in advance; each later round doubles the number.
 const FIRST_ROUND: u32 = 32;
 
-/// No round has more simulations: Gumbel search plans each of a round's beforehand.
+/// Maximum number of simulations per round, as Gumbel search plans a round in advance.
 const LARGEST_ROUND: u32 = 1 << 20;
 
-/// A tree of so many bytes ends the search.
+/// Size of the tree in bytes at which the search ends.
 const LARGEST_TREE: u64 = 256 << 20;
 
-/// So many simulations make no tree that takes long to copy.
+/// Number of simulations up to which no memory is reserved in advance, as a small tree is cheap to move when it grows.
 const SMALL: u64 = 20_000;
 
-/// Time between two reports.
+/// Minimum time between two progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
-/// A search with what it may spend.
+/// Tree search with its budget.
 pub(crate) struct TreePlayer<G: Game> {
     pub(crate) search: Mcts<G>,
     pub(crate) budget: Budget,
     settings: SearchSettings,
     draw: DrawValue,
     pub(crate) comment: String,
-    /// What has been played since the last search.
+    /// Actions played since the last search.
     played: Vec<Action>,
-    /// What is left of the time for the game, if there is a clock.
+    /// Remaining time for the game, if it has clocks.
     remaining: Option<Duration>,
 }
 
@@ -82,7 +82,7 @@ impl<G: Game> TreePlayer<G> {
         self.search.choose(0.0, rng)
     }
 
-    /// Moves the root to a position, along what has been played. A tree that takes too long to keep is given up.
+    /// Moves the root along the played actions to a position. Discards a tree that takes too long to keep.
     fn follow(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
         let played = std::mem::take(&mut self.played);
         if !played.is_empty() {
@@ -93,8 +93,9 @@ impl<G: Game> TreePlayer<G> {
         }
     }
 
-    /// Searches until the budget is used up. Where it is a time, the number of simulations is not known, which Gumbel
-    /// search wants to know: it searches in rounds, each twice as long as the one before, in the same tree.
+    /// Searches until a limit is reached. Gumbel search needs the number of simulations in advance, which a time limit
+    /// does not give: the search then runs in rounds in the same tree, each with twice the simulations of the one
+    /// before.
     fn search_watched(
         &mut self,
         game: &G,
@@ -139,7 +140,7 @@ impl<G: Game> TreePlayer<G> {
     ) -> bool {
         let mut batch = EvalBatch::default();
         loop {
-            let is_new = self.search.actions().next().is_none(); // then the root is expanded first
+            let is_new = self.search.actions().next().is_none(); // the first step then expands the root
             match self.search.step(game) {
                 SearchStep::Done => return self.search.proven().is_some(),
                 SearchStep::Finished => {}
@@ -162,7 +163,7 @@ impl<G: Game> TreePlayer<G> {
         }
     }
 
-    /// Whether another round would be too much: a single action needs no choice, and a depth may be reached.
+    /// Whether no further round is needed: there is a single action under a time limit, or the depth limit is reached.
     fn is_enough(&self, limits: &Limits, done: u64) -> bool {
         let forced = limits.time.is_some() && self.search.actions().count() == 1;
         let deep = limits.depth.is_some_and(|depth| {
@@ -180,29 +181,30 @@ impl<G: Game> TreePlayer<G> {
     }
 }
 
-/// The clock of one search.
+/// Clock and limits of one search.
 struct Watch {
     clock: Clock,
-    /// The clock's time when the search began.
+    /// Time of the clock at the start of the search.
     start: Duration,
-    /// Time to take.
+    /// Time limit.
     time: Option<Duration>,
-    /// Simulations to run.
+    /// Maximum number of simulations.
     simulations: Option<u64>,
     next_report: Duration,
-    /// Simulations so far.
+    /// Number of simulations so far.
     done: u64,
     elapsed: Duration,
 }
 
 impl Watch {
-    /// A tree search has no depths that it may finish, so it ends when no more may be begun.
+    /// Uses `limits.begin` as the time limit if it is set, as a tree search has no depth that it could complete after
+    /// it.
     fn new(limits: &Limits, clock: Clock) -> Self {
         let (start, time, simulations) = (clock.now(), limits.begin.or(limits.time), limits.nodes);
         Self { clock, start, time, simulations, next_report: REPORT_EVERY, done: 0, elapsed: Duration::ZERO }
     }
 
-    /// Whether most of the time is left.
+    /// Whether less than a quarter of the time has passed.
     fn is_early(&self) -> bool {
         self.time.is_none_or(|time| self.clock.now().saturating_sub(self.start) < time / 4)
     }

@@ -1,4 +1,4 @@
-//! How an agent's tree search plays, as a part of its spec.
+//! Options of an agent spec that configure its tree search.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,30 +6,30 @@ use std::time::Duration;
 use super::options::{Options, time_text};
 use crate::search_settings::{SearchKind, SearchSettings};
 
-/// Most simulations per move.
+/// Maximum number of simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
 
-/// What bounds a tree search, and how it searches.
+/// Budget and settings of a tree search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TreeSpec {
-    /// What it may spend on a move.
+    /// Limit per move.
     pub budget: Budget,
-    /// Settings of the search in place of those that the network was trained with.
+    /// Settings that replace those used in training.
     pub search: SearchOverrides,
-    /// What a draw is worth to the agent.
+    /// Value of a draw for the agent.
     pub draw: DrawValue,
 }
 
-/// What an agent's tree search may spend on a move.
+/// Limit of a tree search per move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Budget {
-    /// Simulations.
+    /// Number of simulations.
     Simulations(u32),
-    /// Time; of a game's clock, at most a twentieth of what is left.
+    /// Time; at most a twentieth of the remaining time in games with clocks.
     Time(Duration),
 }
 
-/// What a draw is worth, from -1 (a loss) to 1 (a win), in hundredths. Who gives it a value above 0 plays safe.
+/// Value of a draw, from -1 (a loss) to 1 (a win), in hundredths. A positive value makes the agent prefer draws.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DrawValue(i8);
 
@@ -46,7 +46,7 @@ impl DrawValue {
     }
 }
 
-/// Settings of a search that a spec gives; the others are the checkpoint's ([`SearchSettings`]).
+/// Search settings given in a spec; the others are those of the checkpoint ([`SearchSettings`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct SearchOverrides {
     /// `search=puct` or `search=gumbel`.
@@ -92,7 +92,7 @@ impl SearchOverrides {
         })
     }
 
-    /// These settings with the overrides in force.
+    /// Applies the overrides to these settings.
     #[must_use]
     pub fn over(&self, settings: SearchSettings) -> SearchSettings {
         let or = |given: Option<Decimal>, own: f32| given.map_or(own, Decimal::value);
@@ -129,7 +129,7 @@ impl fmt::Display for SearchOverrides {
     }
 }
 
-/// A number of at least 0 with three decimals, so that specs can be compared.
+/// Non-negative number with three decimals; unlike a float it can be compared and hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Decimal(u32);
 
@@ -139,7 +139,7 @@ impl Decimal {
         Some(Self((1000.0 * value).round() as u32))
     }
 
-    /// The number.
+    /// The number as a float.
     #[must_use]
     pub fn value(self) -> f32 {
         (f64::from(self.0) / 1000.0) as f32
@@ -153,7 +153,7 @@ impl fmt::Display for Decimal {
 }
 
 impl TreeSpec {
-    /// A search of a number of simulations, in which draws have the value 0.
+    /// Creates a spec with a fixed number of simulations and draws of value 0.
     #[must_use]
     pub fn simulations(simulations: u32, search: SearchOverrides) -> Self {
         Self { budget: Budget::Simulations(simulations), search, draw: DrawValue::default() }
@@ -170,7 +170,7 @@ impl TreeSpec {
 }
 
 impl Budget {
-    /// `sims=` or `time=`, of which there can be one.
+    /// Parses `sims=` or `time=`, which exclude each other.
     pub(super) fn parse(options: &mut Options, least: u32, default: u32) -> Result<Self, String> {
         let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
         match (simulations, options.time("time")?) {

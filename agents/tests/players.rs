@@ -1,12 +1,16 @@
-//! Agents as players of games of any type.
+//! Tests of agents as players of games behind the object-safe interface.
 
 use std::path::Path;
 
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{Agent, PlayableGame, SearchInfo, SearchRequest, built_in, load_network};
+use turnstone_agents::{
+    Agent, AgentSpec, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, built_in, checkpoint_info,
+    load_network,
+};
 use turnstone_env::Params;
 
-/// Plays a game in which every move is searched twice: alone, and with a progress report within the agent's own budget.
+/// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
+/// limits.
 fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
     let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
     let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
@@ -20,7 +24,7 @@ fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
         let mut report = |info: &SearchInfo| last = Some(info.clone());
         let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
         assert_eq!(watched.search(&state, &mut request, &mut rngs[1]), Ok(action), "{spec}");
-        let last = last.expect("a info");
+        let last = last.expect("a report");
         assert_eq!(last.line[0], action, "{spec}");
         let sum: f32 = last.score.map_or(1.0, |score| score.win_draw_loss.iter().sum());
         assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
@@ -34,7 +38,7 @@ fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
 }
 
 #[test]
-fn a_watched_player_plays_as_it_would_alone() {
+fn a_progress_report_does_not_change_the_moves() {
     let [mancala, mu_torere] =
         ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
     for spec in [
@@ -65,4 +69,45 @@ fn every_pretrained_agent_plays_its_game_and_is_small() {
     }
     assert_eq!(agents, turnstone_models::pretrained_games().count(), "a file in models/pretrained is of no game");
     assert!(agents > 0);
+}
+
+/// Plays a few moves and returns what the agent said of each.
+fn comments(game: &dyn PlayableGame, agent: &Agent) -> Vec<String> {
+    let mut player = agent.player(game).expect("a player");
+    let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
+    player.new_game(&state, &mut rng);
+    let mut said = Vec::new();
+    for _ in 0..6 {
+        let action = player.choose(&state, &mut rng).expect("an action");
+        said.push(format!("{} {}", game.action_text(action), player.comment().unwrap_or_default()));
+        game.play(&mut state, action);
+        player.played(action);
+    }
+    said
+}
+
+#[test]
+fn a_network_is_played_with_the_search_that_it_was_trained_with() {
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let trained_with = |search: &SearchSettings| {
+        let mut network = load_network(Path::new("pretrained"), &*game).expect("an agent comes with the program");
+        network.info.extra = checkpoint_info(&*game, &network.info.network, search, 1).extra;
+        assert_eq!(network.search_settings(), *search);
+        network
+    };
+    let spec = |text: &str| {
+        let AgentSpec::Az { tree, .. } = text.parse().expect("a spec") else { panic!("a network's spec") };
+        tree.search
+    };
+    let puct = SearchSettings { method: SearchKind::Puct, c_puct: 3.0, ..SearchSettings::default() };
+    let gumbel = SearchSettings { c_scale: 0.1, ..SearchSettings::default() };
+    let played = |search: &SearchSettings, options: &str| {
+        comments(&*game, &Agent::from_network(trained_with(search), "x", 40, spec(&format!("az:x{options}"))))
+    };
+    let [by_puct, by_gumbel] = [played(&puct, ""), played(&gumbel, "")];
+    assert_ne!(by_puct, by_gumbel);
+    assert_eq!(by_puct, played(&gumbel, ",search=puct,c_puct=3"), "a spec overrides the checkpoint");
+    assert_eq!(by_gumbel, played(&puct, ",search=gumbel,c_scale=0.1"));
+    assert_ne!(by_puct, played(&puct, ",c_puct=0.2"));
+    assert_ne!(by_gumbel, played(&gumbel, ",c_scale=5"));
 }

@@ -1,4 +1,5 @@
-//! Grading agents against the exact truth: which moves keep the value, and how well the network's value head knows it.
+//! Grading of agents against exact values: share of moves that keep the value, and accuracy of the network's value
+//! head.
 
 mod truth_set;
 mod shipped;
@@ -18,20 +19,21 @@ use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
-/// What an agent did in one position of a truth set.
+/// An agent's move in one position of a truth set.
 struct Answer {
     phase: &'static str,
-    /// The position's value for the mover.
+    /// Value of the position for the mover.
     value: i8,
-    /// The value for the mover of what the agent's move leads to.
+    /// Value for the mover after the agent's move.
     reached: i8,
-    /// Whether some legal action loses value.
+    /// Whether at least one legal action loses value.
     critical: bool,
-    /// The network's probabilities of win, draw and loss for the mover, if the agent has one.
+    /// Probabilities of win, draw and loss for the mover, predicted by the network without search, if there is one.
     prediction: Option<[f32; 3]>,
 }
 
-/// Asks the agent for its move in every position of the set; the grade does not depend on the number of threads. `None` if `stop` was set before the end.
+/// Grades an agent by its move in every position of the set. The grade does not depend on the number of threads.
+/// Returns `None` if `stop` was set before the end.
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
@@ -64,7 +66,7 @@ pub fn grade(
         threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     let mut answers = answers.into_inner().expect("all threads have ended well");
-    // Sums of fractions depend on their order.
+    // Sorted, as floating-point sums depend on the order of their terms.
     answers.sort_unstable_by_key(|&(number, _)| number);
     let answers: Vec<Answer> = answers.into_iter().map(|(_, answer)| answer).collect();
     Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
@@ -116,21 +118,21 @@ fn summarise(answers: &[Answer]) -> Grade {
     }
 }
 
-/// How a sample is drawn.
+/// Settings for drawing a truth set.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// Positions wanted.
+    /// Number of positions.
     pub count: usize,
-    /// Take positions of this phase alone.
+    /// Restricts the positions to this phase of the game.
     pub phase: Option<String>,
     /// Seed of the games.
     pub seed: u64,
 }
 
-/// Draws positions from games in which both sides play a given agent's move or, with a chance that differs from game to
-/// game, a uniformly random one: play between strong and random-ish players. Each position comes up once, with its
-/// counters set back, and only if the truth covers it and all that its actions lead to. Stops early if the games no
-/// longer bring new positions.
+/// Draws positions from games in which both sides play the agent's moves, mixed with uniformly random ones at a rate
+/// that varies between games, so that play ranges from strong to weak. A position is taken once, with its counters
+/// reset, and only if exact values cover it and all positions that its actions lead to. Stops early if the games yield
+/// no new positions any more.
 ///
 /// # Errors
 /// The agent cannot play, or fails.
@@ -142,7 +144,7 @@ pub fn sample(
     progress: &dyn Fn(),
     stop: &AtomicBool,
 ) -> anyhow::Result<TruthSet> {
-    /// Games in a row without a new position after which there seem to be no more.
+    /// Number of consecutive games without a new position after which sampling stops.
     const BARREN: u32 = 2000;
     let mut set = TruthSet::new(game);
     let mut seen = std::collections::HashSet::new();
@@ -155,7 +157,7 @@ pub fn sample(
         let mut rng = stream(sampling.seed, Purpose::Openings, [number, 1]);
         let mut line = mixed_game(game, &mut *player, &mut rng)?;
         line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
-        // A few positions of each game, so that no single game weighs much.
+        // At most four positions per game, so that no game dominates the set.
         let before = set.positions.len();
         for _ in 0..line.len().min(4) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
@@ -170,7 +172,7 @@ pub fn sample(
     Ok(set)
 }
 
-/// The running positions of a game in which a share of the moves is random.
+/// Plays a game with a share of random moves and returns its positions, without the final one.
 fn mixed_game(game: &dyn DynGame, player: &mut dyn Player, rng: &mut Stream) -> Result<Vec<AnyState>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
@@ -191,7 +193,7 @@ fn mixed_game(game: &dyn DynGame, player: &mut dyn Player, rng: &mut Stream) -> 
     Ok(line)
 }
 
-/// A position with the values of all that its actions lead to, if the truth covers them.
+/// A position with its value and those of its actions; `None` if exact values do not cover all of them.
 pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) -> Option<TruthPosition> {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);

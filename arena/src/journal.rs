@@ -1,4 +1,5 @@
-//! The games of a tournament on disk as they end, so that one that was interrupted goes on to the same result.
+//! Journal of a tournament: finished games on disk, from which an interrupted tournament is resumed with the same
+//! result.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -10,14 +11,14 @@ use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, seal_l
 
 use super::record::{GameRecord, Header};
 
-/// The name of the file: a header, then a line per finished game, in the order in which they ended.
+/// Name of the file: a header, then one line per finished game, in the order in which they ended.
 const NAME: &str = "games.jsonl";
 
 /// Maximum length of the file to read, far above that of any tournament.
 const LONGEST: u64 = 1 << 30;
 
-/// The journal of a tournament in progress. A game counts once its line is whole. Every line ends in a checksum, unless
-/// an earlier version began the journal: then no line does.
+/// Journal of a tournament in progress. A game is recorded once its line is complete. Every line ends in a checksum,
+/// unless an earlier version began the journal; then no line does.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -27,28 +28,28 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in a folder that is new or empty.
+    /// Creates a journal in a folder that is new or empty.
     ///
     /// # Errors
-    /// There is something in the folder, or it cannot be written.
+    /// The folder is not empty, or cannot be written.
     pub fn create(folder: &Path, header: &Header) -> Result<Self> {
         let named = || format!("folder {}", folder.display());
         fs::create_dir_all(folder).with_context(named)?;
         if fs::read_dir(folder).with_context(named)?.next().is_some() {
-            bail!("{} exists already: give --resume to go on with it, or name another", named());
+            bail!("{} exists already: give --resume to continue it, or name another", named());
         }
         let lock = FolderLock::take(folder)?;
         Self::begin(folder, header, lock)
     }
 
-    /// Goes on with the journal in a folder and returns the games that are in it, or begins one if it was interrupted
-    /// before its first line. Half a last line is cut off.
+    /// Opens the journal in a folder and returns the games in it, or begins one if the tournament was interrupted
+    /// before the first line. An incomplete last line is removed.
     ///
     /// # Errors
-    /// The folder holds no journal, one of another tournament, or a damaged one.
+    /// The folder holds no journal, or one that is damaged or of another tournament.
     pub fn resume(folder: &Path, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
         let path = folder.join(NAME);
-        ensure!(folder.is_dir(), "folder {} is not there, so nothing can be resumed", folder.display());
+        ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
         let lock = FolderLock::take(folder)?;
         if !path.exists() {
             ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
@@ -90,7 +91,7 @@ impl Journal {
         &self.path
     }
 
-    /// Adds a game that has ended.
+    /// Appends a finished game.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -103,7 +104,7 @@ impl Journal {
     }
 }
 
-/// Whether there is nothing in the folder but the lock and what an interrupted write has left.
+/// Whether the folder has no files but the lock and the temporary files of interrupted writes.
 fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<std::io::Result<Vec<_>>>()?;
@@ -118,16 +119,17 @@ fn unsealed(line: &[u8]) -> Result<(String, bool)> {
     Ok((object.unwrap_or_else(|| line.to_owned()), has_checksum))
 }
 
-/// Confirms that a journal is of this tournament.
+/// Checks that a journal's header is that of this tournament.
 fn same(header: &Header, line: &str) -> Result<()> {
     let written: serde_json::Value = serde_json::from_str(line).context("line 1 is no header")?;
     let format = written.get("turnstone_arena").and_then(serde_json::Value::as_u64);
     ensure!(format == Some(u64::from(Header::FORMAT)), "it was written by another version of this program");
     let asked = serde_json::to_value(header)?;
-    let differs =
-        asked.as_object().and_then(|asked| asked.iter().find(|&(key, value)| written.get(key) != Some(value)));
+    // A newer program may go on with a tournament.
+    let differs = |&(key, value): &(&String, _)| key != "program" && written.get(key) != Some(value);
+    let differs = asked.as_object().and_then(|asked| asked.iter().find(differs));
     if let Some((key, _)) = differs {
-        bail!("it is of a tournament with other {key}; resume with the command that began it");
+        bail!("it is of a tournament with other {key}; resume with the command that started it");
     }
     Ok(())
 }

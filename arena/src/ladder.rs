@@ -1,4 +1,4 @@
-//! Ladders: agents of known strength per game, so that Elo means the same from run to run. The weakest, `random`, is 0.
+//! Ladders: agents with known ratings per game, which put all runs on one Elo scale. The rating of `random` is 0.
 
 use std::path::Path;
 
@@ -10,66 +10,66 @@ use super::record::{Settings, TournamentRecord};
 use super::summary::{Standing, Summary};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 
-/// A ladder of a game.
+/// Ladder of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ladder {
-    /// The game's name.
+    /// Name of the game.
     pub game: String,
-    /// The game's version.
+    /// Version of the game.
     pub version: u32,
-    /// Its parameters.
+    /// Parameters of the game.
     pub params: Params,
-    /// Fewest and most random plies of the openings.
+    /// Minimum and maximum number of random plies of the openings.
     pub openings: [u16; 2],
-    /// Games between each two rungs, from which the ratings were found.
+    /// Games between every two rungs when the ladder was built.
     pub games: usize,
     /// Seed of those games.
     pub seed: u64,
-    /// The rungs, in the order in which they were named, which makes a difference to their games' random choices.
+    /// The rungs, in the order in which they were named when the ladder was built, which affects their random streams.
     pub rungs: Vec<Rung>,
 }
 
-/// An agent of known strength.
+/// Agent with a known rating.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rung {
-    /// The agent.
+    /// Spec of the agent.
     pub agent: AgentSpec,
-    /// Its Elo; `random` has 0.
+    /// Elo rating, relative to `random`.
     pub elo: f64,
-    /// The 95 % interval of its Elo reaches so far to both sides.
+    /// Half the width of the rating's 95 % interval, in Elo.
     pub reach: f64,
 }
 
-/// What an agent is worth on a ladder.
+/// Rating of an agent on a ladder.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LadderRating {
-    /// Its Elo on the ladder's scale.
+    /// Elo rating on the ladder's scale.
     pub elo: f64,
-    /// 95 % interval, for the rungs' Elo as the ladder has it.
+    /// 95 % interval of the rating, with the rungs' ratings taken as exact.
     pub interval: [f64; 2],
-    /// Its score against all rungs together, 0..=1.
+    /// Score against all rungs together, 0..=1.
     pub score: f64,
-    /// Games played for it.
+    /// Number of games played.
     pub games: usize,
 }
 
 impl Ladder {
-    /// The ladder that comes with this game.
+    /// The ladder shipped with this game.
     ///
     /// # Errors
-    /// The game has other parameters than the ladder's.
+    /// There is none, or it is of another version or other parameters of the game.
     pub fn shipped(game: &dyn PlayableGame) -> Result<Self> {
         let Some(text) = game.files().ladder else { bail!("no ladder comes with {}", game.name()) };
         Self::parse(text, game).with_context(|| format!("the ladder of {}", game.name()))
     }
 
-    /// Checks the text of a ladder of this game.
+    /// Parses a ladder of this game.
     ///
     /// # Errors
-    /// One line: it is malformed, has no rungs, one twice or one without a finite rating, or is of another game, version
-    /// or parameters.
+    /// The text is malformed, has no rungs, or a rung twice, that cannot play or without a finite rating, or is of
+    /// another game, version or parameters; the message has one line.
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self> {
         let ladder: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -87,14 +87,14 @@ impl Ladder {
             ensure!(ladder.rungs[..i].iter().all(|other| other.agent != *agent), "rung `{agent}` comes twice");
         }
         let [least, most] = ladder.openings;
-        ensure!(least <= most && most <= 1000, "openings must rise, up to 1000 plies");
+        ensure!(least <= most && most <= 1000, "openings must be a minimum and a maximum of at most 1000 plies");
         Ok(ladder)
     }
 
-    /// The ladder that a round robin of its rungs has found.
+    /// Creates the ladder from a round robin of its rungs.
     ///
     /// # Errors
-    /// `random` is not among them.
+    /// `random` is not among the agents, or a spec is malformed.
     pub fn of(game: &dyn DynGame, record: &TournamentRecord, openings: [u16; 2]) -> Result<Self> {
         let agents = record.header.agents.iter().map(|spec| spec.parse()).collect::<Result<Vec<AgentSpec>, _>>()?;
         let random = agents.iter().position(|agent| *agent == AgentSpec::Random);
@@ -110,7 +110,7 @@ impl Ladder {
         Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
     }
 
-    /// The text of the file of a ladder of this game; its first line says which command writes it again.
+    /// Text of the ladder's file; its first line is the command that rebuilds it.
     #[must_use]
     pub fn to_text(&self, of: &dyn DynGame) -> String {
         let agents: Vec<String> = self.rungs.iter().map(|rung| rung.agent.to_string()).collect();
@@ -125,22 +125,22 @@ impl Ladder {
         )
     }
 
-    /// The rungs made ready to play.
+    /// Loads the agents of the rungs.
     ///
     /// # Errors
-    /// One of them cannot be.
+    /// An agent cannot be loaded.
     pub fn agents(&self, game: &dyn PlayableGame) -> Result<Vec<Agent>> {
         let load = |rung: &Rung| Ok(Agent::load(&rung.agent, game)?);
         self.rungs.iter().map(load).collect()
     }
 
-    /// The known ratings of the agents of such a gauntlet, whose first agent's is sought.
+    /// Anchors of a gauntlet against the rungs: none for its first agent, and the ratings of the rungs.
     #[must_use]
     pub fn anchors(&self) -> Vec<Option<f64>> {
         std::iter::once(None).chain(self.rungs.iter().map(|rung| Some(rung.elo))).collect()
     }
 
-    /// What the first agent of a gauntlet against the rungs is worth.
+    /// Rates the first agent of a gauntlet against the rungs.
     #[must_use]
     pub fn rate(&self, record: &TournamentRecord) -> LadderRating {
         let mut summary = Summary::new(record, &self.anchors());
@@ -162,7 +162,7 @@ const LONGEST: u64 = 1 << 20;
 /// Reads a ladder of this game from a file.
 ///
 /// # Errors
-/// It cannot be read, or one of [`Ladder::parse`].
+/// The file cannot be read, or as [`Ladder::parse`].
 pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
     let named = || format!("ladder {}", path.display());
     Ladder::parse(&turnstone_models::read_text(path, LONGEST).with_context(named)?, game).with_context(named)
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_rated_between_the_rungs_that_it_is_between() {
+    fn an_agent_is_rated_between_weaker_and_stronger_rungs() {
         let rung = |agent: &str, elo| Rung { agent: agent.parse().expect("valid"), elo, reach: 10.0 };
         let game = Erased::new(Mancala::default());
         let mut ladder = Ladder::shipped(&game).expect("sound");
@@ -232,6 +232,7 @@ mod tests {
             });
             let header = Header {
                 turnstone_arena: 1,
+                program: None,
                 game: "mancala".into(),
                 version: 1,
                 params: Params::new(),
@@ -242,7 +243,7 @@ mod tests {
             };
             TournamentRecord { header, notes: Vec::new(), games: games.collect() }
         };
-        // It wins every game against the first rung and one of two against the second.
+        // Wins every game against the first rung and one of two against the second.
         let rating = ladder.rate(&record([1, -1, 1, 1]));
         assert!((380.0..480.0).contains(&rating.elo), "{rating:?}");
         assert!(rating.interval[0] < rating.elo && rating.elo < rating.interval[1], "{rating:?}");

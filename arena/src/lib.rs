@@ -1,9 +1,9 @@
-//! Matches, tournaments, ladders and grading for [`turnstone_agents`]: openings played from both seats, and what the
-//! results mean.
+//! Matches, tournaments, ladders and grading for [`turnstone_agents`], with openings played from both seats and a
+//! statistical evaluation of the results.
 //!
-//! A [`Tournament`] of agents plays the games that its [`Settings`] plan from its openings, several at a time, and writes
-//! them to a [`Journal`] if it is given one. It leaves a [`TournamentRecord`], from which the statistics are computed.
-//! [`grading`] compares an agent's moves with exact values, [`page`] holds what HTML pages share.
+//! A [`Tournament`] plays the games planned by its [`Settings`] from its openings on several threads, and records them
+//! in a [`Journal`] if it is given one. The result is a [`TournamentRecord`], which a [`Summary`] evaluates.
+//! [`grading`] compares an agent's moves with exact values, and [`page`] contains the common parts of HTML pages.
 
 mod record;
 mod result;

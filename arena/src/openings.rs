@@ -1,4 +1,5 @@
-//! Openings: from a book or random plies, no position twice, and if wished only those that a reference finds open.
+//! Openings: distinct positions from a book or from random plies, optionally only those that a reference agent
+//! evaluates as open.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,50 +13,50 @@ use turnstone_models::read_text;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
 
-/// Draws in a row without a new opening after which there seem to be no more.
+/// Number of consecutive draws without a new opening after which drawing stops.
 const BARREN: usize = 1000;
 
-/// Where openings come from.
+/// Source of openings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OpeningSource {
-    /// Fewest and most uniformly random plies.
+    /// Uniformly random plies, between this minimum and maximum in number.
     Random([u16; 2]),
-    /// A file with an opening per line.
+    /// File with one opening per line.
     Book(PathBuf),
 }
 
-/// Keeps openings whose outcome is open, as a reference agent sees it.
+/// Selects openings that a reference agent evaluates as open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpeningFilter {
-    /// The agent that is asked.
+    /// The reference agent.
     pub reference: AgentSpec,
-    /// The greatest score, for either side, of an opening that is kept: in the reference heuristic's units, or for
-    /// networks, playouts and exact truths the expected result in hundredths.
+    /// Maximum absolute score of an opening that is kept: in the unit of the reference's static evaluation, or for
+    /// networks, playouts and exact values the expected result in hundredths.
     pub bound: u32,
 }
 
-/// An opening: a running position and how it came up.
+/// Opening: a position in which the game is not over, and the plies that lead to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Opening {
-    /// Its plies.
+    /// Plies of the opening.
     pub actions: Vec<Action>,
-    /// Where they lead.
+    /// Position after them.
     pub state: AnyState,
 }
 
 impl Opening {
-    /// Its moves, separated by spaces.
+    /// Text form of the plies, separated by spaces.
     pub fn text(&self, game: &dyn DynGame) -> String {
         let moves: Vec<String> = self.actions.iter().map(|&action| game.action_text(action)).collect();
         moves.join(" ")
     }
 }
 
-/// Up to `count` openings, no two of which lead to the same position. There are fewer if the source has no more:
-/// random draws end after a thousand in a row that bring nothing new.
+/// Draws up to `count` openings that lead to distinct positions. There are fewer if the source has no more; random
+/// drawing ends after a thousand consecutive draws without a new opening.
 ///
 /// # Errors
-/// The book cannot be read or has a fault, the reference cannot play, or not one opening is found.
+/// The book cannot be read or has a fault, the reference cannot play, or there is no opening at all.
 pub fn openings(
     game: &dyn PlayableGame,
     source: &OpeningSource,
@@ -95,7 +96,7 @@ pub fn openings(
 }
 
 impl OpeningSource {
-    /// A few words for people.
+    /// Description for messages, such as `of 2 to 4 random plies`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -107,14 +108,14 @@ impl OpeningSource {
 }
 
 impl OpeningFilter {
-    /// A few words for people, to follow those of the source.
+    /// Description for messages, to follow that of the source.
     #[must_use]
     pub fn words(&self) -> String {
         format!(" that {} finds within {}", self.reference, self.bound)
     }
 }
 
-/// The reference of a filter at work.
+/// Reference agent of a filter.
 struct Judge<'a> {
     filter: &'a OpeningFilter,
     player: Box<dyn Player>,
@@ -125,7 +126,7 @@ impl<'a> Judge<'a> {
         Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)? })
     }
 
-    /// Whether the reference finds the position open. What it has no opinion of is not.
+    /// Whether the reference evaluates the position as open; false if it returns no score.
     fn keeps(&mut self, state: &AnyState) -> Result<bool> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
         let mut score = None;
@@ -137,7 +138,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A running position after random plies. `None` if a hundred attempts in a row have ended the game.
+/// Plays random plies from the start. Returns `None` if a hundred consecutive attempts ended the game.
 fn random_opening(game: &dyn DynGame, [least, most]: [u16; 2], rng: &mut Stream) -> Option<Opening> {
     let mut legal = ActionList::new();
     for _ in 0..100 {
@@ -162,7 +163,7 @@ fn random_opening(game: &dyn DynGame, [least, most]: [u16; 2], rng: &mut Stream)
 /// Maximum length of a book in bytes.
 const LONGEST_BOOK: u64 = 1 << 26;
 
-/// The openings of a book: a line of moves each; empty lines and what follows `#` do not count.
+/// Reads a book with the moves of an opening per line; `#` begins a comment, and empty lines are skipped.
 fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
     let text = read_text(path, LONGEST_BOOK).with_context(|| format!("opening book {}", path.display()))?;
     let mut book = Vec::new();
@@ -198,28 +199,28 @@ mod tests {
     }
 
     #[test]
-    fn no_position_comes_twice_and_small_games_run_out() {
+    fn positions_are_distinct_and_small_games_run_out() {
         let found = drawn(&Erased::new(Mancala::default()), &OpeningSource::Random([2, 4]), None, 300).expect("many");
         let states: HashSet<_> = found.iter().map(|opening| opening.state.clone()).collect();
         assert_eq!((found.len(), states.len()), (300, 300));
         let game = Erased::new(MuTorere::default());
         let all = drawn(&game, &OpeningSource::Random([1, 1]), None, 50).expect("some");
-        assert_eq!(all.len(), 4, "only so many first moves");
-        // Two plies and back: the counter of plies differs, the position does not.
+        assert_eq!(all.len(), 4, "the legal first moves");
+        // Moves there and back change the counter of plies but not the position.
         let all = drawn(&game, &OpeningSource::Random([0, 6]), None, 1000).expect("some");
         let positions: HashSet<_> = all.iter().map(|opening| game.without_counters(&opening.state)).collect();
         assert!(all.len() < 500 && positions.len() == all.len(), "{}", all.len());
     }
 
     #[test]
-    fn a_filter_keeps_what_its_reference_finds_open() {
+    fn a_filter_keeps_openings_within_its_bound() {
         let game = Erased::new(Mancala::default());
         let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1 };
         let found = drawn(&game, &OpeningSource::Random([2, 6]), Some(&filter), 30).expect("some");
         let mut judge = Judge::new(&game, &filter).expect("it plays");
         assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&o.state).expect("it judges")));
         let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1 };
-        let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no opinion");
+        let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no score");
         assert_eq!(fault.to_string(), "mancala has no opening of 2 to 6 random plies that random finds within 1");
     }
 

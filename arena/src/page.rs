@@ -1,6 +1,6 @@
-//! What the program's HTML pages share: the frame and its style, charts as SVG, boards to step through.
+//! Common parts of the program's HTML pages: frame and style, charts as SVG, boards to step through.
 //!
-//! A page stands alone and loads nothing.
+//! A page is self-contained and loads no other resources.
 
 mod frame;
 mod scale;

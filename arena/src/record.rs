@@ -1,73 +1,78 @@
-//! What a match or tournament leaves behind: who played how, and every game, as they go to disk and to the report.
+//! Record of a match or tournament: its settings and all games, as written to disk and read by reports.
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
 use super::Sprt;
 
-/// A match (two agents) or a tournament (more), whole or as far as it was played.
+/// Record of a match (two agents) or tournament (more), complete or up to an interruption.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TournamentRecord {
-    /// What was to be played.
+    /// Game, agents, settings and openings.
     #[serde(flatten)]
     pub header: Header,
-    /// What a reader has to know, one line each: fewer openings than asked for, an early stop.
+    /// Remarks for the reader, one line each, such as fewer openings than requested or an early stop.
     pub notes: Vec<String>,
-    /// The games by number. Numbers `2i` and `2i + 1` are a pair: one opening, seats swapped. A tournament that was
-    /// stopped in its midst holds the finished ones.
+    /// Games by number. The numbers `2i` and `2i + 1` form a pair: one opening with the seats swapped. After an
+    /// interruption only finished games are present.
     pub games: Vec<GameRecord>,
 }
 
-/// What is to be played; with it and the same program and files, a tournament of agents without clocks repeats.
+/// Game, agents, settings and openings of a tournament. Without clocks, they determine the result for a given program
+/// and files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of this form, [`Header::FORMAT`].
+    /// Version of the file format, [`Header::FORMAT`].
     pub turnstone_arena: u32,
-    /// The game's name.
+    /// Name, version and commit of the program that wrote this; older files lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Name of the game.
     pub game: String,
-    /// The game's version.
+    /// Version of the game.
     pub version: u32,
-    /// Its parameters.
+    /// Parameters of the game.
     pub params: Params,
-    /// The agents' specs, by index. Two of them may be equal.
+    /// Specs of the agents, by index. Two of them may be equal.
     pub agents: Vec<String>,
-    /// For each agent a checksum of the network that it plays with, if it has one.
+    /// Checksum of each agent's network, if it has one.
     pub networks: Vec<Option<u32>>,
-    /// How it is played.
+    /// Settings of the tournament.
     pub settings: Settings,
-    /// The openings, each as its moves separated by spaces, by number.
+    /// Openings by number, each as its moves separated by spaces.
     pub openings: Vec<String>,
 }
 
 impl Header {
-    /// The version that this program writes and reads.
+    /// Version of the file format that this program reads and writes.
     pub const FORMAT: u32 = 1;
 }
 
-/// How a tournament is played. The number of threads is none of these: it changes nothing.
+/// Settings of a tournament. They do not include the number of threads, which does not affect the result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Who meets whom.
+    /// Pairing system.
     pub format: Format,
-    /// Games of each meeting, in pairs from one opening with seats swapped; even.
+    /// Games per meeting of two agents, in pairs from one opening with the seats swapped; even.
     pub games: usize,
-    /// Seed of openings and random choices.
+    /// Seed of the openings and the players' random choices.
     pub seed: u64,
-    /// Milliseconds that each agent has for all its moves of a game; none means no clocks.
+    /// Time of each agent for all its moves of a game, in milliseconds; `None` for no clocks.
     pub clock: Option<u64>,
-    /// What comes of a player whose clock has run out.
+    /// Penalty for a player whose time runs out.
     pub out_of_time: Penalty,
-    /// What comes of a player that crashes, is silent or plays an illegal move.
+    /// Penalty for a player that crashes, does not answer or plays an illegal move.
     pub on_fault: Penalty,
-    /// Whether games end as soon as an exact truth covers the position.
+    /// Whether games end as soon as exact values cover the position.
     pub adjudication: Adjudication,
-    /// A sequential test that may end a match early.
+    /// Sequential test that may end a match early.
     pub sprt: Option<Sprt>,
 }
 
 impl Settings {
-    /// So many games of each meeting, without clocks, adjudication or a test; faults lose.
+    /// Settings with `games` games per meeting, rounded up to pairs, without clocks, adjudication or a test; faults
+    /// lose.
     #[must_use]
     pub fn plain(format: Format, games: usize, seed: u64) -> Self {
         Self {
@@ -83,13 +88,13 @@ impl Settings {
     }
 }
 
-/// Who meets whom.
+/// Pairing system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Everyone meets everyone once; of two agents, one match.
+    /// All agents meet each other once; with two agents, a match.
     RoundRobin,
-    /// In each of so many rounds, agents of like score meet, the same two again only if it has to be.
+    /// Swiss system: in each round, agents of similar score meet, with rematches only if they cannot be avoided.
     Swiss {
         /// Number of rounds.
         rounds: usize,
@@ -98,13 +103,13 @@ pub enum Format {
     Gauntlet,
 }
 
-/// What comes of a player at fault.
+/// Penalty for a player at fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
-    /// He loses the game.
+    /// The player loses the game.
     Lose,
-    /// Random legal moves are played for him: one for an illegal move, all the rest for the other faults.
+    /// Random legal moves replace the player's: one for an illegal move, all further ones for other faults.
     Random,
 }
 
@@ -120,65 +125,65 @@ impl std::str::FromStr for Penalty {
     }
 }
 
-/// Whether games end before their end.
+/// Whether decided games end early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adjudication {
     /// Games are played out.
     None,
-    /// A game ends with the value of the first position, after the opening, that the exact truth covers.
+    /// A game ends with the value of the first position after the opening that exact values cover.
     Exact,
 }
 
-/// A game of a tournament.
+/// Record of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameRecord {
-    /// Its number in the tournament, from 0.
+    /// Number in the tournament, from 0.
     pub number: usize,
-    /// The round, from 0; a round-robin has one.
+    /// Number of the round, from 0; only the Swiss system has more than one.
     pub round: usize,
     /// Indices of the agents that played the first and the second side.
     pub agents: [usize; 2],
     /// Number of the opening.
     pub opening: usize,
-    /// How many of `moves` are the opening's.
+    /// How many of `moves` belong to the opening.
     pub opening_plies: usize,
-    /// All moves as text, the opening's first.
+    /// Text form of all moves, those of the opening first.
     pub moves: Vec<String>,
-    /// The result for the first side: 1, 0 or -1.
+    /// Result for the first side: 1, 0 or -1.
     pub result: i8,
-    /// Why it ended.
+    /// Reason for the end of the game.
     pub ending: Ending,
-    /// What went wrong, in order; of a game that a fault has ended, the last says how.
+    /// Faults in their order; if the game was lost by a fault, it is the last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
 }
 
-/// Why a game ended.
+/// Reason for the end of a game.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// By a rule of the game.
+    /// A rule of the game.
     Rules,
-    /// By the game's limit of plies, as a draw.
+    /// The game's ply limit, which ends it as a draw.
     Limit,
-    /// An exact truth knew the value.
+    /// Exact values covered the position.
     Adjudicated,
-    /// A clock ran out.
+    /// A player's time ran out.
     OutOfTime,
-    /// A move was not legal.
+    /// A player's move was not legal.
     IllegalMove,
-    /// A player crashed or gave no answer.
+    /// A player crashed or did not answer.
     Crash,
 }
 
 impl Ending {
-    /// All of them, in order.
+    /// All variants in order.
     pub const ALL: [Self; 6] =
         [Self::Rules, Self::Limit, Self::Adjudicated, Self::OutOfTime, Self::IllegalMove, Self::Crash];
 
-    /// A few words for people.
+    /// Description in a few words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -192,22 +197,22 @@ impl Ending {
     }
 }
 
-/// Something that went wrong in a game.
+/// Fault of a player in a game.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Incident {
-    /// Moves played before it, the opening's included.
+    /// Number of moves before it, including the opening.
     pub ply: usize,
     /// Index of the agent at fault.
     pub agent: usize,
     /// [`Ending::OutOfTime`], [`Ending::IllegalMove`] or [`Ending::Crash`].
     pub kind: Ending,
-    /// What was said of it.
+    /// Description of the fault.
     pub what: String,
 }
 
 impl TournamentRecord {
-    /// The first game in Markdown.
+    /// The first game as Markdown.
     #[must_use]
     pub fn sample(&self) -> String {
         let Some(game) = self.games.first() else { return String::new() };
@@ -221,7 +226,7 @@ impl TournamentRecord {
 }
 
 impl GameRecord {
-    /// Points of an agent that played in it, in half points: 2 for a win, 1 for a draw.
+    /// Half points of an agent that played in the game: 2 for a win, 1 for a draw.
     #[must_use]
     pub fn half_points(&self, agent: usize) -> u32 {
         let for_agent = if self.agents[0] == agent { self.result } else { -self.result };

@@ -1,4 +1,4 @@
-//! One game between two players: clocks, faults and what comes of them, adjudication.
+//! One game between two players: clocks, faults and their penalties, adjudication.
 
 use std::time::{Duration, Instant};
 
@@ -11,26 +11,26 @@ use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
 use super::schedule::Plan;
 
-/// Sees that games go by the settings.
+/// Plays games according to the settings.
 pub(super) struct Referee<'a> {
     pub(super) game: &'a dyn DynGame,
     pub(super) settings: &'a Settings,
-    /// Ends games whose value it knows.
+    /// Exact values that end games early.
     pub(super) truth: Option<Box<dyn DynExactValues>>,
 }
 
-/// A side of the game that is being played.
+/// One side of a game in progress.
 struct Seat<'a> {
     player: &'a mut dyn Player,
     agent: usize,
     rng: Stream,
-    /// What is left of its time, if there are clocks.
+    /// Remaining time for the game, if there are clocks.
     remaining: Option<Duration>,
-    /// Its moves are random from now on.
+    /// Whether random moves replace the player's from now on.
     replaced: bool,
 }
 
-/// How a game ended.
+/// End of a game, with the result for the first side.
 struct End {
     result: i8,
     ending: Ending,
@@ -143,7 +143,7 @@ impl Referee<'_> {
         let seat = |player, agent: usize, other: usize| Seat {
             player,
             agent,
-            // The agents' streams are in the order of their indices, whoever plays the first side.
+            // Each agent keeps its random stream when the seats are swapped.
             rng: stream(self.settings.seed, Purpose::Match, [plan.number as u64, u64::from(agent > other)]),
             remaining: self.settings.clock.map(Duration::from_millis),
             replaced: false,
@@ -161,7 +161,7 @@ impl Referee<'_> {
         Some(End { result, ending: Ending::Adjudicated })
     }
 
-    /// The player's action within its time.
+    /// Asks the player for an action and measures its time.
     fn ask(&self, seat: &mut Seat<'_>, state: &AnyState) -> Result<Action, PlayerFault> {
         if seat.replaced {
             return Ok(self.random(state, &mut seat.rng));
@@ -172,11 +172,11 @@ impl Referee<'_> {
         let chosen = seat.player.choose(state, &mut seat.rng);
         let left = remaining.checked_sub(start.elapsed());
         seat.remaining = Some(left.unwrap_or_default());
-        // A crash after the time is up is a crash.
+        // A crash after the time limit counts as a crash.
         if left.is_none() && chosen.is_ok() { Err(PlayerFault::OutOfTime) } else { chosen }
     }
 
-    /// What kind of fault it is, and what comes of it.
+    /// Kind of a fault, and its penalty.
     fn judge(&self, fault: &PlayerFault) -> (Ending, Penalty) {
         match fault {
             PlayerFault::OutOfTime => (Ending::OutOfTime, self.settings.out_of_time),
@@ -200,7 +200,7 @@ mod tests {
     use turnstone_env::Erased;
     use turnstone_env::games::MuTorere;
 
-    /// Plays the first legal action, and from its second move on what it was told to do.
+    /// Plays the first legal action, and from its second move on the given behaviour.
     struct Scripted {
         moves: usize,
         then: Result<Duration, PlayerFault>,
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// A game in which the first side does what it is told to do from its second move on.
+    /// Plays a game in which the first side shows the given behaviour from its second move on.
     fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
         let game = Erased::new(MuTorere::default());
         let settings = Settings {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_loses_the_game_and_is_told() {
+    fn a_fault_loses_the_game_and_is_recorded() {
         for (then, kind) in faults() {
             let (record, _) = played(then, Penalty::Lose);
             assert_eq!((record.result, record.ending, record.moves.len()), (-1, kind, 2));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn or_random_moves_are_played_instead() {
+    fn or_random_moves_replace_the_players() {
         for (then, kind) in faults() {
             let (record, [faulty, other]) = played(then, Penalty::Random);
             assert!(matches!(record.ending, Ending::Rules | Ending::Limit), "{record:?}");
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn players_hear_their_clocks() {
+    fn players_receive_their_remaining_time() {
         let (record, [first, _]) = played(Ok(Duration::from_millis(1)), Penalty::Lose);
         assert!(first.clocks[0] == Duration::from_millis(300) && first.clocks.is_sorted_by(|a, b| a >= b));
         let slept = Duration::from_millis(first.moves as u64 - 1);

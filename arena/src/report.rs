@@ -1,4 +1,4 @@
-//! The result of a tournament for people and programs: text, JSON, CSV, SVG, and a page with all games on the board.
+//! Reports of a tournament: text, JSON, CSV, SVG, and an HTML page with all games on a board.
 
 mod text;
 mod csv;
@@ -15,19 +15,19 @@ use serde_json::{Value, json};
 use super::{Summary, TournamentRecord};
 use crate::page::{Range, ranges_document};
 
-/// The summary and all that it was made from, as one JSON object.
+/// The summary and the record as one JSON object.
 #[must_use]
 pub fn json(record: &TournamentRecord, summary: &Summary) -> Value {
     json!({ "summary": summary, "record": record })
 }
 
-/// The ratings with their intervals, the strongest on top, as an SVG document.
+/// Chart of the ratings with their intervals, strongest agent first, as an SVG document.
 #[must_use]
 pub fn ratings_svg(summary: &Summary) -> String {
     ranges_document(RATINGS, "Elo", &rating_ranges(summary))
 }
 
-/// Title of the drawing of ratings.
+/// Title of the chart of ratings.
 const RATINGS: &str = "Ratings with 95 % intervals";
 
 fn rating_ranges(summary: &Summary) -> Vec<Range> {

@@ -1,8 +1,8 @@
-//! Games counted: wins, draws and losses, by seat.
+//! Wins, draws and losses, by seat.
 
 use serde::{Deserialize, Serialize};
 
-/// Wins, draws and losses.
+/// Numbers of wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Games won.
@@ -13,7 +13,7 @@ pub struct Record {
     pub losses: usize,
 }
 
-/// A record in both seats.
+/// Results in both seats.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeatRecord {
     /// As player 1.
@@ -31,13 +31,13 @@ impl Record {
         }
     }
 
-    /// Games played.
+    /// Number of games.
     #[must_use]
     pub fn games(&self) -> usize {
         self.wins + self.draws + self.losses
     }
 
-    /// Wins and half the draws as a share of the games, 0..=1; not a number if there is none.
+    /// Wins plus half the draws as a share of the games, 0..=1; NaN without games.
     #[must_use]
     pub fn score(&self) -> f64 {
         (self.wins as f64 + 0.5 * self.draws as f64) / self.games() as f64
@@ -49,7 +49,7 @@ impl Record {
 }
 
 impl SeatRecord {
-    /// Counts games by the seat, 0 or 1, and the result, 1, 0 or -1.
+    /// Counts games given by seat (0 or 1) and result (1, 0 or -1).
     pub(super) fn of(games: impl Iterator<Item = (usize, i8)>) -> Self {
         let mut record = Self::default();
         for (seat, result) in games {
@@ -58,13 +58,13 @@ impl SeatRecord {
         record
     }
 
-    /// The same games as the opponent sees them.
+    /// The same games from the opponent's point of view.
     #[must_use]
     pub fn swapped(self) -> Self {
         Self { first: self.second.swapped(), second: self.first.swapped() }
     }
 
-    /// Both seats together.
+    /// Results of both seats together.
     #[must_use]
     pub fn total(&self) -> Record {
         Record {
@@ -75,7 +75,7 @@ impl SeatRecord {
     }
 }
 
-/// Elo with its sign.
+/// Formats an Elo difference with its sign.
 pub(super) fn signed(elo: f64) -> String {
     match elo {
         f64::INFINITY => "+inf".into(),

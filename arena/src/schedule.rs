@@ -1,11 +1,11 @@
-//! Who meets whom: the plan of every game, round by round.
+//! Schedule of a tournament: the games of every round.
 
 use super::record::{Format, GameRecord, Settings};
 
-/// Steps that the search for pairings without rematches takes at most; beyond it rematches are accepted.
+/// Maximum number of steps in the search for pairings without rematches, after which rematches are accepted.
 const MOST_STEPS: u32 = 20_000;
 
-/// A game that is to be played.
+/// A game to be played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
     pub(super) number: usize,
@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub(super) opening: usize,
 }
 
-/// How many rounds there are.
+/// Number of rounds.
 pub(super) fn rounds(settings: &Settings) -> usize {
     match settings.format {
         Format::Swiss { rounds } => rounds,
@@ -24,13 +24,13 @@ pub(super) fn rounds(settings: &Settings) -> usize {
     }
 }
 
-/// How many openings a tournament uses.
+/// Number of openings that a tournament needs.
 #[must_use]
 pub fn openings_needed(settings: &Settings) -> usize {
     rounds(settings) * settings.games / 2
 }
 
-/// How many games a tournament of so many agents has.
+/// Number of games of a tournament with this number of agents.
 pub(super) fn games_planned(settings: &Settings, agents: usize) -> usize {
     let meetings = match settings.format {
         Format::RoundRobin => agents * (agents - 1) / 2,
@@ -40,8 +40,8 @@ pub(super) fn games_planned(settings: &Settings, agents: usize) -> usize {
     meetings * settings.games
 }
 
-/// The games of a round, after those of the earlier ones. Every meeting has one opening after the other, and all
-/// meetings have an opening before the next one comes up, so that an interrupted round is balanced too.
+/// The games of a round, given those of the earlier rounds. All meetings play an opening before any plays the next one,
+/// so that an interrupted round is balanced as well.
 pub(super) fn plans(settings: &Settings, agents: usize, round: usize, earlier: &[GameRecord]) -> Vec<Plan> {
     let meetings: Vec<[usize; 2]> = match settings.format {
         Format::RoundRobin => (0..agents).flat_map(|a| (a + 1..agents).map(move |b| [a, b])).collect(),
@@ -60,8 +60,8 @@ pub(super) fn plans(settings: &Settings, agents: usize, round: usize, earlier: &
     plans
 }
 
-/// The meetings of a Swiss round: the agents in order of their points, each with the next one that it has not met. Of an
-/// odd number the last one that has not yet sat out does, and has the points of a round won.
+/// Meetings of a Swiss round: agents in order of their points, each paired with the next one that it has not met. With
+/// an odd number, the lowest-ranked agent with the fewest byes gets a bye, which counts as a round of wins.
 fn swiss(games_each: usize, agents: usize, earlier: &[GameRecord]) -> Vec<[usize; 2]> {
     let mut met = vec![vec![0u32; agents]; agents];
     let mut points = vec![0; agents];
@@ -97,7 +97,7 @@ fn swiss(games_each: usize, agents: usize, earlier: &[GameRecord]) -> Vec<[usize
     meetings
 }
 
-/// Pairs all of `left` without a rematch, the first with the nearest that leaves a pairing for the others.
+/// Pairs all of `left` without a rematch: the first with the nearest that allows a pairing of the others.
 fn pair(left: &[usize], met: &[Vec<u32>], meetings: &mut Vec<[usize; 2]>, steps: &mut u32) -> bool {
     let [first, others @ ..] = left else { return true };
     for (i, &other) in others.iter().enumerate().filter(|&(_, &other)| met[*first][other] == 0) {
@@ -115,7 +115,7 @@ fn pair(left: &[usize], met: &[Vec<u32>], meetings: &mut Vec<[usize; 2]>, steps:
     false
 }
 
-/// Pairs the first with the nearest of those that it has met least, and so on.
+/// Pairs the first with the nearest of those that it has met least often, and repeats with the others.
 fn nearest_pairs(mut left: Vec<usize>, met: &[Vec<u32>]) -> Vec<[usize; 2]> {
     let mut meetings = Vec::new();
     while left.len() > 1 {
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Plays a plan; the agent with the lower index always wins.
+    /// Record of a planned game, won by the agent with the lower index.
     fn record(plan: &Plan) -> GameRecord {
         let Plan { number, round, agents, opening } = *plan;
         let result = if agents[0] < agents[1] { 1 } else { -1 };
@@ -183,7 +183,7 @@ mod tests {
             let meetings = met.len();
             met.sort_unstable();
             met.dedup();
-            // As many rounds as there can be without a rematch: the last may need some, the most are new.
+            // As many rounds as are possible without a rematch: the last one may need some.
             assert!(meetings - met.len() <= agents / 2, "{agents} agents: {} of {meetings} are new", met.len());
             for agent in 0..agents {
                 let played = games.iter().filter(|game| game.agents.contains(&agent)).count() / 2;

@@ -1,4 +1,4 @@
-//! What the games of a tournament say: results by agent, by seat and by meeting, ratings, and how sure they are.
+//! Statistical summary of a tournament: results by agent, seat and meeting, and ratings with intervals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
@@ -10,69 +10,70 @@ use super::{
     Ending, GameRecord, MatchScore, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
 };
 
-/// A tournament in numbers.
+/// Statistical summary of a tournament.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// The agents by index.
+    /// Results of the agents, by index.
     pub agents: Vec<Standing>,
-    /// Every two agents that met, by their indices.
+    /// Results of every two agents that met.
     pub meetings: Vec<Meeting>,
-    /// Games played.
+    /// Number of games.
     pub games: usize,
-    /// Games that differ in at least one move from all others of their meeting.
+    /// Number of distinct games, counted within each meeting.
     pub distinct_games: usize,
-    /// Games whose partner from the same opening was not played: they count in the records, but neither for scores nor
-    /// for ratings.
+    /// Number of games whose partner in the pair was not played. They count in the results by seat, but not in scores
+    /// of meetings or ratings.
     pub unpaired_games: usize,
-    /// Plies of a game, on average, the opening's included; `null` if none was played.
+    /// Mean number of plies per game, including the opening; NaN (`null` in JSON) without games.
     pub mean_plies: f64,
-    /// What the first seat brought its players, whoever they were.
+    /// Score of the first seat over all pairs.
     pub first_seat: MatchScore,
-    /// How many games ended in which way.
+    /// Number of games by ending.
     pub endings: BTreeMap<Ending, usize>,
-    /// Where the sequential test stands, if there is one.
+    /// State of the sequential test, if there is one.
     pub sprt: Option<SprtState>,
 }
 
-/// An agent of a tournament.
+/// Results of an agent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Standing {
-    /// Its spec.
+    /// Spec of the agent.
     pub agent: String,
-    /// Its record in both seats.
+    /// Results by seat.
     pub by_seat: SeatRecord,
-    /// Its share of the points, 0..=1; `null` if it did not play.
+    /// Share of the points, 0..=1; NaN (`null` in JSON) without games.
     pub score: f64,
-    /// Its joint rating on the Elo scale.
+    /// Joint rating in Elo.
     pub rating: f64,
-    /// The rating's 95 % interval.
+    /// 95 % interval of the rating.
     pub rating_interval: [f64; 2],
-    /// Its place in the order of ratings, from 1.
+    /// Rank by rating, from 1.
     pub rank: usize,
-    /// How sure it is, 0..=1, that it is stronger than the next one in this order; `null` for the last.
+    /// Likelihood of superiority over the next agent in this order, 0..=1; `null` for the last.
     pub ahead: Option<f64>,
-    /// What went wrong with it: clocks, illegal moves, crashes.
+    /// Number of faults by kind: time, illegal moves, crashes.
     pub faults: BTreeMap<Ending, usize>,
 }
 
-/// The games between two agents, as the first of them sees them.
+/// Results between two agents, from the first one's point of view.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Meeting {
-    /// The agents' indices, the lower one first.
+    /// Indices of the agents; the lower one first in [`Summary::meetings`].
     pub agents: [usize; 2],
-    /// The record in both seats.
+    /// Results by seat.
     pub by_seat: SeatRecord,
-    /// What the pairs say.
+    /// Score and Elo of the pairs, with their intervals.
     #[serde(flatten)]
     pub estimate: MatchScore,
-    /// Games that differ in at least one move.
+    /// Number of distinct games.
     pub distinct_games: usize,
-    /// Games whose partner from the same opening was not played.
+    /// Number of games whose partner in the pair was not played.
     pub unpaired_games: usize,
 }
 
 impl Summary {
-    /// The summary of a tournament. `anchors` holds known ratings of agents; without any the mean rating is 0.
+    /// Summarises a tournament. `anchors` holds the known rating of each agent, if any; without anchors the mean rating
+    /// is 0.
     #[must_use]
     pub fn new(record: &TournamentRecord, anchors: &[Option<f64>]) -> Self {
         let (specs, games) = (&record.header.agents, &record.games);
@@ -100,7 +101,7 @@ impl Summary {
         }
     }
 
-    /// The agents' indices, the strongest first.
+    /// Indices of the agents, strongest first.
     #[must_use]
     pub fn ranking(&self) -> Vec<usize> {
         let mut ranking: Vec<usize> = (0..self.agents.len()).collect();
@@ -108,7 +109,7 @@ impl Summary {
         ranking
     }
 
-    /// The games between two agents as the first given sees them.
+    /// Results between two agents, from the point of view of `a`; `None` if they have not met.
     #[must_use]
     pub fn meeting(&self, a: usize, b: usize) -> Option<Meeting> {
         let meeting = self.meetings.iter().find(|meeting| meeting.agents == [a.min(b), a.max(b)])?;
@@ -134,7 +135,7 @@ impl Standing {
 }
 
 impl Meeting {
-    /// What a match says of its first agent.
+    /// Results of a match, from the first agent's point of view.
     #[must_use]
     pub fn of_match(record: &TournamentRecord) -> Self {
         Self::new([0, 1], &record.games.iter().collect::<Vec<_>>())
@@ -164,7 +165,7 @@ impl Meeting {
     }
 }
 
-/// One line: the record, score and Elo with intervals.
+/// One line: wins, draws and losses, score and Elo with intervals.
 impl Display for Meeting {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Record { wins, draws, losses } = self.by_seat.total();
@@ -176,14 +177,14 @@ impl Display for Meeting {
 }
 
 impl GameRecord {
-    /// The game's result for an agent, 1, 0 or -1, and the seat in which it had it, 0 or 1; `None` if it did not play.
+    /// Seat of an agent, 0 or 1, and its result, 1, 0 or -1; `None` if it did not play in the game.
     fn seen_by(&self, agent: usize) -> Option<(usize, i8)> {
         let seat = self.agents.iter().position(|&player| player == agent)?;
         Some((seat, if seat == 0 { self.result } else { -self.result }))
     }
 }
 
-/// The pairs among games, by two results each, and how many games have no partner.
+/// Counts the complete pairs among games by their two results; also returns the number of games without a partner.
 fn pairs(games: &[&GameRecord], result: impl Fn(&GameRecord) -> i8) -> (Pentanomial, usize) {
     let mut halves = BTreeMap::new();
     let mut pairs = Pentanomial::default();
@@ -207,7 +208,8 @@ pub(super) mod tests {
     use super::*;
     use crate::{Adjudication, Format, Header, Incident, Penalty, Settings};
 
-    /// A tournament with these agents and games: number, first and second player, result for the first, moves.
+    /// Record of a tournament with these agents and games: number, first and second player, result for the first,
+    /// moves.
     pub(crate) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
         let settings = Settings {
             format: Format::RoundRobin,
@@ -232,6 +234,7 @@ pub(super) mod tests {
         };
         let header = Header {
             turnstone_arena: Header::FORMAT,
+            program: None,
             game: "mu_torere".into(),
             version: 1,
             params: turnstone_env::Params::default(),

@@ -1,4 +1,4 @@
-//! Playing a tournament: round by round, on several threads, with a result that does not depend on their number.
+//! Tournament: plays the games round by round on several threads, with a result that does not depend on their number.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, SearchRequest};
 use turnstone_env::{Action, AnyState};
+use turnstone_models::program;
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
@@ -18,7 +19,7 @@ use super::record::{Adjudication, Ending, GameRecord, Header, Settings, Tourname
 use super::referee::Referee;
 use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
 
-/// A tournament that is ready to be played.
+/// A tournament ready to be played.
 pub struct Tournament<'a> {
     game: &'a dyn PlayableGame,
     agents: Vec<&'a Agent>,
@@ -28,23 +29,24 @@ pub struct Tournament<'a> {
     tables: PathBuf,
 }
 
-/// How a tournament is to be run, which changes nothing of its result.
+/// Execution settings, which do not affect the result.
 #[derive(Clone, Copy)]
 pub struct Running<'a> {
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Hears of every game that ends, in any order.
+    /// Called with every finished game, in any order.
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
-    /// Set from outside to stop it; games in progress are finished.
+    /// Stops the tournament when set; games in progress are finished first.
     pub stop: &'a AtomicBool,
 }
 
 impl<'a> Tournament<'a> {
-    /// Makes a tournament of these agents from these openings. If there are not enough openings, every meeting has so
-    /// many games less, and a note says so.
+    /// Creates a tournament of these agents from these openings. If there are too few openings, the number of games per
+    /// meeting is reduced and a note says so.
     ///
     /// # Errors
-    /// There are fewer than two agents, or a test is asked for of more, or games would end before they begin.
+    /// There are fewer than two agents or too few openings, a test is requested for more than two agents, an engine
+    /// does not start, or exact values cover the initial position or are missing.
     pub fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
@@ -61,13 +63,14 @@ impl<'a> Tournament<'a> {
         let mut notes = Vec::new();
         let asked = settings.games;
         settings.games = settings.games.min(2 * (openings.len() / rounds(&settings)));
-        ensure!(settings.games > 0, "there are {} different openings for {} rounds", openings.len(), rounds(&settings));
+        ensure!(settings.games > 0, "{} openings are too few for {} rounds", openings.len(), rounds(&settings));
         if settings.games < asked {
             let (found, games) = (openings.len(), settings.games);
             notes.push(format!("only {found} different openings: {games} games of each meeting in place of {asked}"));
         }
         let header = Header {
             turnstone_arena: Header::FORMAT,
+            program: Some(program().to_owned()),
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),
@@ -78,41 +81,42 @@ impl<'a> Tournament<'a> {
         };
         let tournament = Self { game, agents, header, openings, notes, tables };
         for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
-            agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // a wrong command line is told at once
+            agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // finds a wrong command line now
         }
         if let Some(truth) = tournament.referee()?.truth {
             let covered = truth.value(&game.start()).is_some();
             ensure!(
                 !covered,
-                "the exact truth of {} covers its start: every game would end before it begins",
+                "the exact solution of {} covers its start: every game would end before it begins",
                 game.name()
             );
         }
         Ok(tournament)
     }
 
-    /// What is to be played.
+    /// Game, agents, settings and openings.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What there is to say before it begins.
+    /// Remarks that are known before the start, such as a reduced number of games.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Games that will be played if nothing ends it early.
+    /// Number of games, unless the tournament ends early.
     #[must_use]
     pub fn games(&self) -> usize {
         games_planned(&self.header.settings, self.agents.len())
     }
 
-    /// Plays what is not yet in `done`, and writes it to the journal. `None` if `running.stop` was set before the end.
+    /// Plays the games that are not in `done` and appends them to the journal. Returns `None` if `running.stop` was set
+    /// before the end.
     ///
     /// # Errors
-    /// An agent cannot play at all, the journal cannot be written, or `done` does not belong to this tournament.
+    /// An agent cannot play at all, the journal cannot be written, or `done` is of another tournament.
     pub fn play(
         &self,
         journal: Option<&Journal>,
@@ -167,7 +171,7 @@ impl<'a> Tournament<'a> {
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
-            // Others stop too when one cannot go on.
+            // An error of one thread stops the others.
             self.play_some(plans, &next, board, journal, running)
                 .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
         };
@@ -177,7 +181,7 @@ impl<'a> Tournament<'a> {
         })
     }
 
-    /// Plays one game after the other of those that no thread has taken.
+    /// Plays games that no other thread has taken, until none is left.
     fn play_some(
         &self,
         plans: &[Plan],
@@ -207,7 +211,7 @@ impl<'a> Tournament<'a> {
             };
             let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
             for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
-                players[incident.agent] = None; // who is gone may be there again in the next game
+                players[incident.agent] = None; // the next game starts the player again
             }
             if let Some(journal) = journal {
                 journal.add(&game)?;
@@ -217,7 +221,8 @@ impl<'a> Tournament<'a> {
         }
     }
 
-    /// An agent's player. An engine that did not start this time is at fault in the game, and the rest goes on.
+    /// Creates an agent's player. If an engine does not start, it is at fault in this game, and the tournament
+    /// continues.
     fn player(&self, agent: usize) -> Result<Box<dyn Player>> {
         match self.agents[agent].player(self.game) {
             Err(AgentError::Player(fault)) => Ok(Box::new(Absent(fault))),
@@ -231,7 +236,7 @@ impl<'a> Tournament<'a> {
             Adjudication::None => None,
             Adjudication::Exact => {
                 let truth = self.game.exact_values(&self.tables, Effort::Quick)?;
-                ensure!(truth.is_some(), "there is no exact truth of {} with these parameters", self.game.name());
+                ensure!(truth.is_some(), "there are no exact values of {} with these parameters", self.game.name());
                 truth
             }
         };
@@ -239,7 +244,7 @@ impl<'a> Tournament<'a> {
     }
 }
 
-/// A player that is not there; its game goes by the rule for faults.
+/// Player that could not be started; its game follows the rule for faults.
 struct Absent(PlayerFault);
 
 impl Player for Absent {
@@ -248,7 +253,7 @@ impl Player for Absent {
     }
 }
 
-/// Whether a game, which comes from a file, was played by this plan.
+/// Whether a game read from a journal matches this plan.
 fn is_of(game: &GameRecord, plan: &Plan) -> bool {
     let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
     let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
@@ -259,14 +264,14 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The games of a round as they come in, and the test that may end it. The test hears of the pairs in the order of their
-/// numbers, so that it ends with the same one however the games are spread over threads.
+/// Finished games of a round, and the test that may end it. The test processes the pairs in the order of their numbers,
+/// so that it ends at the same pair regardless of scheduling.
 struct Board {
     games: Vec<Option<GameRecord>>,
-    /// The games from here on need not be played.
+    /// Number of games to be played; the test may reduce it.
     end: usize,
     sprt: Option<Sprt>,
-    /// Pairs that the test has heard of.
+    /// Pairs processed by the test.
     heard: Pentanomial,
 }
 
@@ -289,17 +294,17 @@ impl Board {
         }
     }
 
-    /// All games up to the end; `None` if some are missing.
+    /// All games up to `end`; `None` if some are missing.
     fn finished(mut self) -> Option<Vec<GameRecord>> {
         self.games.truncate(self.end);
         self.games.into_iter().collect()
     }
 }
 
-/// Plays a plain tournament from random openings. `None` if `running.stop` was set before the end.
+/// Plays a tournament from random openings, without a journal. Returns `None` if `running.stop` was set before the end.
 ///
 /// # Errors
-/// An agent cannot play.
+/// An agent cannot play, or there are no openings.
 pub fn play(
     game: &dyn PlayableGame,
     agents: Vec<&Agent>,

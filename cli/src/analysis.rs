@@ -1,7 +1,8 @@
-//! Analysis: positions in, what a search with a network found out, as JSON lines (docs/protocol.md).
+//! Analysis of positions by a search with a network, as JSON lines (docs/protocol.md).
 //!
-//! The manner and the names are those of KataGo's analysis engine. Queries are answered as they are done, many at once;
-//! each worker evaluates the leaves of all its searches together. An answer does not depend on what else is under way.
+//! The protocol follows KataGo's analysis engine. Many queries are searched at once and answered in the order in which
+//! they finish; each worker evaluates the leaves of all its searches together. An answer does not depend on other
+//! queries.
 
 mod query;
 mod queue;
@@ -11,18 +12,19 @@ mod worker;
 use std::io::BufRead;
 use std::thread;
 
+use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::line_io::{Lines, Output};
+use turnstone_agents::line_io::Lines;
 use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
 use self::worker::{SEATS, Worker};
 
-/// Answers the queries from `input` on `output`, those that wait at the end of the input included.
+/// Answers the queries from `input` on `output`. Returns when the input has ended and all queries are answered.
 ///
 /// # Errors
-/// The agent has no network. Nothing that comes from the input is an error.
+/// The agent has no network, or is limited by time. Faults in the input are answered, not returned.
 pub fn analyse(
     game: &dyn PlayableGame,
     agent: &Agent,
@@ -31,7 +33,7 @@ pub fn analyse(
     output: &Output,
 ) -> Result<()> {
     let (AgentSpec::Az { tree, .. }, Some(network)) = (&agent.spec, agent.network()) else {
-        bail!("agent `{}` has no network to analyse with; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
+        bail!("agent `{}` has no network; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
     };
     let Budget::Simulations(simulations) = tree.budget else {
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
@@ -44,7 +46,7 @@ pub fn analyse(
             scope.spawn(move || worker.run());
         }
         let mut lines = Lines::new(input);
-        // Input that cannot be read is input that has ended.
+        // An error while reading counts as the end of the input.
         while let Ok(Some(line)) = lines.read() {
             let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
                 "" => Ok(Query::Analyse(Vec::new())),
@@ -57,7 +59,7 @@ pub fn analyse(
     Ok(())
 }
 
-/// Does what a query asks for, or lets a worker do it.
+/// Handles a query, or queues it for the workers.
 fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
     match query {
         Ok(Query::Analyse(tasks)) => {

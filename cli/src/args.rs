@@ -1,4 +1,4 @@
-//! Arguments that several commands share: a game with its parameters, a position.
+//! Arguments shared by several commands: a game with its parameters, a position.
 
 use std::path::Path;
 use std::sync::{Arc, Once};
@@ -25,22 +25,22 @@ impl GameArgs {
         Ok(games.make(&self.game, &self.params())?)
     }
 
-    /// The parameters that are set.
+    /// The parameters given with `--param`.
     pub(crate) fn params(&self) -> Params {
         to_params(&self.params)
     }
 
-    /// The file that stands in place of a game's name.
+    /// The TOML file given in place of a game's name, if any.
     pub(crate) fn file(&self) -> Option<&Path> {
         let path = Path::new(&self.game);
         path.extension().is_some_and(|extension| extension == "toml").then_some(path)
     }
 }
 
-/// A game and its parameters, where something else may say which game it is.
+/// A game and its parameters; without a name, the game of the agent's checkpoint.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OptionalGameArgs {
-    /// Name of the game (see `turnstone games`); the agent's, if it is from a checkpoint
+    /// Name of the game (see `turnstone games`) [default: that of the agent's checkpoint]
     game: Option<String>,
     /// Set a parameter of the game; may be repeated
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
@@ -48,7 +48,7 @@ pub(crate) struct OptionalGameArgs {
 }
 
 impl OptionalGameArgs {
-    /// The game that is named, or else the one that the agent's checkpoint is for.
+    /// The named game, or else the game of the agent's checkpoint.
     pub(crate) fn game(&self, agent: &AgentSpec, games: &Games) -> Result<Option<Arc<dyn TrainableGame>>> {
         match &self.game {
             Some(name) => Ok(Some(games.make(name, &to_params(&self.params))?)),
@@ -75,7 +75,7 @@ pub(crate) fn note_unverified(checkpoint: &Path, network: &LoadedNetwork) {
     }
 }
 
-/// The game that an agent's checkpoint is for. `None` if the agent has no file.
+/// The game of an agent's checkpoint. `None` if the agent has no checkpoint file.
 pub(crate) fn checkpoint_game(agent: &AgentSpec, games: &Games) -> Result<Option<Arc<dyn TrainableGame>>> {
     let Some((name, params)) = agent.checkpoint_game()? else { return Ok(None) };
     Ok(Some(games.make(&name, &params).with_context(|| format!("agent `{agent}`"))?))
@@ -90,10 +90,10 @@ fn parse_param(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// A position: where it starts, and moves from there.
+/// A position: a start and moves from there.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PositionArgs {
-    /// Position to start from, in the game's notation; the start of the game if absent
+    /// Position to start from, in the game's notation [default: the start of the game]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
     /// Actions to play from there, separated by spaces
@@ -102,7 +102,7 @@ pub(crate) struct PositionArgs {
 }
 
 impl PositionArgs {
-    /// Whether it is another position than the start.
+    /// Whether a position or moves are given.
     pub(crate) fn is_given(&self) -> bool {
         self.position.is_some() || !self.moves.is_empty()
     }
@@ -111,13 +111,13 @@ impl PositionArgs {
         self.state_after(game, &self.moves)
     }
 
-    /// The state, and the last of the moves that led there.
+    /// The state, and the last of the moves.
     pub(crate) fn state_and_last(&self, game: &dyn DynGame) -> Result<(AnyState, Option<Action>)> {
         let last = self.moves.split_whitespace().last().map(|text| game.parse_action(text)).transpose()?;
         Ok((self.state(game)?, last))
     }
 
-    /// The state after other moves than those of `--moves`.
+    /// The state after `moves` in place of those of `--moves`.
     pub(crate) fn state_after(&self, game: &dyn DynGame, moves: &str) -> Result<AnyState> {
         let mut state = match &self.position {
             Some(text) => game.parse_position(text)?,

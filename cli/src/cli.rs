@@ -8,9 +8,12 @@ use turnstone_selfplay::Games;
 
 use crate::commands;
 
+/// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
+
 /// Learn traditional two-player board games by self-play, and play them
 #[derive(Parser, Debug)]
-#[command(name = "turnstone", version, max_term_width = 100)]
+#[command(name = "turnstone", version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -28,27 +31,27 @@ enum Command {
     Perft(commands::perft::Perft),
     /// Search a position with a classical agent
     Search(commands::search::Search),
-    /// Play a game between two agents, people included
+    /// Play one game between two agents, people included
     Play(commands::play::Play),
-    /// Let other programs play with an agent: the Universal Game Interface on standard input and output
+    /// Run an agent as an engine for other programs (Universal Game Interface)
     Engine(commands::engine::Engine),
-    /// Let other programs ask what an agent thinks of positions: JSON lines, many at once
+    /// Analyse positions for other programs: queries and answers as JSON lines
     #[command(visible_alias = "analyze")]
     Analyse(commands::analyse::Analyse),
-    /// Examine a config before it is trained: slips, memory, time
+    /// Check a config before training: mistakes, memory, disk space, time
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
-    /// Write a run's report: one HTML page
+    /// Write the report of a run as one HTML page
     Report(commands::report::Report),
-    /// Write a checkpoint for other programs: safetensors, ONNX, or a bundle that plays
+    /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
     Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
     #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
-    /// Compare an agent's moves with the exact solution of a small game
+    /// Compare an agent's moves with exact values
     Grade(commands::grade::Grade),
-    /// Solve a game exactly
+    /// Compute exact values of a game or position
     Solve(commands::solve::Solve),
     /// Measure speed on this machine
     Bench(commands::bench::Bench),
@@ -65,7 +68,7 @@ enum Command {
     Morabaraba(commands::reference::morabaraba::Morabaraba),
     /// Play in Pyro's Konane world over TCP
     Pyro(commands::pyro::Pyro),
-    /// Keep a Konane world for two of Pyro's players
+    /// Serve Pyro's Konane world for two players over TCP
     #[command(name = "pyro-server")]
     PyroServer(commands::pyro_server::PyroServer),
 }
@@ -74,7 +77,7 @@ impl Cli {
     /// Runs the command.
     ///
     /// # Errors
-    /// Whatever went wrong, as one line that names it.
+    /// Any failure of the command, in one line.
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),

@@ -1,6 +1,6 @@
-//! The engine: any agent behind the Universal Game Interface, so that other programs can play with it (docs/protocol.md).
+//! The engine: an agent behind the Universal Game Interface for other programs (docs/protocol.md).
 //!
-//! One thread reads commands and answers them, another searches. They share a flag that ends a search, and the output.
+//! One thread reads and answers commands, another one searches. They share a stop flag and the output.
 
 mod protocol;
 mod info;
@@ -15,12 +15,13 @@ use std::io::BufRead;
 use anyhow::Result;
 
 use self::session::{Next, Session};
-use turnstone_agents::line_io::{Lines, Output};
+use crate::output::Output;
+use turnstone_agents::line_io::Lines;
 
-/// Answers commands from `input` on `output` until the input ends or says `quit`.
+/// Answers commands from `input` on `output` until the end of the input or `quit`.
 ///
 /// # Errors
-/// The agent does not play the game, or a search has failed. Nothing that comes from the input is an error.
+/// The agent cannot play the game, or the search thread has failed. Faults in the input are answered, not returned.
 pub fn serve(mut setup: Setup, input: impl BufRead, output: &Output) -> Result<()> {
     let mut lines = Lines::new(input);
     loop {

@@ -1,8 +1,9 @@
-//! A checkpoint for other programs: safetensors that describe themselves, ONNX with a sidecar, or a bundle that plays.
+//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
 
 mod describe;
-mod bundle;
 mod place;
+mod files;
+mod bundle;
 
 pub use bundle::rules;
 pub use place::Existing;
@@ -11,32 +12,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use serde_json::{Map, Value, json};
 use turnstone_env::DynGame;
-use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
 
 use self::describe::describe;
+use self::files::{FORWARD, description_text, onnx_bytes, write_safetensors};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
 
-/// The part of a safetensors file's metadata that is in no other description.
-const FORWARD: &str = "forward";
-
-/// What is written.
+/// Format of an export.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// One file: the weights, and in its metadata all that it takes to run them
+    /// One file with the weights, and a description of the network in its metadata
     Safetensors,
-    /// The network as an ONNX file, and a description beside it: the same name with `.json`
+    /// An ONNX file, and a description of the same name with `.json`
     Onnx,
-    /// A folder with both, the game's rules in Python, and a program that plays
+    /// A folder with both, the game's rules in Python, and an example program
     Bundle,
 }
 
-/// Writes a checkpoint of this game to `out` and returns the files.
+/// Writes a checkpoint of this game to `out` and returns the paths of the files.
 ///
 /// # Errors
-/// One line: something stands there already, cannot be written, or the game lacks what the format needs.
+/// The file or folder exists, it cannot be written, or the game has no rules in Python for a bundle.
 pub fn export(
     game: &dyn DynGame,
     network: LoadedNetwork,
@@ -46,7 +43,7 @@ pub fn export(
 ) -> Result<Vec<PathBuf>> {
     let LoadedNetwork { mut info, weights } = network;
     info.shape = shape(game.spec()); // older files lack the board
-    info.extra.remove(FORWARD); // an export can be exported again
+    info.extra.remove(FORWARD); // present if the checkpoint is itself an export
     let description = describe(game, &info, weights.count());
     match format {
         Format::Safetensors => {
@@ -69,42 +66,4 @@ pub fn export(
         }
         Format::Bundle => bundle::write(out, existing, &info, &weights, description),
     }
-}
-
-/// The metadata of a file: what the checkpoint says, and each part of the description as JSON.
-fn with_metadata(info: &CheckpointInfo, description: &Map<String, Value>) -> CheckpointInfo {
-    let mut info = info.clone();
-    info.extra.extend(description.iter().map(|(key, value)| (key.clone(), value.to_string())));
-    info
-}
-
-fn write_safetensors(
-    path: &Path,
-    info: &CheckpointInfo,
-    weights: &Weights,
-    description: &Map<String, Value>,
-) -> Result<()> {
-    let mut description = description.clone();
-    let pass = forward_pass(&info.network, &info.shape)?;
-    description.insert(FORWARD.into(), json!({ "opset": OPSET, "constants": pass.constants, "steps": pass.steps }));
-    Ok(save(path, &with_metadata(info, &description), weights)?)
-}
-
-fn onnx_bytes(
-    path: &Path,
-    info: &CheckpointInfo,
-    weights: &Weights,
-    description: &Map<String, Value>,
-) -> Result<Vec<u8>> {
-    onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    atomic_write(path, bytes).with_context(|| path.display().to_string())
-}
-
-/// The description of an ONNX file that lies beside it.
-fn description_text(onnx: &str, mut description: Map<String, Value>) -> String {
-    description.insert("onnx".into(), describe::onnx_file(onnx, &description));
-    describe::readable(&description)
 }

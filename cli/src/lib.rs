@@ -1,4 +1,4 @@
-//! The `turnstone` program as a library, so that a crate with a game of its own has all of its commands:
+//! The `turnstone` program as a library, so that a crate with its own game gets all commands:
 //!
 //! ```no_run
 //! # use turnstone_env::games::Mancala as MyGame;
@@ -11,6 +11,8 @@
 //! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything.
 
 mod args;
+mod signals;
+pub mod output;
 pub mod engine;
 pub mod analysis;
 pub mod pyro;

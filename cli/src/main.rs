@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// The system's allocator gives large buffers back at every free and keeps small ones in a heap per thread; this one
-/// reuses both.
+/// The system's allocator returns large buffers to the system at every free and keeps small ones in a heap per thread;
+/// mimalloc reuses both.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

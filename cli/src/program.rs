@@ -1,4 +1,4 @@
-//! The program: its games, and what happens around a command.
+//! The program: its list of games, error output and exit codes.
 
 use std::process::ExitCode;
 
@@ -6,11 +6,10 @@ use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
 use turnstone_trainer::progress::print_stderr;
-use turnstone_trainer::tensorboard::quiet_event_writer;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, VERSION};
 
-/// The `turnstone` program with a list of games: the built-in ones and those that are added.
+/// The `turnstone` program with its list of games.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
@@ -23,7 +22,7 @@ impl Default for Program {
 }
 
 impl Program {
-    /// The program with the built-in games.
+    /// Creates the program with the built-in games.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -36,16 +35,17 @@ impl Program {
         self
     }
 
-    /// The games that the program knows.
+    /// Returns the list of games.
     #[must_use]
     pub fn games(&self) -> &Games {
         &self.games
     }
 
-    /// Parses the arguments of the process and runs one command. Errors go to standard error in one line.
+    /// Parses the arguments of the process, runs the command and returns its exit code. Prints an error as one line to
+    /// standard error.
     #[must_use]
     pub fn main(&self) -> ExitCode {
-        quiet_event_writer();
+        turnstone_models::set_program(&format!("turnstone {VERSION}"));
         end_with_the_reader();
         match Cli::parse().run(&self.games) {
             Ok(code) => code,
@@ -57,7 +57,7 @@ impl Program {
     }
 }
 
-/// The error and its causes in one line of bounded length. What files say, and errors quote, is not trusted: control
+/// Formats an error and its causes as one line of bounded length. Errors quote what files contain, so control
 /// characters are escaped.
 fn one_line(error: &anyhow::Error) -> String {
     const LONGEST: usize = 2000;
@@ -72,8 +72,8 @@ fn one_line(error: &anyhow::Error) -> String {
     line
 }
 
-/// Ends the program quietly when the reader of its output has gone (`| head`), as programs do that keep the default of
-/// SIGPIPE, which Rust's runtime switches off; and in one line when the output cannot be written for another reason.
+/// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which
+/// Rust's runtime ignores, and with one line when standard output cannot be written for another reason.
 fn end_with_the_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

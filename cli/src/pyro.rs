@@ -1,8 +1,8 @@
-//! Pyro's Konane world over TCP: a client that plays in it, and a server that keeps one, with a referee.
+//! Pyro's Konane world over TCP: a client that plays in it, and a server with a referee.
 //!
-//! Each player has a port of its own, 60000 for O and 60001 for X. A request is plain text without an end mark, an answer
-//! one pickled value. `board` is eight columns of eight cells, `board[x-1][y-1]` the stone at (x, y); x is the row of
-//! our notation and y the column (the game is the same under either reading, and so the source's example holds).
+//! Each player has a port, 60000 for O and 60001 for X. A request is plain text without a terminator, an answer is one
+//! pickled value. `board` consists of eight columns of eight cells, `board[x-1][y-1]` being the stone at (x, y). x is
+//! the row of the game's notation and y the column; the game is the same under the other reading.
 
 pub mod pickle;
 pub mod world;
@@ -12,10 +12,10 @@ pub mod client;
 
 use turnstone_env::Side;
 
-/// The port of the first player in Pyro's own world; the second player's is the next.
+/// Default port of O; X has the next one.
 pub const PORT: u16 = 60_000;
 
-/// Whose stones the player of each port has: O the first port's, X the second's.
+/// The side of the player at each port: O at the first, X at the second.
 pub const SIDES: [Side; 2] = [Side::Second, Side::First];
 
 /// A side's letter on the board.

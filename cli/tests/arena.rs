@@ -1,4 +1,4 @@
-//! Matches and tournaments as a script sees them: the same on any number of threads, and after any interruption.
+//! `turnstone arena`: results do not depend on the number of threads or on interruptions; faults of files and options.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// A tournament whose games and results are quickly there and use chance, searches and a truth.
+/// A short tournament with random play, searches and exact values.
 const CUP: [&str; 9] =
     ["mu_torere", "mcts:sims=20", "random", "exact:x,error=0.3", "alphabeta:depth=3", "--games", "6", "--seed", "4"];
 
@@ -90,7 +90,7 @@ impl Whole {
         fs::read(self.out.join("games.jsonl")).expect("written")
     }
 
-    /// A folder with this journal and nothing else.
+    /// A folder with only this journal.
     fn with(&self, name: &str, journal: &[u8]) -> PathBuf {
         let out = self.folder.path().join(name);
         fs::create_dir(&out).expect("new");
@@ -111,7 +111,7 @@ fn a_journal_that_is_cut_anywhere_leads_to_the_same_result() {
     let whole = Whole::new();
     let journal = whole.journal();
     let header = journal.iter().position(|&byte| byte == b'\n').expect("a line");
-    // Without a header, in it, behind it, in games of every kind.
+    // Cut before, in and after the header, and in games of every kind.
     for (i, cut) in [0, 7, header, header + 1, header + 60, 2 * journal.len() / 3, journal.len() - 1].iter().enumerate()
     {
         let out = whole.with(&format!("cut{i}"), &journal[..*cut]);
@@ -183,7 +183,7 @@ fn nothing_is_overwritten_or_mixed() {
     assert!(with(&whole.folder.path().join("other"), &["--resume"]).contains("holds no tournament"));
     let strange = whole.with("strange", b"something else\n");
     assert!(with(&strange, &["--resume"]).contains("line 1 is no header"));
-    // A finished one is finished.
+    // Resuming a finished tournament plays nothing.
     stdout(&[&CUP[..], &["--out", text(&whole.out), "--resume"]].concat());
 }
 

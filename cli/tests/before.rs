@@ -1,5 +1,5 @@
-//! Files that the version before has written: every command still reads them, and goes on where that version stopped.
-//! `before/README.md` says what they are.
+//! Files written by the previous version: every command reads them, and runs and tournaments continue from them.
+//! `before/README.md` lists them.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/before");
 
-/// The checkpoints, with the game of each as arguments.
+/// The checkpoints, each with its game as arguments.
 const CHECKPOINTS: [(&str, &[&str]); 4] = [
     ("mlp", &["mu_torere", "--param", "max_plies=30"]),
     ("exported", &["mu_torere", "--param", "max_plies=30"]),
@@ -18,7 +18,7 @@ const CHECKPOINTS: [(&str, &[&str]); 4] = [
     ("mixer", &["mancala", "--param", "pits=3", "--param", "stones=2"]),
 ];
 
-/// A copy of the files, in which the program runs.
+/// A copy of the files, which is the program's working directory.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -84,7 +84,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Header, without what a file says about itself, and tensors of a safetensors file.
+/// Header and tensors of a safetensors file, without the metadata.
 fn tensors(bytes: &[u8]) -> (Value, &[u8]) {
     let (length, rest) = bytes.split_first_chunk::<8>().expect("a length");
     let (header, data) = rest.split_at(u64::from_le_bytes(*length) as usize);
@@ -93,7 +93,7 @@ fn tensors(bytes: &[u8]) -> (Value, &[u8]) {
     (header, data)
 }
 
-/// Whether everything in `old` is in `new` too, which may have more; numbers may differ by a little.
+/// Whether everything in `old` is in `new`, which may have more. Numbers may differ slightly.
 fn keeps(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
@@ -110,7 +110,7 @@ fn keeps(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// The instruction set that the learner's bits depend on, where the version before has been asked.
+/// The instruction set that the learner's bits depend on, if there are expected files of the previous version for it.
 fn instructions() -> Option<&'static str> {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
     {
@@ -237,7 +237,7 @@ fn configs_mean_the_same() {
         let checks = diagnosis["checks"].as_array().expect("a list");
         assert!(checks.iter().all(|check| check["level"] != "FAIL"), "{config}: {diagnosis}");
         place.run(&["train", &file, "--run", config, "--quiet"]);
-        // The networks of before, though not what the files say about themselves.
+        // The networks of the previous version, apart from metadata.
         let old = match config {
             "run" => "mlp.safetensors".to_owned(),
             "graph" | "mixer" => format!("{config}.safetensors"),

@@ -1,4 +1,4 @@
-//! `turnstone export` as its user sees it; what the exports compute is checked by `export.py`.
+//! `turnstone export`: files and errors. `export.py` checks what the exported networks compute.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn a_safetensors_export_is_still_a_checkpoint_and_says_all_about_itself() {
     let steps = part("forward")["steps"].as_array().expect("a list").len();
     assert!(steps > 20, "{steps}");
 
-    // Exported once more it is the same file.
+    // Exporting an export gives the same file.
     let again = folder.path().join("again.safetensors");
     done(out.to_str().expect("UTF-8"), "safetensors", &again, &[]);
     assert_eq!(fs::read(&out).expect("it is there"), fs::read(&again).expect("it is there"));

@@ -1,5 +1,5 @@
-//! What can go wrong around a run: full disks, folders that vanish, damaged files, two processes at once. Each ends in
-//! one clear line, and what was good stays.
+//! Faults around a run: full disks, removed folders, damaged files, two processes at once. Each ends in one line of
+//! error, and valid files are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ iterations = 4
 checkpoint_steps = 100
 "#;
 
-/// A finished run of four iterations and the copies made of it.
+/// A finished run of four iterations, and copies of it.
 struct Place {
     folder: tempfile::TempDir,
     run: PathBuf,
@@ -53,7 +53,7 @@ impl Place {
         Self { folder, run }
     }
 
-    /// A copy of the run as it stands after four iterations, which has so many.
+    /// A copy of the run after four iterations, with a config of this many.
     fn copy(&self, name: &str, iterations: u64) -> PathBuf {
         let copy = self.folder.path().join(name);
         for part in ["", "replay", "checkpoints"] {
@@ -91,7 +91,7 @@ fn finish(child: Child) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
 }
 
-/// The error that a run ended with: exit code 1 and one line, the last one.
+/// The error of a run: checks for exit code 1 and one line `error: ...`, the last of the output.
 fn error((code, text): (Option<i32>, String)) -> String {
     let errors = text.lines().filter(|line| line.starts_with("error: ")).count();
     assert!(code == Some(1) && errors == 1 && !text.contains("panicked"), "{code:?}: {text}");
@@ -133,14 +133,14 @@ fn a_full_disk_stops_the_run_where_it_stood() {
     let state = fs::read(full.join("state.safetensors")).expect("readable");
     let metrics = fs::read(full.join("metrics.jsonl")).expect("readable");
     let turnstone = env!("CARGO_BIN_EXE_turnstone");
-    // No file can be longer than so many blocks of 512 bytes: what fails differs.
+    // Limits on the length of files in blocks of 512 bytes, so that different files fail.
     let mut failed = Vec::new();
     for blocks in [0, 8, 20, 40, 60, 80] {
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec '{turnstone}' train --resume '{}'", text(&full));
         let child = Command::new("sh").args(["-c", &script]).stderr(Stdio::piped()).spawn().expect("sh runs");
         let (code, output) = finish(child);
         if code == Some(0) {
-            break; // nothing is as long as that
+            break; // every file is shorter
         }
         assert!(warnings(&output).len() <= 1, "only TensorBoard warns, once: {output}");
         let line = error((code, output));
@@ -186,7 +186,7 @@ fn one_process_at_a_time() {
     let config = place.folder.path().join("tiny.toml");
     let line = error(finish(train(&[text(&config), "--run", text(&run), "--overwrite"])));
     assert!(line.contains("is in use"), "{line}");
-    // The lock of a killed process is nobody's.
+    // The lock of a killed process is released.
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     let (code, output) = finish(train(&["--resume", text(&run), "--max-minutes", "0.001"]));
@@ -206,7 +206,7 @@ fn damaged_shards_are_named_and_left_out_only_if_asked() {
     assert!(line.contains("000001.shard") && line.contains("--leave-out-damaged"), "{line}");
     let (code, output) = finish(train(&["--resume", text(&run), "--leave-out-damaged"]));
     assert!(code == Some(0) && warnings(&output).len() == 2, "{output}");
-    // Once left out, they are not asked for again.
+    // Once left out, they are not needed again.
     let longer = fs::read_to_string(run.join("config.toml")).expect("readable");
     fs::write(run.join("config.toml"), longer.replace("iterations = 6", "iterations = 7")).expect("writable");
     let (code, output) = resume(&run);
@@ -226,13 +226,13 @@ fn damaged_checkpoints_are_made_anew_or_named() {
     let warnings = warnings(&output);
     assert!(code == Some(0) && warnings.len() == 2, "{output}");
     assert!(warnings[0].contains("latest.safetensors") && warnings[0].contains("written anew"), "{output}");
-    // If the state is that of the best checkpoint it is written anew from it.
+    // If the state is that of the best checkpoint, the checkpoint is written again from it.
     let way_out = ["next match", "written anew"].iter().any(|way| warnings[1].contains(way));
     assert!(warnings[1].contains("best.safetensors") && way_out, "{output}");
     assert!(!run.join("replay/.000005.shard.99.0.tmp").exists());
     for file in ["state.safetensors", "latest.safetensors"] {
         let read = |run: &Path| fs::read(run.join(file)).expect("readable");
-        // The state holds the best score, which now counts from the damage on.
+        // The state contains the best score, which starts again after the damage.
         assert!(file == "state.safetensors" || read(&run) == read(&whole), "{file}");
     }
 
@@ -285,7 +285,7 @@ fn training_goes_on_without_tensorboard() {
 fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let place = Place::new();
     let run = place.copy("copy", 5);
-    // The weights stand last in the file; the averaged ones, which play, stay as they are.
+    // The weights are last in the file; the averages, which are used for play, are unchanged.
     change(&run.join("state.safetensors"), |bytes| {
         // A forged file has no checksum.
         let name = b"turnstone.checksum";

@@ -1,4 +1,4 @@
-//! The program as a script sees it: output forms, exit codes, and one clear line for every fault.
+//! Commands of the program: output formats, exit codes, and one line of error for every fault.
 
 use std::fs;
 use std::io::Write;
@@ -90,7 +90,7 @@ fn the_seeds_mancala_task() {
         let record: Value = serde_json::from_str(&stdout(&[&args[..], extra].concat())).expect("JSON");
         record
     };
-    // The moves of an independent program: plain minimax, the source's evaluation, ties to the lower pit.
+    // Expected moves from an independent program: plain minimax with the source's evaluation, ties to the lower pit.
     let record = play(&["--max-moves", "15"]);
     assert_eq!(record["moves"], json!("B4 B7 A6 A7 B6 A6 B7 B3 A3 B3 A2 B7 B6 B4 B3".split(' ').collect::<Vec<_>>()));
     assert_eq!(record["position"], "6,0,0,9,1,2/18 0,0,0,9,0,0/3 2");
@@ -222,7 +222,7 @@ fn solve_counts_small_games_and_writes_tables() {
         assert!(progress.contains(line), "{progress}");
     }
     assert!(String::from_utf8_lossy(&turnstone(&solve).stderr).contains("is whole"));
-    // A table that is cut short is named, and built anew.
+    // A truncated table is reported and built again.
     let table = Path::new(&tables).join("morris-pieces3.table");
     let whole = fs::read(&table).expect("readable");
     fs::write(&table, &whole[..whole.len() / 2]).expect("writable");
@@ -272,7 +272,7 @@ fn pretrained_agents_play_by_name() {
     let answer: Value = serde_json::from_str(&stdout(&random)).expect("JSON");
     assert!(answer["summary"]["agents"][0]["score"].as_f64() >= Some(0.7), "{answer}");
     assert_eq!(answer["record"]["agents"][0], "az:pretrained,sims=32");
-    let folder = tempfile::tempdir().expect("a temporary folder"); // it is in the program, wherever that runs
+    let folder = tempfile::tempdir().expect("a temporary folder"); // shows that the program contains the agent
     let played = Command::new(env!("CARGO_BIN_EXE_turnstone"))
         .args(["play", "mu_torere", "--p1", "az:pretrained", "--p2", "random", "--json"])
         .current_dir(&folder)
@@ -332,7 +332,7 @@ fn faults_of_configs_and_run_folders() {
     assert!(train(&config("c.toml", "seed = 1", "seed = ")).contains("line 2: "));
     assert!(train(&path("missing.toml")).contains("missing.toml"));
     assert!(!Path::new(&run).exists(), "a bad config leaves no run folder behind");
-    // As root every folder can be written, so the folder lies below a file.
+    // Root can write to every folder, so this one lies below a file.
     let below_a_file = format!("{}/run", path("a.toml"));
     assert!(fault(&["train", &smoke_config(), "--run", &below_a_file]).contains("a.toml/run"));
 

@@ -1,4 +1,4 @@
-//! The report of a run: of one that is whole, that has just begun, that was interrupted, and of what is no run.
+//! `turnstone report` on finished, new and interrupted runs, and on folders without a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn train_smoke(run: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The page of a run, written to the default place.
+/// The page of a run, written to the default path.
 fn page(run: &Path) -> String {
     let output = turnstone(&["report", &run.display().to_string(), "--simulations", "8"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -23,9 +23,9 @@ fn page(run: &Path) -> String {
     page
 }
 
-/// The page stands alone, and its elements are closed in order.
+/// Checks that the page is self-contained and its elements are nested properly.
 fn check(page: &str) {
-    // The name of a namespace, which nothing loads.
+    // The name of a namespace, which is not loaded.
     let outside = page.replace("http://www.w3.org/2000/svg", "");
     for trace in ["http://", "https://", "src=", "@import", "url(", "<link"] {
         assert!(

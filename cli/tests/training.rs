@@ -61,7 +61,8 @@ fn metrics(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("metrics.jsonl")).expect("readable");
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     for line in &mut lines {
-        ["timing", "crc"].map(|key| line[key].take()); // the checksum is over the timing too
+        // The checksum is over the timing too.
+        ["timing", "crc"].into_iter().for_each(|key| drop(line[key].take()));
     }
     lines
 }
@@ -103,7 +104,7 @@ fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
     while !killed.join("state.safetensors").exists() {
         sleep(Duration::from_millis(5));
     }
-    // Kill it at moments spread over the iterations: between two of them, while files are written, during matches.
+    // Kill it at moments spread over the iterations: between iterations, while files are written, during matches.
     for delay in [30, 70, 110, 20, 90, 150, 5, 40, 60, 10, 80, 25, 130, 15, 50, 35, 100, 45, 0, 65] {
         sleep(Duration::from_millis(delay));
         child.kill().expect("it can be killed");
@@ -135,7 +136,7 @@ fn threads_batches_and_the_cache_change_nothing() {
     assert!(read(&one) == read(&other), "the networks differ");
     let lines = metrics(&one);
     assert_eq!(lines, metrics(&other));
-    // Beside every match the network is graded in all 1100 positions in which a move can be chosen.
+    // With every match the network is graded in all 1100 positions with a legal move.
     let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
     assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
 }

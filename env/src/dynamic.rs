@@ -1,18 +1,16 @@
 //! Games behind one object-safe trait, for code that is compiled once and not once per game.
 //!
 //! Search, self-play and solvers are generic over [`Game`]. Everything around them (arena, protocols, commands, reports)
-//! talks to a [`DynGame`], whose positions are [`AnyState`]s. [`Erased`] turns the one into the other, and [`Games`] is a
-//! list of games by name to which a program may add its own.
+//! talks to a [`DynGame`], whose positions are [`AnyState`]s. [`Erased`] turns the one into the other.
 
 use std::any::Any;
-use std::fmt::{self, Debug};
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::fmt::Debug;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::error::{Error, nearest};
+use crate::any_state::AnyState;
+use crate::error::Error;
 use crate::game::{Game, Spec};
 use crate::gym::{AnyEnv, AnyVecEnv, Env, VecEnv};
 use crate::outcome::Outcome;
@@ -20,90 +18,6 @@ use crate::params::Params;
 use crate::perft::perft;
 use crate::playout::playout;
 use crate::side::Side;
-
-/// A position of some game. Two states are equal if they are of the same game and equal there.
-pub struct AnyState(Box<dyn ErasedState>);
-
-impl AnyState {
-    /// Boxes a state.
-    #[must_use]
-    pub fn new<S: Copy + Eq + Hash + Debug + Send + Sync + 'static>(state: S) -> Self {
-        Self(Box::new(state))
-    }
-
-    /// The state itself.
-    ///
-    /// # Panics
-    /// If it is a state of another type: states must not be mixed between games.
-    #[must_use]
-    pub fn of<S: 'static>(&self) -> &S {
-        self.0.as_any().downcast_ref().expect("a state belongs to the game that made it")
-    }
-
-    /// The state itself, to be changed.
-    ///
-    /// # Panics
-    /// As [`AnyState::of`].
-    pub fn of_mut<S: 'static>(&mut self) -> &mut S {
-        self.0.as_any_mut().downcast_mut().expect("a state belongs to the game that made it")
-    }
-}
-
-impl Clone for AnyState {
-    fn clone(&self) -> Self {
-        Self(self.0.boxed_clone())
-    }
-}
-
-impl PartialEq for AnyState {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals(&*other.0)
-    }
-}
-
-impl Eq for AnyState {}
-
-impl Hash for AnyState {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.0.hash_into(hasher);
-    }
-}
-
-impl Debug for AnyState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-trait ErasedState: Debug + Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn boxed_clone(&self) -> Box<dyn ErasedState>;
-    fn equals(&self, other: &dyn ErasedState) -> bool;
-    fn hash_into(&self, hasher: &mut dyn Hasher);
-}
-
-impl<S: Copy + Eq + Hash + Debug + Send + Sync + 'static> ErasedState for S {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
-    fn boxed_clone(&self) -> Box<dyn ErasedState> {
-        Box::new(*self)
-    }
-
-    fn equals(&self, other: &dyn ErasedState) -> bool {
-        other.as_any().downcast_ref::<S>() == Some(self)
-    }
-
-    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
-}
 
 /// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
 ///
@@ -343,90 +257,5 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn play_text(&self, state: &mut AnyState, moves: &str) -> Result<Vec<Action>, Error> {
         crate::game::play_text(&self.game, state.of_mut(), moves)
-    }
-}
-
-/// A list of games by name, `T` being what a game is looked at as: [`dyn DynGame`](DynGame), or a trait of another crate
-/// that adds to it.
-pub struct Games<T: ?Sized> {
-    rows: Vec<Row<T>>,
-}
-
-/// A game's row in a list: its name, and how it is made from its parameters.
-pub struct Row<T: ?Sized> {
-    /// The game's name.
-    pub name: &'static str,
-    /// Makes the game.
-    pub make: fn(&Params) -> Result<Arc<T>, Error>,
-}
-
-impl<T: ?Sized> Clone for Row<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: ?Sized> Copy for Row<T> {}
-
-impl<T: ?Sized> Clone for Games<T> {
-    fn clone(&self) -> Self {
-        Self { rows: self.rows.clone() }
-    }
-}
-
-impl<T: ?Sized> Debug for Games<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.names()).finish()
-    }
-}
-
-impl<T: ?Sized> FromIterator<Row<T>> for Games<T> {
-    fn from_iter<I: IntoIterator<Item = Row<T>>>(rows: I) -> Self {
-        rows.into_iter().fold(Self { rows: Vec::new() }, Self::with)
-    }
-}
-
-impl<T: ?Sized> Games<T> {
-    /// The list with one more game. A game of the same name is replaced, so that a program can bring its own version.
-    #[must_use]
-    pub fn with(mut self, row: Row<T>) -> Self {
-        match self.rows.iter_mut().find(|other| other.name == row.name) {
-            Some(other) => *other = row,
-            None => self.rows.push(row),
-        }
-        self
-    }
-
-    /// The names of the games, in the order of the list.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.rows.iter().map(|row| row.name)
-    }
-
-    /// The game of this name with these parameters; absent ones take their defaults.
-    ///
-    /// # Errors
-    /// An unknown name or parameter, or a parameter value out of its range.
-    pub fn make(&self, name: &str, params: &Params) -> Result<Arc<T>, Error> {
-        match self.rows.iter().find(|row| row.name == name) {
-            Some(row) => (row.make)(params),
-            None => Err(Error::UnknownGame {
-                name: crate::error::shortened(name),
-                nearest: nearest(name, self.names()),
-                known: self.names().collect::<Vec<_>>().join(", "),
-            }),
-        }
-    }
-
-    /// Every game of the list with its default parameters.
-    pub fn defaults(&self) -> impl Iterator<Item = Arc<T>> + '_ {
-        self.rows.iter().map(|row| (row.make)(&Params::new()).expect("the defaults are valid"))
-    }
-}
-
-impl Row<dyn DynGame> {
-    /// The row of a game.
-    #[must_use]
-    pub fn of<G: Game>() -> Self {
-        Self { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
     }
 }

@@ -12,7 +12,8 @@ pub use morabaraba::Morabaraba;
 pub use morris::Morris;
 pub use mu_torere::MuTorere;
 
-use crate::dynamic::{DynGame, Games, Row};
+use crate::dynamic::DynGame;
+use crate::game_list::{Games, Row};
 
 macro_rules! games {
     ($($game:ident),+ $(,)?) => {

@@ -1,8 +1,8 @@
 //! Gym-style environments over any game: one game ([`Env`]) and many at once ([`VecEnv`]).
 
-mod any;
 mod env;
 mod vec_env;
+mod any;
 
 pub use any::{AnyEnv, AnyVecEnv};
 pub use env::{Env, TimeStep};

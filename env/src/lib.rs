@@ -33,7 +33,9 @@ mod mill_material;
 mod playout;
 pub mod perft;
 mod gym;
+mod any_state;
 mod dynamic;
+mod game_list;
 #[macro_use]
 pub mod games;
 pub mod reference;
@@ -44,9 +46,11 @@ pub mod conformance;
 pub mod toy;
 
 pub use action::{Action, ActionList};
-pub use dynamic::{AnyState, DynGame, Erased, Games, Row};
+pub use any_state::AnyState;
+pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game::{Game, Spec, play_text, try_play, without_limits};
+pub use game_list::{Games, Row};
 pub use gym::{AnyEnv, AnyVecEnv, Env, TimeStep, VecEnv, VecStep};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;

@@ -11,9 +11,9 @@
 //! kilobytes; a block's checksum is checked when the block is first read, so damaged bytes are never returned.
 //! [`TableFile::verify`] checks all blocks (134 MB in 0.02 s once the file is in memory): programs do so at the start.
 
-mod layout;
 mod identity;
 mod fault;
+mod layout;
 mod write;
 mod read;
 #[cfg(test)]

@@ -5,13 +5,12 @@ TURNSTONE          the program (`turnstone`, found on the PATH)
 TURNSTONE_AGENT    the agent (`alphabeta`)
 TURNSTONE_SECONDS  most seconds for an action (10); less where the time left asks for it
 
-The engine is started with the player and ends with it, or with the process. Whatever goes wrong there, the player still
-returns a legal action and says why on standard error.
+The engine is started with the player and ends with it, or with the process. Every action is the engine's: where there is
+none to be had, the player raises EngineError and does not play on.
 """
 
 import os
 import queue
-import random
 import subprocess
 import sys
 import threading
@@ -25,17 +24,29 @@ PROGRAM = os.environ.get("TURNSTONE", "turnstone")
 AGENT = os.environ.get("TURNSTONE_AGENT", "alphabeta")
 MOST = float(os.environ.get("TURNSTONE_SECONDS", "10"))
 
-# The share of the time left that an action may take, the time that is kept back, and the least that is worth asking the
-# engine for, in seconds.
-SHARE = 1 / 30
-KEPT = 0.15
-LEAST = 0.002
+# Own plies still expected, at any point of a game. Of 294 games at 5 s half had 67 plies or fewer, one in ten over 136.
+EXPECTED = 40
 
-# The share of the time left after which an engine that does not answer is given up, and how often in a game.
+# What is kept for plies of a fixed depth: a share of the game's time, or what LONGEST own plies take without their
+# searches if that is more. A ply is taken to need OVERHEAD seconds at first; each has this weight in what is measured.
+KEPT = 1 / 10
+LONGEST = 200
+OVERHEAD = 0.003
+WEIGHT = 1 / 10
+
+# The fewest seconds worth a search by time.
+LEAST = 0.004
+
+# The search for which there is always time: 0.1 ms with `alphabeta`, 1 ms with `az:pretrained`.
+SMALL = "go depth 2"
+
+# An engine that does not answer is given up after this share of the time left, at least PATIENT seconds. The first
+# failure of a game has the engine started again, the second ends the game.
 PATIENCE = 1 / 4
+PATIENT = 1.0
 FAILURES = 2
 
-# How long the engine may take to start before the first game, in seconds: no clock runs then.
+# Seconds that the engine may take to start before the first game: no clock runs then.
 STARTING = 30.0
 
 # The limits of the rules that the engine plays by: plies without a shot, and in flight.
@@ -46,8 +57,8 @@ POINTS = "a1 a4 a7 b2 b4 b6 c3 c4 c5 d1 d2 d3 d5 d6 d7 e3 e4 e5 f2 f4 f6 g1 g4 g
 NAMES = {(int(name[1]) - 1, ord(name[0]) - ord("a")): name for name in POINTS}
 
 
-class EngineError(Exception):
-    """The engine does not answer, or not as it should."""
+class EngineError(RuntimeError):
+    """The engine cannot be started, does not answer, or answers with no legal action."""
 
 
 class Engine:
@@ -56,28 +67,35 @@ class Engine:
     def __init__(self, patience):
         command = [PROGRAM, "engine", "morabaraba", "--agent", AGENT]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, universal_newlines=True, bufsize=1)
+        try:
+            self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, universal_newlines=True, bufsize=1)
+        except OSError as error:
+            raise EngineError(f"TURNSTONE names the program {PROGRAM!r}: {error.strerror}") from None
         self.close = weakref.finalize(self, end, self.process)
         self.lines = queue.Queue()
         threading.Thread(target=collect, args=(self.process.stdout, self.lines), daemon=True).start()
-        self.send("ugi", "uginewgame", "isready")
-        self.wait_for("readyok", patience)
+        try:
+            self.send("ugi", "uginewgame", "isready")
+            self.wait_for("readyok", patience)
+        except EngineError as error:
+            self.kill()
+            raise EngineError(f"TURNSTONE={PROGRAM!r} with TURNSTONE_AGENT={AGENT!r}: {error}") from None
 
     def send(self, *lines):
         try:
             self.process.stdin.write("".join(line + "\n" for line in lines))
             self.process.stdin.flush()
-        except (OSError, ValueError) as error:
-            raise EngineError("the engine has gone") from error
+        except (OSError, ValueError):
+            raise EngineError("the engine has ended") from None
 
     def wait_for(self, word, patience):
-        """What follows the next line that begins with this word, within so many seconds."""
+        """What follows the next line that begins with this word, within `patience` seconds."""
         deadline = time.perf_counter() + patience
         while True:
             try:
                 line = self.lines.get(timeout=max(0.0, deadline - time.perf_counter()))
             except queue.Empty:
-                raise EngineError(f"the engine sends no `{word}` in time") from None
+                raise EngineError(f"the engine sends no `{word}` within {patience:.2f} s") from None
             if line is None:
                 raise EngineError("the engine has ended")
             first, _, rest = line.strip().partition(" ")
@@ -86,10 +104,14 @@ class Engine:
             if rest.startswith("string error:"):
                 raise EngineError(rest)
 
-    def best(self, position, seconds, patience):
-        """The engine's action in a position, by its text, after so many seconds."""
-        self.send(f"position fen {position}", f"go movetime {int(1000 * seconds)}")
+    def best(self, position, go, patience):
+        """The engine's action in a position, by its text, after this `go` command."""
+        self.send(f"position fen {position}", go)
         return self.wait_for("bestmove", patience)
+
+    def kill(self):
+        self.process.kill()
+        self.close()
 
 
 def end(process):
@@ -118,63 +140,65 @@ class AI(MorabarabaPlayer):
     def __init__(self, color):
         super().__init__(color)
         self.position = color.value
-        self.engine = None
-        self.failures = 0
-        self.start(STARTING)
+        self.engine = Engine(STARTING)
+        self.new_game()
 
     def reset_player_informations(self):
         """Called by the contest before a new game."""
         super().reset_player_informations()
+        self.new_game()
+        try:
+            self.engine.send("uginewgame")
+        except EngineError:
+            self.engine = Engine(STARTING)
+
+    def new_game(self):
+        self.plies = 0
         self.failures = 0
-        if self.engine is None:
-            self.start(STARTING)
-        else:
-            try:
-                self.engine.send("uginewgame")
-            except EngineError as error:
-                self.give_up(error)
+        self.total = None
+        self.left = self.searched = 0.0
+        self.overhead = OVERHEAD
 
     def play(self, state, remain_time):
         """The action for the player's next ply; a shot is a ply of its own."""
         legal = {text(action): action for action in MorabarabaRules.get_player_actions(state, self.position)}
-        if not legal:
-            return None
-        chosen = None
-        seconds = min(MOST, SHARE * (remain_time - KEPT))
-        if len(legal) > 1 and seconds >= LEAST:
-            chosen = self.ask(describe(state, self.position, self.color), seconds, PATIENCE * remain_time)
-        if chosen is not None and chosen not in legal:
-            complain(f"{chosen} is not legal here")
-        return legal.get(chosen) or random.choice(list(legal.values()))
+        go = self.budget(remain_time)
+        self.plies += 1
+        if len(legal) <= 1:
+            self.searched = 0.0
+            return next(iter(legal.values()), None)
+        position = describe(state, self.position, self.color)
+        patience = max(PATIENT, PATIENCE * remain_time)
+        while True:
+            try:
+                return legal[self.ask(position, go, legal, patience)]
+            except EngineError as error:
+                self.failures += 1
+                self.engine.kill()
+                if self.failures >= FAILURES:
+                    raise EngineError(f"{error} (position {position})") from None
+                print(f"ai_turnstone: {error}; it is started again", file=sys.stderr)
+                self.engine = Engine(patience)
+                go = SMALL
 
-    def ask(self, position, seconds, patience):
-        """The engine's action, or None if there is none to be had in time."""
-        try:
-            if self.engine is None and self.failures < FAILURES:
-                self.start(patience / 2)
-            if self.engine is not None:
-                return self.engine.best(position, seconds, patience)
-        except EngineError as error:
-            self.give_up(f"{error} ({position})")
-        return None
+    def budget(self, remain_time):
+        """The `go` command for this ply: a part of the time left, or a fixed depth where that is next to nothing."""
+        if self.total is None:
+            self.total = remain_time
+        else:
+            beside_search = self.left - remain_time - self.searched
+            self.overhead += WEIGHT * (max(0.0, beside_search) - self.overhead)
+        kept = max(KEPT * self.total, (LONGEST - self.plies) * self.overhead)
+        share = (remain_time - kept) / EXPECTED
+        self.left, self.searched = remain_time, min(MOST, share) if share >= LEAST else 0.0
+        return f"go movetime {int(1000 * self.searched)}" if self.searched else SMALL
 
-    def start(self, patience):
-        try:
-            self.engine = Engine(patience)
-        except (OSError, EngineError) as error:
-            self.failures += 1
-            complain(error)
-
-    def give_up(self, reason):
-        self.failures += 1
-        complain(reason)
-        self.engine.process.kill()
-        self.engine.close()
-        self.engine = None
-
-
-def complain(reason):
-    print(f"ai_turnstone: {reason}", file=sys.stderr)
+    def ask(self, position, go, legal, patience):
+        """The text of the engine's action, which is one of the legal ones."""
+        chosen = self.engine.best(position, go, patience)
+        if chosen not in legal:
+            raise EngineError(f"the engine plays {chosen}, which is not legal here")
+        return chosen
 
 
 def text(action):

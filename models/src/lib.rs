@@ -48,6 +48,7 @@ mod files;
 mod line_checksum;
 mod folder_lock;
 mod tensor_file;
+mod program;
 mod checkpoint;
 mod pretrained;
 mod inference;
@@ -67,6 +68,7 @@ pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};
 pub use pretrained::{pretrained, pretrained_games};
+pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]

@@ -1,18 +1,14 @@
-//! Minimax against plain recursion; every other search against minimax, with double moves; limits, and wins soonest.
-
-use std::cell::Cell;
-use std::time::{Duration, Instant};
+//! Minimax against plain recursion; every other search against minimax, with double moves; lines, and wins soonest.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{Konane, Mancala, Morris, MuTorere, morris};
+use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, for_each_game, play_text};
 use turnstone_exact::Solution;
-use turnstone_search::Clock;
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Heuristic, Limits, Minimax, SearchResult, Stop,
-    StoreDifference, ToyMargin, WIN_BAND, WON, WinLoss,
+    AlphaBeta, BestFirst, BreadthFirst, Classical, Heuristic, Limits, Minimax, SearchResult, StoreDifference,
+    ToyMargin, WIN_BAND, WON, WinLoss,
 };
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
@@ -184,20 +180,6 @@ fn pruning_and_the_table_save_work() {
 }
 
 #[test]
-fn the_seeds_evaluation_of_mancala() {
-    let game = Mancala::default();
-    let mut state = game.start();
-    // Equal at depth 1 except B4, which ends in the store and scores 1 with the move kept.
-    let found = Minimax::new(&game, &StoreDifference).search(&state, 1);
-    assert_eq!((found.score, game.action_text(found.action.expect("running"))), (1, "B4".into()));
-    // After B2 (no store) A2 to A5 all sow one stone into the store: the first in board order is chosen.
-    play_text(&game, &mut state, "B2").expect("legal");
-    let found = Minimax::new(&game, &StoreDifference).search(&state, 1);
-    assert_eq!((found.score, game.action_text(found.action.expect("running"))), (-1, "A2".into()));
-    assert_eq!(game.mover(&state), Side::Second);
-}
-
-#[test]
 fn wins_come_soon_and_losses_late() {
     // Left a win in three plies, right one in two; plain alpha-beta takes the first it finds.
     let toy: Toy = "1(1(1(+1)) 2(+1 +1) 2(+1 -1))".parse().expect("well-formed");
@@ -229,108 +211,6 @@ fn mu_torere_against_its_solution() {
         let (shorter, _) = soonest(&game, &WinLoss, state, (plies - 1).min(12));
         assert_eq!(shorter, 0, "no win is shorter");
     }
-}
-
-#[test]
-fn limits_are_kept() {
-    let game = Mancala::default();
-    for bytes in TABLES {
-        let mut search = AlphaBeta::new(&game, StoreDifference).with_table(bytes);
-        let mut depth = 0;
-        for nodes in [0, 1, 5, 6, 7, 100, 10_000, 200_000] {
-            search.forget();
-            let found = search.deepen(&game.start(), &Limits::nodes(nodes));
-            assert!(found.stats.nodes <= nodes && found.action.is_some() && found.depth >= depth);
-            depth = found.depth;
-        }
-        assert!(depth >= 9, "{depth}");
-        let limits = Limits { depth: Some(4), nodes: Some(1_000_000), ..Limits::default() };
-        assert_eq!(search.deepen(&game.start(), &limits).depth, 4);
-        for milliseconds in [0, 5, 60] {
-            let (limit, start) = (Duration::from_millis(milliseconds), Instant::now());
-            let found = search.deepen(&game.start(), &Limits::time(limit));
-            // Generous, for a machine that does other things too.
-            assert!(found.action.is_some() && start.elapsed() < limit + Duration::from_millis(500));
-        }
-    }
-}
-
-/// A raised flag ends every search; those that have nothing to fall back on have no action then.
-#[test]
-fn a_flag_ends_every_search() {
-    let game = Mancala::default();
-    let start = game.start();
-    let (stop, none) = (Stop::default(), Limits::default());
-    let control = Control::from(stop.clone());
-    let mut alpha_beta = AlphaBeta::new(&game, StoreDifference);
-    let mut reported = 0;
-    let found = alpha_beta.deepen_until(&start, &none, &control, &mut |found| {
-        reported += 1;
-        assert_eq!(found.depth, reported);
-        if found.depth == 6 {
-            stop.raise();
-        }
-    });
-    assert!(stop.is_raised() && reported == 6 && found.depth == 6 && found.action.is_some());
-    assert_eq!(alpha_beta.search_within(&start, 99, &none, &control).action, None);
-    assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
-    assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
-    let two = Limits::depth(2);
-    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &two, &Control::default());
-    assert!(found.line.len() >= 2 && !found.complete && found.stats.nodes < 10_000, "{found:?}");
-    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &control);
-    assert!(found.action.is_some() && !found.complete && found.stats.nodes < 10_000);
-    let limits = Limits::nodes(1000);
-    let found = Minimax::new(&game, StoreDifference).search_within(&start, 99, &limits, &Control::default());
-    assert_eq!((found.action, found.stats.nodes), (None, 1000));
-}
-
-thread_local! {
-    /// How often a test's clock was read.
-    static READS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// A clock that goes on by a millisecond whenever it is read.
-fn ticking() -> Clock {
-    Clock::new(|| {
-        READS.set(READS.get() + 1);
-        Duration::from_millis(READS.get().into())
-    })
-}
-
-/// Time limits are measured with the clock that is handed in, from the begin of the search.
-#[test]
-fn time_is_read_from_the_clock_given() {
-    let game = Mancala::default();
-    let start = game.start();
-    let searched = |limits: &Limits, clock| {
-        let control = Control { clock, ..Control::default() };
-        AlphaBeta::new(&game, StoreDifference).deepen_until(&start, limits, &control, &mut |_| {})
-    };
-    READS.set(1_000_000); // what a clock says at the begin does not matter
-    let (short, long) = (Limits::time(Duration::from_millis(20)), Limits::time(Duration::from_millis(200)));
-    let [few, many] = [short, long].map(|limits| searched(&limits, ticking()).stats.nodes);
-    assert_eq!((few, many), (20 * 512, 200 * 512), "read at the begin and every 512 nodes");
-    assert_eq!(searched(&short, ticking()).stats.nodes, few, "the same reads, the same search");
-    // No depth is begun after the share of time for it.
-    let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::default() };
-    assert_eq!(searched(&begin, ticking()).depth, 2);
-    // On a clock that stands still only the other limits count.
-    let limits = Limits { nodes: Some(100_000), ..short };
-    assert_eq!(searched(&limits, Clock::standing()).stats.nodes, 100_000);
-    assert!(Clock::system().now() <= Clock::system().now());
-}
-
-/// The time for a whole game is never used up, and most of it is used.
-#[test]
-fn shares_of_a_game() {
-    let mut remaining = Duration::from_secs(100);
-    for _ in 0..50 {
-        let limits = Limits::share_of(remaining);
-        assert!(limits.begin < limits.time);
-        remaining -= limits.time.expect("shares are times") / 2;
-    }
-    assert!(remaining > Duration::from_secs(5) && remaining < Duration::from_secs(20), "{remaining:?}");
 }
 
 #[test]
@@ -404,91 +284,4 @@ fn finished_games_have_a_score_and_no_action() {
     assert_eq!(result(&BreadthFirst::new(&game, StoreDifference).search(&over, 3)), expected);
     assert_eq!(result(&BestFirst::new(&game, StoreDifference).search(&over, 3)), expected);
     assert_eq!(result(&AlphaBeta::new(&game, StoreDifference).search(&game.start(), 0)), (0, None));
-}
-
-/// A heuristic of a game by its name.
-fn heuristic<G: Classical>(name: &str) -> Box<dyn Heuristic<G>> {
-    G::heuristics().into_iter().find(|heuristic| heuristic.name() == name).expect("a heuristic of the game")
-}
-
-/// Random positions of a game, the start first.
-fn positions<G: Game>(game: &G, count: usize) -> Vec<G::State> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
-    let mut legal = ActionList::new();
-    let mut positions = Vec::new();
-    while positions.len() < count {
-        let mut state = game.start();
-        while game.outcome(&state).is_none() {
-            positions.push(state);
-            game.legal(&state, &mut legal);
-            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
-        }
-    }
-    positions
-}
-
-/// The fast evaluations of Morris are the handout's functions to the letter.
-#[test]
-fn the_handouts_estimations_of_morris() {
-    use morris::reference::{Board, static_estimation_midgame_endgame, static_estimation_opening};
-    let game = Morris::default();
-    let named = heuristic::<Morris>;
-    let [opening, midgame, both] =
-        ["static_estimation_opening", "static_estimation_midgame_endgame", "static_estimation"].map(named);
-    for state in positions(&game, 20_000) {
-        let (board, at) = (Board::from(&state), game.position_text(&state));
-        assert_eq!(opening.estimate(&game, &state), static_estimation_opening(&board), "{at}");
-        assert_eq!(midgame.estimate(&game, &state), static_estimation_midgame_endgame(&board), "{at}");
-        let placing = state.in_hand(Side::First) + state.in_hand(Side::Second) > 0;
-        let phase = if placing { &opening } else { &midgame };
-        assert_eq!(both.estimate(&game, &state), phase.estimate(&game, &state), "{at}");
-    }
-    assert_eq!(midgame.final_score(&game, &game.start(), &Outcome::win(Side::Second)), -10_000);
-}
-
-/// Mobility is what the rules allow: for the mover, the number of legal actions.
-#[test]
-fn mobility_of_konane() {
-    let game = Konane::default();
-    let mut legal = ActionList::new();
-    for state in positions(&game, 2000) {
-        game.legal(&state, &mut legal);
-        let starts: std::collections::HashSet<_> = legal.iter().map(|&action| game.cells(action)[0]).collect();
-        if legal.iter().all(|&action| game.cells(action).len() > 1) {
-            let mobility = game.mobility(&state, game.mover(&state));
-            assert_eq!((mobility.jumps as usize, mobility.stones as usize), (legal.len(), starts.len()));
-        }
-    }
-}
-
-/// Worked examples of the heuristics that the program adds.
-#[test]
-fn worked_examples() {
-    let konane = Konane::with_params(&Params::new().with("size", 4)).expect("valid");
-    // O jumps up into the gap at (3,3) and left into the one at (2,2); X cannot jump.
-    let state = konane.parse_position("XOXO/O..X/X.XO/OXOX O").expect("well-formed");
-    assert_eq!(heuristic("mobility").estimate(&konane, &state), -2);
-    assert_eq!(heuristic("jumps_and_stones").estimate(&konane, &state), -6);
-
-    let mancala = Mancala::default();
-    let estimate =
-        |text: &str| heuristic("prospects").estimate(&mancala, &mancala.parse_position(text).expect("well-formed"));
-    // All equal but the turn.
-    assert_eq!(estimate("4,4,4,4,4,4/0 4,4,4,4,4,4/0 1"), 12);
-    assert_eq!(estimate("4,4,4,4,4,4/0 4,4,4,4,4,4/0 2"), -12);
-    // Stores 200 and 180, rows 6 and 14; B7 gives another turn (5), B2 reaches the empty B3 opposite five stones (10).
-    assert_eq!(estimate("1,0,0,0,1,1/20 0,5,0,0,0,2/18 1"), 20 - 8 + 5 + 10 + 12);
-    // More than half is a win.
-    assert!(estimate("0,0,0,0,1,0/25 0,0,0,0,2,0/20 2") > 90_000);
-}
-
-#[test]
-fn worked_examples_of_mills() {
-    let morris = Morris::default();
-    let estimate =
-        |text: &str| heuristic("mills").estimate(&morris, &morris.parse_position(text).expect("well-formed"));
-    assert_eq!(estimate("xxxxxxxxxxxxxxxxxx W 8 8 - 0"), 32);
-    // Equal in number. White has a0 and b1, and c2 is empty: an open line (10). Five free neighbours against three of g6
-    // (2 each), and Black is to move.
-    assert_eq!(estimate("WxWxxxxxxxxxxxxxxB B 6 7 - 0"), 10 + 2 * (5 - 3) - 32);
 }

@@ -1,4 +1,4 @@
-//! The settings of self-play and its search, as a run's config has them.
+//! Settings of self-play and its search, as in a run's config.
 
 mod range;
 mod search;

@@ -1,8 +1,9 @@
-//! Self-play of policy/value networks with MCTS, and the replay window that it fills.
+//! Self-play of policy/value networks with MCTS, and the replay window for its positions.
 //!
-//! Every worker steps many games and evaluates their leaves together; game `n` of an iteration has a random stream of its
-//! own, so that the games depend neither on the number of threads nor on their scheduling. A [`TrainableGame`] is a game
-//! of any type that can play itself; [`built_in`] lists those of this workspace. Nothing here needs burn.
+//! Every worker steps many games and evaluates their leaves in one batch. Game `n` of an iteration has its own random
+//! stream, so that games depend neither on the number of threads nor on their scheduling. [`TrainableGame`] is an
+//! object-safe game that can play itself; [`built_in`] lists the games of this workspace. This crate does not depend on
+//! burn.
 
 pub mod config;
 pub mod replay;

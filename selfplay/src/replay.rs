@@ -1,4 +1,4 @@
-//! The replay window: positions of self-play in one shard per iteration, in memory and on disk.
+//! Replay window: positions of self-play in one shard per iteration, in memory and on disk.
 
 mod shard;
 
@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The newest shards that together hold the positions of the window.
+/// The newest shards, just enough of them to hold the window's number of positions.
 #[derive(Clone, Default, Debug)]
 pub struct Window {
     shards: VecDeque<Arc<Shard>>,
@@ -16,8 +16,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Adds the shard of the newest iteration and drops the oldest shards that a window of `target` positions does
-    /// not need.
+    /// Adds the shard of the newest iteration and drops the oldest ones as long as at least `target` positions remain.
     pub fn push(&mut self, shard: Arc<Shard>, target: usize) {
         self.positions += shard.len();
         self.shards.push_back(shard);
@@ -27,30 +26,30 @@ impl Window {
         }
     }
 
-    /// Positions in the window.
+    /// Number of positions in the window.
     #[must_use]
     pub fn len(&self) -> usize {
         self.positions
     }
 
-    /// Whether there is nothing to learn from.
+    /// Whether the window has no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.positions == 0
     }
 
-    /// The iteration of the oldest shard in the window.
+    /// Iteration of the oldest shard in the window.
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
         self.shards.front().map(|shard| shard.iteration)
     }
 
-    /// The positions of all shards that games may start from, the oldest first.
+    /// Archived starting positions of all shards, oldest first.
     pub fn archived(&self) -> impl Iterator<Item = &Archived> {
         self.shards.iter().flat_map(|shard| shard.archived())
     }
 
-    /// A uniformly random position.
+    /// Draws a position uniformly at random.
     ///
     /// # Panics
     /// If the window is empty.
@@ -66,8 +65,8 @@ impl Window {
     }
 }
 
-/// Size of the window, in positions, after `total` positions of self-play: it starts at `first` and grows with a power
-/// of the data (KataGo, Wu 2019, appendix C), up to `most`.
+/// Size of the window, in positions, after `total` positions of self-play: starts at `first` and grows with a power of
+/// the amount of data (KataGo; Wu, 2019, appendix C), up to `most`.
 #[must_use]
 pub fn window_size(total: u64, first: usize, most: usize) -> usize {
     const EXPONENT: f64 = 0.75;
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn old_shards_leave_when_the_window_can_do_without() {
+    fn old_shards_are_dropped_when_the_window_stays_full() {
         let mut window = Window::default();
         for iteration in 1..=5 {
             window.push(Arc::new(shard::tests::example(iteration, 10)), 25);

@@ -1,4 +1,4 @@
-//! Games that a network plays against itself for a report.
+//! Sample games of a network against itself, for reports.
 
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{LoadedNetwork, NetworkEvaluator, SearchSettings};
@@ -6,29 +6,29 @@ use turnstone_env::{Action, Game, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::Mcts;
 
-/// How a sample game is played.
+/// Settings of a sample game.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// The search.
+    /// Constants of the search.
     pub search: SearchSettings,
     /// Simulations per move.
     pub simulations: u32,
-    /// Plies at the beginning that are drawn at random in proportion to the policy found, instead of played best.
+    /// Number of plies at the beginning that are sampled from the search's policy; later ones are the best move.
     pub varied_plies: usize,
-    /// The game is broken off after this many plies.
+    /// Maximum number of plies, after which the game is cut off.
     pub most_plies: usize,
 }
 
 /// A ply of a sample game.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SamplePly {
-    /// Probabilities that player 1 wins, draws and loses before the ply, as the search found them.
+    /// Probabilities that player 1 wins, draws and loses before the ply, according to the search.
     pub value: [f32; 3],
     /// The action played.
     pub action: Action,
 }
 
-/// Plays a game from the start of the game.
+/// Plays a sample game from the initial position.
 pub(crate) fn play<G: Game>(
     game: &G,
     network: &LoadedNetwork,

@@ -1,115 +1,44 @@
-//! Self-play: every worker steps many games at once and evaluates their leaves together.
+//! Self-play: every worker steps many games at once and evaluates their leaves in one batch.
 //!
-//! Game number `n` of an iteration belongs to worker `n % workers` and has a random stream of its own, so the games do
-//! not depend on how the threads are scheduled. SelfPlayGames are numbered and collected in order.
+//! Game `n` of an iteration is played by worker `n % workers` with a random stream of its own, so that the games do not
+//! depend on the scheduling of the threads. Finished games are collected in the order of their numbers.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod task;
+mod stats;
+
+pub use stats::{Progress, SelfPlayStats, outcome_shares};
+pub use task::Task;
+pub(crate) use task::random_opening;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rand::RngExt;
 use turnstone_agents::NetworkEvaluator;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_env::{ActionList, AnyState, Game, Outcome, Side, Spec};
-use turnstone_models::{NetworkConfig, NetworkError, Weights};
-use turnstone_search::{CacheStats, Evaluator, Lookup, Mcts, Requests};
+use turnstone_env::{Game, Outcome, Spec};
+use turnstone_models::NetworkError;
+use turnstone_search::{Evaluator, Lookup, Mcts, Requests};
 
-use crate::config::{SearchConfig, SelfPlayConfig};
+use self::task::Typed;
 use crate::replay::{Archived, Shard};
 
-/// What a self-play iteration needs to know.
-#[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
-    /// The network that plays.
-    pub network: &'a NetworkConfig,
-    /// Its weights.
-    pub weights: &'a Weights,
-    /// Constants of the search.
-    pub search: &'a SearchConfig,
-    /// Constants of self-play.
-    pub self_play: &'a SelfPlayConfig,
-    /// Simulations of a move that is searched in full.
-    pub simulations: u32,
-    /// Positions that games may start from, with the number of plies played before them.
-    pub archive: &'a [(AnyState, u16)],
-    /// The run's seed.
-    pub seed: u64,
-    /// The iteration, counted from 1.
-    pub iteration: u64,
-}
-
-/// A task for a game of a known type.
-struct Typed<'a, G: Game> {
-    game: &'a G,
-    task: &'a Task<'a>,
-    archive: Vec<(G::State, u16)>,
-}
-
-impl<G: Game> Typed<'_, G> {
-    /// Where a game starts: at a position of the archive, or after a random opening.
-    fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        let config = self.task.self_play;
-        let share = config.archived_starts;
-        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
-            return self.archive[rng.random_range(0..self.archive.len())];
-        }
-        random_opening(self.game, config.opening_plies, rng)
-    }
-}
-
-/// The games of one iteration.
+/// Games of one iteration.
 #[derive(Clone, Debug)]
 pub struct SelfPlayGames {
-    /// All positions searched, in the order of the games.
+    /// All recorded positions, in the order of the games.
     pub shard: Shard,
     /// Final outcome and number of plies of each game.
     pub ends: Vec<(Outcome, u16)>,
-    /// What it took.
+    /// Amount of work and time of the iteration.
     pub work: SelfPlayStats,
 }
 
-/// What self-play took, over all workers.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct SelfPlayStats {
-    /// Positions searched, those that are not learned from included.
-    pub positions: u64,
-    /// Simulations of the searches.
-    pub simulations: u64,
-    /// Evaluations asked for, and where the answers came from.
-    pub cache: CacheStats,
-    /// Time in the network, features and priors included; workers add up.
-    pub inference: Duration,
-    /// Time of all workers.
-    pub time: Duration,
-    /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
-    pub tree: [u64; 2],
-}
-
-impl SelfPlayStats {
-    /// Adds what another worker or iteration took.
-    pub fn add(&mut self, other: &Self) {
-        self.positions += other.positions;
-        self.simulations += other.simulations;
-        self.cache.add(&other.cache);
-        self.inference += other.inference;
-        self.time += other.time;
-        self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
-    }
-}
-
-/// Counters that other threads may read while an iteration runs.
-#[derive(Default, Debug)]
-pub struct Progress {
-    /// SelfPlayGames finished.
-    pub games: AtomicU64,
-    /// Positions searched.
-    pub positions: AtomicU64,
-}
-
-/// Plays the games of one iteration. `None` if `stop` was set before they were finished.
+/// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
 ///
 /// # Errors
-/// The weights are not those of the network.
+/// The weights do not match the network.
 pub(crate) fn play<G: Game>(
     game: &G,
     task: &Task<'_>,
@@ -154,28 +83,28 @@ struct FinishedGame {
     plies: u16,
 }
 
-/// What one worker brings home.
+/// Result of one worker.
 struct Part {
     games: Vec<FinishedGame>,
     work: SelfPlayStats,
 }
 
-/// A game being played.
+/// A game in progress.
 struct Seat<G: Game> {
     number: usize,
     rng: Stream,
     search: Mcts<G>,
     ply: u16,
-    /// Plies at which the recorded positions stood.
+    /// Ply of each recorded position.
     recorded: Vec<u16>,
-    /// The positions themselves, if some are to be archived.
+    /// States of the recorded positions; empty if no position is archived.
     visited: Vec<G::State>,
     positions: Shard,
-    /// The move is searched in full, and learned from.
+    /// Whether the current move is searched in full and recorded.
     full: bool,
     /// Simulations of the current search.
     simulations: u32,
-    /// Row of the batch in which its leaf waits.
+    /// Row of the evaluation batch that holds its leaf.
     row: usize,
 }
 
@@ -184,7 +113,7 @@ struct Worker<'a, G: Game, N> {
     typed: &'a Typed<'a, G>,
     task: &'a Task<'a>,
     spec: Spec,
-    /// Numbers of the games still to be started.
+    /// Numbers of the games that this worker has not started yet.
     numbers: N,
     seats: Vec<Seat<G>>,
     requests: Requests<G::State>,
@@ -239,8 +168,9 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         }
     }
 
-    /// Collects one leaf of every game that has to be evaluated. Leaves whose answer is known are answered, searches
-    /// that are done make their move, and finished games give their seat to the next one on the way.
+    /// Advances every game until its next leaf needs an evaluation, and adds those leaves to the batch. Leaves with a
+    /// known evaluation are answered at once, finished searches make their move, and finished games are replaced by the
+    /// next ones.
     fn gather(&mut self, progress: &Progress) {
         let mut i = 0;
         while i < self.seats.len() {
@@ -259,7 +189,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             progress.positions.fetch_add(1, Ordering::Relaxed);
             if let Some(outcome) = self.game.outcome(self.seats[i].search.state()) {
                 progress.games.fetch_add(1, Ordering::Relaxed);
-                // `remove` keeps the order of the other seats, and with it the rows of the batches.
+                // `remove` keeps the order of the other seats, and thereby the rows of the batches.
                 let over = self.seats.remove(i);
                 let (over, search) = over.finish(self.game, outcome);
                 self.finished.push(over);
@@ -272,8 +202,8 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         }
     }
 
-    /// Records the searched position, if it is to be learned from, and plays the action that the search and the
-    /// temperature choose.
+    /// Records the searched position if it was searched in full, and plays the action chosen by the search and the
+    /// temperature.
     fn record_and_move(&mut self, i: usize) {
         let (game, seat) = (self.game, &mut self.seats[i]);
         self.work.positions += 1;
@@ -298,8 +228,8 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
         seat.ply += 1;
     }
 
-    /// The next game of this worker from where it starts, with its first search begun, in the memory of a finished
-    /// one's search.
+    /// Starts this worker's next game, if there is one, and begins its first search. Reuses the memory of a finished
+    /// game's search.
     fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
         let number = self.numbers.next()?;
         let task = self.task;
@@ -338,7 +268,7 @@ impl<G: Game> Seat<G> {
         self.search.begin(&method, self.simulations, &mut self.rng);
     }
 
-    /// What the game leaves, and its search for the next one.
+    /// Returns the finished game, and its search for reuse.
     fn finish(mut self, game: &G, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
         if !self.visited.is_empty() {
@@ -350,43 +280,20 @@ impl<G: Game> Seat<G> {
     }
 }
 
-/// A running position after 0 to `most` uniformly random plies from the start, and how many they were. Openings that
-/// end the game are drawn again.
-pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
-    let mut legal = ActionList::new();
-    loop {
-        let mut state = game.start();
-        let plies = rng.random_range(0..=most);
-        for _ in 0..plies {
-            game.legal(&state, &mut legal);
-            if legal.is_empty() {
-                break;
-            }
-            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
-        }
-        if game.outcome(&state).is_none() {
-            return (state, plies);
-        }
-    }
-}
-
-/// Shares of games won by the first side, drawn, and won by the second side.
-#[must_use]
-pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
-    let share = |winner: Option<Side>| {
-        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
-    };
-    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
-}
+#[cfg(test)]
+mod recording_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{SearchConfig, SelfPlayConfig};
     use turnstone_agents::shape;
+    use turnstone_env::AnyState;
     use turnstone_env::games::mu_torere::MuTorere;
+    use turnstone_models::{NetworkConfig, Weights};
 
     #[test]
-    fn games_start_from_the_archive_and_leave_a_position_to_it() {
+    fn games_start_from_the_archive_and_add_a_position_to_it() {
         let game = MuTorere::default();
         let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
         let layout = network.layout(&shape(&game.spec())).expect("a small network");

@@ -1,4 +1,4 @@
-//! Games that networks can be trained for, of any type, and the list of them that a program knows.
+//! Object-safe interface to games that networks can be trained for, and the list of the built-in ones.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +11,12 @@ use turnstone_models::NetworkError;
 use crate::sample_game::{self, SamplePly, Sampling};
 use crate::self_play::{self, Progress, Task};
 
-/// A game of any type that networks can be trained for.
+/// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
-    /// Plays the games of one iteration of self-play. `None` if `stop` was set before they were finished.
+    /// Plays the games of one iteration of self-play. Returns `None` if `stop` was set before they were finished.
     ///
     /// # Errors
-    /// The weights are not those of the network.
+    /// The weights do not match the network.
     fn self_play(
         &self,
         task: &Task<'_>,
@@ -24,13 +24,14 @@ pub trait TrainableGame: PlayableGame {
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
 
-    /// A running position after 0 to `most` uniformly random plies from the start, and how many they were.
+    /// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over,
+    /// and the number of plies.
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16);
 
-    /// A game that a network plays against itself.
+    /// Plays a game of a network against itself.
     ///
     /// # Errors
-    /// The weights are not those of the network.
+    /// The weights do not match the network.
     fn sample_game(
         &self,
         network: &LoadedNetwork,
@@ -64,10 +65,10 @@ impl<G: Playable> TrainableGame for Erased<G> {
     }
 }
 
-/// The games that a program knows.
+/// List of the games available to a program.
 pub type Games = turnstone_env::Games<dyn TrainableGame>;
 
-/// The row of a game in a list of games.
+/// Entry of a game for the list of games.
 #[must_use]
 pub fn row<G: Playable>() -> Row<dyn TrainableGame> {
     Row { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }

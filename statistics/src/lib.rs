@@ -1,8 +1,9 @@
-//! What the results of games say about strength: score, Elo and their intervals, sequential tests, joint ratings.
+//! Statistics of match results: scores, Elo differences with intervals, sequential tests, joint ratings.
 //!
-//! The unit is the pair: two games from the same opening with seats swapped, worth 0, 1/2, 1, 3/2 or 2 points. Games of
-//! a pair depend on each other through their opening, pairs do not. Elo always means the expected share of the points
-//! of a pair, `1 / (1 + 10^(-d / 400))` at difference `d`, so that the numbers of a match and of a joint rating agree.
+//! The unit of observation is the pair: two games from the same opening with the seats swapped, which yield 0, 1/2, 1,
+//! 3/2 or 2 points together. The games of a pair depend on each other through their opening; pairs are independent. Elo
+//! always refers to the expected share of a pair's points, `1 / (1 + 10^(-d / 400))` at difference `d`, so that the
+//! numbers of a match and of a joint rating agree.
 
 mod pentanomial;
 mod sprt;
@@ -14,19 +15,19 @@ pub use pentanomial::{MatchScore, Pentanomial};
 pub use rating::{Pairing, Ratings};
 pub use sprt::{Decision, Sprt, SprtError, SprtState};
 
-/// Two-sided 95 % of the normal distribution.
+/// Two-sided 95 % quantile of the standard normal distribution.
 pub const Z95: f64 = 1.959_963_985;
 
 /// Elo per unit of log-odds, `400 / ln 10`.
 const ELO: f64 = 173.717_792_761_240_93;
 
-/// Elo difference that an expected score stands for: `400 log10(s / (1 - s))`; infinite at 0 and 1.
+/// Elo difference of an expected score: `400 log10(s / (1 - s))`; infinite at 0 and 1.
 #[must_use]
 pub fn elo_of(score: f64) -> f64 {
     ELO * (score / (1.0 - score)).ln()
 }
 
-/// Expected score at an Elo difference: the inverse of [`elo_of`].
+/// Expected score at an Elo difference; the inverse of [`elo_of`].
 #[must_use]
 pub fn score_of(elo: f64) -> f64 {
     1.0 / (1.0 + (-elo / ELO).exp())
@@ -41,14 +42,14 @@ fn normal(z: f64) -> f64 {
     if z < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// The standard normal value that is as extreme as Student's `t` with so many degrees of freedom (Wallace, 1959), to
-/// 1 % from 4 degrees on.
+/// Standard normal value with the same tail probability as Student's `t` with `freedom` degrees of freedom, to 1 % from
+/// 4 degrees on (Wallace, 1959).
 fn normal_of_student(t: f64, freedom: f64) -> f64 {
     let z = (freedom * (t * t / freedom).ln_1p()).sqrt() * (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0);
     z.copysign(t)
 }
 
-/// Two-sided 95 % of Student's distribution: the inverse of [`normal_of_student`].
+/// Two-sided 95 % quantile of Student's t distribution; the inverse of [`normal_of_student`].
 fn student95(freedom: f64) -> f64 {
     let z = Z95 * (8.0 * freedom + 3.0) / (8.0 * freedom + 1.0);
     (freedom * (z * z / freedom).exp_m1()).sqrt()

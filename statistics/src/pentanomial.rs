@@ -1,15 +1,15 @@
-//! Pairs of games counted by their points: score, variance, intervals and likelihood.
+//! Counts of game pairs by their points: score, variance, intervals and likelihood.
 
 use std::array;
 use std::iter::Sum;
 
 use super::{elo_of, normal, normal_of_student, student95};
 
-/// How many pairs brought 0, 1/2, 1, 3/2 and 2 points.
+/// Counts of the pairs that yielded 0, 1/2, 1, 3/2 and 2 points.
 ///
-/// Nothing is assumed of the five probabilities, so draws, decided openings and the advantage of a seat are all in the
-/// counts. What a mean score explains of them is measured by [`Self::deviance`], on which interval, likelihood of
-/// superiority and the sequential test stand.
+/// Makes no assumption about the five probabilities: draws, decided openings and the advantage of a seat are all part
+/// of the counts. The intervals, the likelihood of superiority and the sequential test are derived from
+/// [`Self::deviance`], which measures how well a mean score explains the counts.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -17,21 +17,21 @@ pub struct Pentanomial {
     counts: [usize; 5],
 }
 
-/// What the pairs of two agents say, for the first of them.
+/// Match result between two agents, from the first agent's point of view.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MatchScore {
-    /// Pairs by the points that they brought.
+    /// Pairs by their points.
     pub pairs: Pentanomial,
     /// Share of the points, 0..=1.
     pub score: f64,
     /// 95 % interval of the expected score.
     pub score_interval: [f64; 2],
-    /// Elo difference that the score stands for; infinite if all was won or lost (`null` in JSON).
+    /// Elo difference of the score; infinite if all points were won or lost (`null` in JSON).
     pub elo: f64,
     /// 95 % interval of the Elo difference.
     pub elo_interval: [f64; 2],
-    /// Likelihood of superiority, 0..=1: how sure it is that the expected score is above one half.
+    /// Likelihood of superiority, 0..=1: confidence that the expected score is above one half.
     pub los: f64,
 }
 
@@ -48,31 +48,31 @@ impl Sum for Pentanomial {
 }
 
 impl Pentanomial {
-    /// Counts a pair by the results of its two games, each 1 for a win, 0 for a draw, -1 for a loss.
+    /// Counts a pair by the results of its two games, each 1 for a win, 0 for a draw and -1 for a loss.
     pub fn add(&mut self, results: [i8; 2]) {
         self.counts[(results[0] + results[1] + 2) as usize] += 1;
     }
 
-    /// The counts, from the pairs without a point to those won twice.
+    /// Number of pairs with 0, 1/2, 1, 3/2 and 2 points.
     #[must_use]
     pub fn counts(&self) -> [usize; 5] {
         self.counts
     }
 
-    /// Pairs counted.
+    /// Number of pairs.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// The same pairs as the opponent sees them.
+    /// The same pairs from the opponent's point of view.
     #[must_use]
     pub fn swapped(mut self) -> Self {
         self.counts.reverse();
         self
     }
 
-    /// Share of the points, 0..=1; one half if there is no pair.
+    /// Share of the points, 0..=1; one half without pairs.
     #[must_use]
     pub fn score(&self) -> f64 {
         if self.pairs() == 0 {
@@ -82,8 +82,8 @@ impl Pentanomial {
         }
     }
 
-    /// Variance of the share of the points of one pair, `sum of p_i (s_i - s)^2` over the observed shares `p_i` of pairs
-    /// with score `s_i` and their mean `s`; 0 if there is no pair.
+    /// Variance of one pair's share of the points, `sum of p_i (s_i - s)^2` with the observed frequency `p_i` of pairs
+    /// with score `s_i`, and their mean `s`; 0 without pairs.
     #[must_use]
     pub fn variance(&self) -> f64 {
         self.squares_around(self.score()) / self.size().max(1.0)
@@ -94,11 +94,11 @@ impl Pentanomial {
         self.terms().map(|(count, share)| count * (share - mean).powi(2)).sum()
     }
 
-    /// Twice the logarithm of how much likelier the counts are at best than at best with expected score `mean`, both
-    /// over all distributions on the five scores (Owen, *Empirical Likelihood*, 2001, 2.9; the generalised likelihood
-    /// ratio of Van den Bergh for fishtest). With the multiplier `x` of the constraint it is
-    /// `2 max over x of sum of n_i ln(1 + x (s_i - mean))`, where no factor may be negative, also those of scores not
-    /// seen: what has not happened yet may still have a probability.
+    /// Twice the logarithm of the ratio between the greatest likelihood of the counts and their greatest likelihood
+    /// with expected score `mean`, both over all distributions on the five scores (Owen, *Empirical Likelihood*, 2001,
+    /// 2.9; the generalised likelihood ratio of Van den Bergh for fishtest). With the multiplier `x` of the constraint
+    /// it is `2 max over x of sum of n_i ln(1 + x (s_i - mean))`, where no factor may be negative, including those of
+    /// scores that were not observed, as these may have a positive probability too.
     #[must_use]
     pub fn deviance(&self, mean: f64) -> f64 {
         let score = self.score();
@@ -113,8 +113,8 @@ impl Pentanomial {
         2.0 * pairs.seen().map(|(count, share)| count * (x * (share - mean)).ln_1p()).sum::<f64>()
     }
 
-    /// The `x` of [`Self::deviance`] for a mean below the score, between 0 and `1 / mean`: Newton's method on the slope,
-    /// which falls, kept within ever closer bounds.
+    /// The multiplier `x` of [`Self::deviance`] for a mean below the score, between 0 and `1 / mean`. Newton's method
+    /// on the slope, which is decreasing, with bisection where a step would leave the bracket.
     fn multiplier(&self, mean: f64) -> f64 {
         let [mut low, mut high] = [0.0, 1.0 / mean];
         let slope = |x: f64| {
@@ -140,8 +140,9 @@ impl Pentanomial {
         x
     }
 
-    /// 95 % interval of the expected score: the means whose deviance is at most the square of Student's quantile. It lies
-    /// within 0..=1 and is wide where little is known: one pair says nothing, ten that were all won twice give 0.77 to 1.
+    /// 95 % interval of the expected score: the means whose deviance is at most the squared 95 % quantile of Student's
+    /// t distribution. It lies within 0..=1 and is wide for few pairs: 0 to 1 for one pair, 0.77 to 1 for ten pairs won
+    /// twice.
     #[must_use]
     pub fn score_interval(&self) -> [f64; 2] {
         [self.lower_end(), 1.0 - self.swapped().lower_end()]
@@ -160,7 +161,7 @@ impl Pentanomial {
         f64::midpoint(low, high)
     }
 
-    /// Elo difference that the score stands for; infinite if all was won or lost.
+    /// Elo difference of the score; infinite if all points were won or lost.
     #[must_use]
     pub fn elo(&self) -> f64 {
         elo_of(self.score())
@@ -172,15 +173,16 @@ impl Pentanomial {
         self.score_interval().map(elo_of)
     }
 
-    /// Likelihood of superiority: how sure it is, 0..=1, that the expected score is above one half. Student's probability
-    /// of the signed root of the deviance at one half, so that at 97.5 % one half leaves the interval.
+    /// Likelihood of superiority, 0..=1: confidence that the expected score is above one half. It is Student's
+    /// probability of the signed root of the deviance at one half, so that it exceeds 97.5 % where the interval
+    /// excludes one half.
     #[must_use]
     pub fn superiority(&self) -> f64 {
         let root = self.deviance(0.5).sqrt().copysign(self.score() - 0.5);
         normal(normal_of_student(root, (self.size() - 1.0).max(1.0)))
     }
 
-    /// All of this at once.
+    /// Computes the score, its intervals and the likelihood of superiority.
     #[must_use]
     pub fn estimate(self) -> MatchScore {
         MatchScore {
@@ -197,7 +199,7 @@ impl Pentanomial {
         self.pairs() as f64
     }
 
-    /// Counts and scores, 0..=1.
+    /// Counts with their scores, 0..=1.
     fn terms(&self) -> impl Iterator<Item = (f64, f64)> {
         self.counts.iter().zip(0..5u8).map(|(&count, points)| (count as f64, f64::from(points) / 4.0))
     }
@@ -216,9 +218,9 @@ mod tests {
         (value - expected).abs() < 1e-9
     }
 
-    /// Ten pairs: 1 without a point, 1 with a half, 3 with one, 1 with three halves, 4 won twice. By hand, in points of
-    /// a pair: 0 + 1/2 + 3 + 3/2 + 8 = 13 of 20, mean 1.3; squares around it 1 * 1.69 + 1 * 0.64 + 3 * 0.09 + 1 * 0.04
-    /// + 4 * 0.49 = 4.6, variance 0.46. As shares of 2 points: 0.65, and 0.46 / 4 = 0.115.
+    /// Ten pairs: 1 without a point, 1 with 1/2, 3 with 1, 1 with 3/2, 4 won twice. By hand, in points of a pair: 0 +
+    /// 1/2 + 3 + 3/2 + 8 = 13 of 20, mean 1.3; squares around it 1 * 1.69 + 1 * 0.64 + 3 * 0.09 + 1 * 0.04 + 4 * 0.49 =
+    /// 4.6, variance 0.46. As shares of 2 points: 0.65, and 0.46 / 4 = 0.115.
     #[test]
     fn a_worked_example() {
         let pairs = Pentanomial::from([1, 1, 3, 1, 4]);
@@ -237,10 +239,10 @@ mod tests {
         assert_eq!(pairs.counts(), [1, 1, 2, 1, 1]);
     }
 
-    /// Pairs won twice or lost twice are throws of a coin, whose deviance is known:
-    /// `2 (n_1 ln(p / s) + n_0 ln((1 - p) / (1 - s)))` with observed share `p`.
+    /// Pairs won twice or lost twice follow a binomial distribution, whose deviance is known: `2 (n_1 ln(p / s) + n_0
+    /// ln((1 - p) / (1 - s)))` with observed share `p`.
     #[test]
-    fn the_deviance_of_a_coin() {
+    fn the_deviance_of_a_binomial_distribution() {
         let pairs = Pentanomial::from([12, 0, 0, 0, 28]);
         for mean in [0.05f64, 0.5, 0.699, 0.7, 0.71, 0.99] {
             let known = 2.0 * (28.0 * (0.7 / mean).ln() + 12.0 * (0.3 / (1.0 - mean)).ln());
@@ -252,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Counts all of one kind: what has not been seen takes the rest of the probability, as little as the mean allows.
+    /// All counts of one kind: the scores that were not observed get as little probability as the mean allows.
     #[test]
     fn the_deviance_of_a_sweep() {
         assert!(close(Pentanomial::from([0, 0, 0, 0, 10]).deviance(0.8), -20.0 * 0.8f64.ln()));
@@ -262,7 +264,7 @@ mod tests {
 
     /// The constrained maximum, against a search over all distributions on three scores.
     #[test]
-    fn the_deviance_is_the_best_there_is() {
+    fn the_deviance_is_the_constrained_maximum() {
         let (counts, mean) = ([0.0, 3.0, 5.0, 0.0, 9.0], 0.55);
         let best = (1..10_000).map(|step| {
             // p_1 / 4 + p_2 / 2 + p_4 = mean and p_1 + p_2 + p_4 = 1.
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_honest_where_little_is_known() {
+    fn intervals_are_wide_for_few_pairs() {
         let interval = |counts: [usize; 5]| Pentanomial::from(counts).score_interval();
         assert_eq!(interval([0; 5]), [0.0, 1.0]);
         assert_eq!(interval([0, 0, 1, 0, 0]), [0.0, 1.0]);
@@ -301,7 +303,7 @@ mod tests {
     #[test]
     fn superiority() {
         assert_eq!(Pentanomial::default().superiority(), Pentanomial::from([3, 1, 5, 1, 3]).superiority());
-        // Where the interval just leaves one half out.
+        // The first count at which the interval excludes one half.
         let counts = (0..50).map(|more| Pentanomial::from([20, 0, 10, 0, 20 + more]));
         let edge = counts.into_iter().find(|pairs| pairs.score_interval()[0] > 0.5).expect("more wins");
         assert!((0.975..0.98).contains(&edge.superiority()), "{edge:?}");

@@ -1,47 +1,49 @@
-//! Ratings of any number of agents on one scale, from the pairs that they played with each other.
+//! Joint ratings of any number of agents on one Elo scale, from the pairs that they played with each other.
 
 use super::{ELO, Pentanomial, Z95, normal};
 
-/// The pairs between two agents.
+/// Pairs between two agents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pairing {
-    /// The agents' numbers.
+    /// Indices of the agents.
     pub agents: [usize; 2],
-    /// Their pairs as the first of them sees them.
+    /// Their pairs, from the first agent's point of view.
     pub pairs: Pentanomial,
 }
 
-/// Ratings on the Elo scale and how sure they are.
+/// Ratings on the Elo scale with their covariance.
 ///
 /// The model is that of Bradley and Terry (1952): the expected score of `i` against `j` is that of the Elo difference
-/// of their ratings. A draw is half a win. The ratings are those that make the scores likeliest, which is the same as
-/// that every agent's expected points are those that it made. As only the mean is modelled, draws and openings need no
-/// parameter, and ratings agree with the Elo of a match; models with one for draws (Davidson, 1970; Rao and Kupper, 1967)
-/// have ratings that do not: with half of all games drawn a difference of 200 in Davidson's is a score of 64 %, Elo 100.
-/// The price is that the likelihood does not know how much the points of a pair vary. So the covariance is the one that
-/// holds whatever they do (White, 1982; for scores between 0 and 1, Papke and Wooldridge, 1996): `H^-1 M H^-1`, with the
-/// Fisher information `H` and the variance `M` of its gradient as observed over the pairs.
+/// of their ratings. A draw counts as half a win. The ratings maximise the likelihood of the scores, which is
+/// equivalent to every agent's expected points being those that it made. As only the mean is modelled, draws and
+/// openings need no parameter, and ratings agree with the Elo of a match; models with a parameter for draws (Davidson,
+/// 1970; Rao and Kupper, 1967) yield ratings that do not: with half of all games drawn, a difference of 200 in
+/// Davidson's model is a score of 64 %, Elo 100. In return, the likelihood contains no information about the variance
+/// of a pair's points. The covariance is therefore the robust one, which is valid for any variance (White, 1982; for
+/// scores between 0 and 1, Papke and Wooldridge, 1996): `H^-1 M H^-1`, with the Fisher information `H` and the variance
+/// `M` of its gradient as observed over the pairs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ratings {
     elo: Vec<f64>,
-    /// Row by row, in Elo squared; 0 for anchors.
+    /// Covariance matrix by rows, in Elo squared; 0 for anchors.
     covariance: Vec<Vec<f64>>,
 }
 
-/// Pairs, drawn, that are added to what each agent played, shared out among its opponents: a clean sweep stays finite.
+/// Number of drawn pairs that are added for each agent, divided among its opponents; keeps the rating of a clean sweep
+/// finite.
 const DRAWN_PAIRS: f64 = 0.5;
-/// Variance that half a pair between equals adds to what was observed, if both its games have the same winner.
+/// Variance added to the observed one: that of half a pair between equal agents in which one player wins both games.
 const DOUBT: f64 = 0.125;
-/// Standard deviation of a normal prior, in log-odds (about 3,500 Elo): agents without a common opponent get ratings,
-/// with intervals that say that nothing is known.
+/// Standard deviation of the normal prior, in log-odds (about 3,500 Elo). It gives ratings to agents without a common
+/// opponent, with intervals wide enough to show that nothing is known.
 const PRIOR_DEVIATION: f64 = 20.0;
 
 impl Ratings {
-    /// The ratings of `anchors.len()` agents. Those with an anchor keep this rating, in Elo, and the others are on its
-    /// scale; intervals then hold for true anchors. Without any the mean of all is 0.
+    /// Fits the ratings of `anchors.len()` agents. Agents with an anchor keep this rating, in Elo, and the others are
+    /// on its scale, with intervals that take the anchors as exact. Without anchors the mean of all ratings is 0.
     ///
     /// # Panics
-    /// If a pairing names an agent that is not there, or one agent twice.
+    /// If a pairing has an index that is out of range, or the same agent twice.
     #[must_use]
     pub fn new(pairings: &[Pairing], anchors: &[Option<f64>]) -> Self {
         assert!(pairings.iter().all(|p| p.agents[0] != p.agents[1] && p.agents.iter().all(|&i| i < anchors.len())));
@@ -64,13 +66,13 @@ impl Ratings {
         Self { elo, covariance }
     }
 
-    /// An agent's rating.
+    /// Rating of an agent, in Elo.
     #[must_use]
     pub fn elo(&self, agent: usize) -> f64 {
         self.elo[agent]
     }
 
-    /// An agent's place, from 1; of equals the first has the better one.
+    /// Rank of an agent, from 1; of equal ratings the lower index ranks first.
     #[must_use]
     pub fn rank(&self, agent: usize) -> usize {
         let better =
@@ -78,28 +80,28 @@ impl Ratings {
         1 + (0..self.elo.len()).filter(|&other| better(other)).count()
     }
 
-    /// The agent of the next place.
+    /// The agent that ranks directly below, if there is one.
     #[must_use]
     pub fn next(&self, agent: usize) -> Option<usize> {
         let next = self.rank(agent) + 1;
         (0..self.elo.len()).find(|&other| self.rank(other) == next)
     }
 
-    /// 95 % interval of an agent's rating.
+    /// 95 % interval of an agent's rating, in Elo.
     #[must_use]
     pub fn interval(&self, agent: usize) -> [f64; 2] {
         around(self.elo[agent], self.covariance[agent][agent])
     }
 
-    /// How much stronger the first agent is than the second, in Elo, with its 95 % interval. It is more certain than the
-    /// two ratings' own intervals suggest, which share the doubt about the common zero.
+    /// Difference of the first agent's rating to the second's, in Elo, with its 95 % interval. This interval is
+    /// narrower than the intervals of the two ratings suggest, as these include the uncertainty of the common zero.
     #[must_use]
     pub fn difference(&self, a: usize, b: usize) -> (f64, [f64; 2]) {
         let elo = self.elo[a] - self.elo[b];
         (elo, around(elo, self.variance_between(a, b)))
     }
 
-    /// Likelihood of superiority: how sure it is, 0..=1, that the first agent is stronger than the second.
+    /// Likelihood of superiority, 0..=1: confidence that the first agent is stronger than the second.
     #[must_use]
     pub fn superiority(&self, a: usize, b: usize) -> f64 {
         let error = self.variance_between(a, b).sqrt();
@@ -116,7 +118,7 @@ fn around(elo: f64, variance: f64) -> [f64; 2] {
     [elo - reach, elo + reach]
 }
 
-/// The drawn pairs added to each pairing.
+/// Number of drawn pairs added to each pairing.
 fn added(pairings: &[Pairing], agents: usize) -> Vec<f64> {
     let mut opponents = vec![0.0; agents];
     pairings.iter().flat_map(|pairing| pairing.agents).for_each(|agent| opponents[agent] += 1.0);
@@ -124,7 +126,7 @@ fn added(pairings: &[Pairing], agents: usize) -> Vec<f64> {
     pairings.iter().map(|Pairing { agents: [a, b], .. }| share(*a) + share(*b)).collect()
 }
 
-/// Moves the zero to the mean of all ratings, which takes the doubt about it out of the covariance.
+/// Shifts the ratings to mean 0, which removes the uncertainty of the zero from the covariance.
 fn centred(theta: &mut [f64], covariance: &mut [Vec<f64>]) {
     let size = theta.len().max(1) as f64;
     let mean = theta.iter().sum::<f64>() / size;
@@ -136,18 +138,18 @@ fn centred(theta: &mut [f64], covariance: &mut [Vec<f64>]) {
     }
 }
 
-/// The likelihood to be climbed, in log-odds.
+/// The likelihood to be maximised, in log-odds.
 struct Fit<'a> {
     pairings: &'a [Pairing],
-    /// Drawn pairs added to each pairing.
+    /// Number of drawn pairs added to each pairing.
     added: Vec<f64>,
     free: Vec<bool>,
     centre: f64,
 }
 
 impl Fit<'_> {
-    /// Newton's method. The step's length is the one at which likelihoods of this kind are sure to rise (Sun and
-    /// Tran-Dinh, 2019, generalised self-concordance).
+    /// Maximises the likelihood by Newton's method, with damped steps under which likelihoods of this kind are certain
+    /// to increase (generalised self-concordance; Sun and Tran-Dinh, 2019).
     fn climb(&self, theta: &mut [f64]) {
         for _ in 0..200 {
             let root = Cholesky::new(self.matrix(theta, |_, weight, p| weight * p * (1.0 - p)));
@@ -174,9 +176,9 @@ impl Fit<'_> {
         gradient
     }
 
-    /// Sum over the pairings of a weight times the square of `e_a - e_b`, and the prior's share; anchors, which do not
-    /// move, have rows of the unit matrix. `weight` is told the pairing, its pairs with the added ones, and the score
-    /// expected.
+    /// Sum over the pairings of a weight times the square of `e_a - e_b`, plus the prior's precision; anchors, which
+    /// are fixed, have rows of the unit matrix. The arguments of `weight` are the pairing, its number of pairs
+    /// including the added ones, and its expected score.
     fn matrix(&self, theta: &[f64], weight: impl Fn(&Pairing, f64, f64) -> f64) -> Vec<Vec<f64>> {
         let mut matrix = vec![vec![0.0; theta.len()]; theta.len()];
         for (pairing, added) in self.pairings.iter().zip(&self.added) {
@@ -194,8 +196,9 @@ impl Fit<'_> {
         matrix
     }
 
-    /// `H^-1 M H^-1`. How much the pairs of a pairing vary, compared with the most that they could, is observed and
-    /// shrunk to the most by what half a pair between equals would say: few pairs or a clean sweep do not look certain.
+    /// `H^-1 M H^-1`. The dispersion of a pairing is the variance of its pairs relative to the greatest possible one.
+    /// The observed dispersion is shrunk towards 1 by [`DOUBT`], so that few pairs or a clean sweep do not look
+    /// certain.
     fn covariance(&self, theta: &[f64]) -> Vec<Vec<f64>> {
         let root = Cholesky::new(self.matrix(theta, |_, weight, p| weight * p * (1.0 - p)));
         let spread = self.matrix(theta, |pairing, weight, p| {
@@ -203,7 +206,7 @@ impl Fit<'_> {
             let dispersion = (pairing.pairs.squares_around(p) + DOUBT) / (most + DOUBT);
             dispersion * weight * p * (1.0 - p)
         });
-        // H^-1 M, whose rows are columns of M H^-1 as both are symmetric.
+        // H^-1 M; its rows are columns of M H^-1 as both matrices are symmetric.
         let half: Vec<Vec<f64>> = spread.into_iter().map(|row| root.solve(row)).collect();
         let transposed = (0..theta.len()).map(|i| half.iter().map(|row| row[i]).collect());
         let mut covariance: Vec<Vec<f64>> = transposed.map(|row| root.solve(row)).collect();
@@ -218,7 +221,7 @@ fn expected(theta: &[f64], [a, b]: [usize; 2]) -> f64 {
     1.0 / (1.0 + (theta[b] - theta[a]).exp())
 }
 
-/// A symmetric, positive definite matrix as the product of a triangle and its mirror image.
+/// Cholesky decomposition of a symmetric, positive definite matrix.
 struct Cholesky(Vec<Vec<f64>>);
 
 impl Cholesky {
@@ -232,7 +235,7 @@ impl Cholesky {
         Self(matrix)
     }
 
-    /// The `x` whose product with the matrix is `values`.
+    /// Solves for the `x` whose product with the matrix is `values`.
     fn solve(&self, mut values: Vec<f64>) -> Vec<f64> {
         let (root, size) = (&self.0, values.len());
         for i in 0..size {
@@ -275,7 +278,7 @@ mod tests {
         assert!((ratings.superiority(0, 1) - one.pairs.superiority()).abs() < 0.01);
     }
 
-    /// Scores of exactly 10/11 and 100/101 stand for 400 and 800 Elo, so nothing has to be compromised.
+    /// Scores of exactly 10/11 and 100/101 are 400 and 800 Elo, so that all three pairings agree.
     #[test]
     fn ratings_add_up_along_a_chain() {
         let pairings = [
@@ -301,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_nothing_links_have_intervals_that_say_so() {
+    fn unconnected_agents_have_wide_intervals() {
         let ratings = Ratings::new(&[pairing(0, 1, [1, 2, 3, 2, 1])], &[None, None, None]);
         let (_, [low, high]) = ratings.difference(0, 2);
         assert!(low < -4000.0 && high > 4000.0, "{low} {high}");

@@ -1,21 +1,21 @@
-//! The statistics on simulated players whose strength is known: intervals must hold it, tests keep to their error rates.
+//! Tests of the statistics on simulated players of known strength: coverage of the intervals, error rates of the tests.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Stream;
 
 use super::{Decision, Pairing, Pentanomial, Ratings, Sprt, elo_of, score_of};
 
-/// Matches simulated of each kind.
+/// Simulated matches per setting.
 const MATCHES: u64 = 2000;
 
-/// How pairs come about between players of a known expected score.
+/// Model of the pairs between two players with a known expected score.
 #[derive(Clone, Copy, Debug)]
 struct Games {
-    /// How many of the games are drawn that could be, 0..=1.
+    /// Share of draws, 0..=1, relative to the most that the expected score allows.
     draws: f64,
-    /// Share of openings that the first seat wins whoever sits there: the games of such a pair are won once each.
+    /// Share of openings that the first seat always wins: each player wins one game of such a pair.
     decided: f64,
-    /// What the first seat adds to a player's expected score in the other openings.
+    /// Amount that the first seat adds to a player's expected score in the other openings.
     seat: f64,
 }
 
@@ -27,7 +27,7 @@ const KINDS: [Games; 3] = [
 ];
 
 impl Games {
-    /// A pair in which a player's expected share of the points is exactly `score`.
+    /// Draws the results of a pair in which a player's expected share of the points is exactly `score`.
     fn pair(&self, score: f64, rng: &mut Stream) -> [i8; 2] {
         if rng.random_bool(self.decided) {
             return [1, -1];
@@ -55,13 +55,13 @@ fn rng(kind: usize, number: u64) -> Stream {
     Stream::seed_from_u64(7 << 48 | (kind as u64) << 40 | number)
 }
 
-/// The share of simulated matches in which something held.
+/// Share of the simulated matches in which `held` returns true.
 fn share(mut held: impl FnMut(u64) -> bool) -> f64 {
     (0..MATCHES).filter(|&number| held(number)).count() as f64 / MATCHES as f64
 }
 
 #[test]
-fn the_interval_of_a_match_holds_the_truth_in_95_of_100() {
+fn match_intervals_cover_the_true_elo_in_95_of_100() {
     for (kind, games) in KINDS.iter().enumerate() {
         for elo in [0.0, 100.0, 200.0, 300.0] {
             for count in [50, 200, 500] {
@@ -77,20 +77,21 @@ fn the_interval_of_a_match_holds_the_truth_in_95_of_100() {
 }
 
 #[test]
-fn joint_ratings_hold_the_truth_in_95_of_100() {
+fn joint_rating_intervals_cover_the_true_elo_in_95_of_100() {
     const CLOSE: [f64; 4] = [-150.0, -50.0, 50.0, 150.0];
     const ANCHORS: [Option<f64>; 4] = [Some(-150.0), None, Some(50.0), None];
     for games in &KINDS {
         check_ratings(games, 50, &CLOSE, &[None; 4]);
         check_ratings(games, 100, &CLOSE, &ANCHORS);
     }
-    // Meetings that are mostly clean sweeps.
+    // Pairings that are mostly clean sweeps.
     const FAR: [f64; 4] = [-600.0, -250.0, 200.0, 650.0];
     check_ratings(&KINDS[0], 50, &FAR, &[None; 4]);
     check_ratings(&KINDS[0], 50, &FAR, &[Some(-600.0), None, None, None]);
 }
 
-/// How often the intervals of four players' ratings, and of the differences between neighbours, hold the truth.
+/// Checks how often the intervals of four players' ratings, and of the differences between neighbours, cover the true
+/// values.
 fn check_ratings(games: &Games, count: usize, elo: &[f64; 4], anchors: &[Option<f64>; 4]) {
     let (mut own, mut between) = ([0; 4], [0; 4]);
     for number in 0..MATCHES {

@@ -1,13 +1,13 @@
-//! The sequential probability ratio test: plays on until one of two Elo differences is refuted.
+//! Sequential probability ratio test: continues until one of two Elo differences is refuted.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 use super::{Pentanomial, score_of};
 
-/// A test of `elo0` against `elo1` on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over the
-/// pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). As text
-/// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, error rates of 5 % if left out, or the numbers alone.
+/// Test of `elo0` (H0) against `elo1` (H1) on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over
+/// the pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). The text form is
+/// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, with error rates of 5 % if left out, or the numbers alone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(into = "String", try_from = "String"))]
@@ -18,7 +18,7 @@ pub struct Sprt {
     beta: f64,
 }
 
-/// What a test says so far.
+/// Decision of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -31,26 +31,26 @@ pub enum Decision {
     AcceptH1,
 }
 
-/// Where a test stands.
+/// State of a test after a number of pairs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SprtState {
-    /// The test.
+    /// Hypotheses and error rates.
     pub test: Sprt,
-    /// Logarithm of how much likelier `elo1` makes the pairs than `elo0`.
+    /// Logarithm of the likelihood ratio of the pairs, `elo1` to `elo0`.
     pub log_likelihood_ratio: f64,
-    /// At or below the first H0 is accepted, at or above the second H1.
+    /// H0 is accepted at or below the first bound, H1 at or above the second.
     pub bounds: [f64; 2],
-    /// What follows.
+    /// Decision that follows from the ratio and the bounds.
     pub decision: Decision,
 }
 
-/// Why there is no such test.
+/// Reason why a test is not valid.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SprtError {
-    /// The text is not of the form.
+    /// The text does not have the expected form.
     Form(String),
-    /// The differences are the wrong way round, equal or not finite.
+    /// `elo0` is not below `elo1`, or one of them is not finite.
     Elo(f64, f64),
     /// An error rate is out of range.
     Rate(f64),
@@ -72,11 +72,11 @@ impl Display for SprtError {
 impl std::error::Error for SprtError {}
 
 impl Sprt {
-    /// A test that accepts `elo1` with a chance of at most `alpha` where `elo0` is the truth, and `elo0` with a chance of
-    /// at most `beta` where `elo1` is.
+    /// Creates a test that accepts `elo1` with probability at most `alpha` if the true difference is `elo0`, and `elo0`
+    /// with probability at most `beta` if it is `elo1`.
     ///
     /// # Errors
-    /// The differences do not rise, or a rate is not above 0 and below 1/2.
+    /// `elo0` is not below `elo1`, one of them is not finite, or an error rate is not above 0 and below 1/2.
     pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Self, SprtError> {
         if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
             return Err(SprtError::Elo(elo0, elo1));
@@ -87,21 +87,21 @@ impl Sprt {
         }
     }
 
-    /// Logarithm of how much likelier the pairs are at best if the difference is `elo1` than if it is `elo0`.
+    /// Logarithm of the generalised likelihood ratio of the pairs, `elo1` to `elo0`.
     #[must_use]
     pub fn log_likelihood_ratio(&self, pairs: &Pentanomial) -> f64 {
         (pairs.deviance(score_of(self.elo0)) - pairs.deviance(score_of(self.elo1))) / 2.0
     }
 
-    /// Where the test ends: `ln beta` and `-ln alpha`. That the ratio ever gets there wrongly has at most these
-    /// probabilities (Ville, 1939). Wald's own `ln(beta / (1 - alpha))` and `ln((1 - beta) / alpha)` end a test 2 % earlier
-    /// and keep to the sum of the two.
+    /// Bounds that end the test: `ln beta` and `-ln alpha`. These probabilities limit the chance that the ratio ever
+    /// reaches the wrong bound (Ville, 1939). Wald's own `ln(beta / (1 - alpha))` and `ln((1 - beta) / alpha)` end a
+    /// test 2 % earlier, but limit only the sum of the two error rates.
     #[must_use]
     pub fn bounds(&self) -> [f64; 2] {
         [self.beta.ln(), -self.alpha.ln()]
     }
 
-    /// What the pairs so far say.
+    /// State of the test after these pairs.
     #[must_use]
     pub fn state(&self, pairs: &Pentanomial) -> SprtState {
         let (ratio, bounds) = (self.log_likelihood_ratio(pairs), self.bounds());
@@ -113,8 +113,8 @@ impl Sprt {
         SprtState { test: *self, log_likelihood_ratio: ratio, bounds, decision }
     }
 
-    /// The decision after these pairs. For a match that does not depend on scheduling, ask after every pair in the
-    /// order of their numbers and stop at the first decision.
+    /// Decision after these pairs. For a match that does not depend on scheduling, ask after every pair in the order of
+    /// their numbers and stop at the first decision.
     #[must_use]
     pub fn decide(&self, pairs: &Pentanomial) -> Decision {
         self.state(pairs).decision
@@ -122,7 +122,7 @@ impl Sprt {
 }
 
 impl SprtState {
-    /// The test in words.
+    /// Hypotheses and error rates in words.
     #[must_use]
     pub fn hypotheses(&self) -> String {
         let Sprt { elo0, elo1, alpha, beta } = self.test;
@@ -178,7 +178,7 @@ impl Display for Decision {
     }
 }
 
-/// The decision and how far it is, without the hypotheses.
+/// Decision with the ratio and its bounds, without the hypotheses.
 impl Display for SprtState {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (ratio, [low, high]) = (self.log_likelihood_ratio, self.bounds);
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(test.decide(&[200, 500, 900, 300, 100].into()), Decision::AcceptH0);
     }
 
-    /// The normal approximation that fishtest's page explains: `n (s1 - s0) (2 s - s0 - s1) / (2 variance)`.
+    /// The normal approximation described by fishtest's documentation: `n (s1 - s0) (2 s - s0 - s1) / (2 variance)`.
     #[test]
     fn the_ratio_is_near_its_normal_approximation() {
         let (test, pairs) =
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_make_no_sense() {
+    fn invalid_tests_are_refused() {
         assert_eq!(Sprt::new(5.0, 5.0, 0.05, 0.05), Err(SprtError::Elo(5.0, 5.0)));
         assert_eq!(Sprt::new(0.0, f64::NAN, 0.05, 0.05).map_err(|error| error.to_string().contains("NaN")), Err(true));
         assert_eq!(Sprt::new(0.0, 5.0, 0.5, 0.05), Err(SprtError::Rate(0.5)));

@@ -1,4 +1,4 @@
-//! The run's configuration: a strict TOML file, every key range-checked, every default here.
+//! Configuration of a run: a strict TOML file whose keys all have a default and a checked range.
 
 mod arena;
 mod learn;
@@ -22,7 +22,7 @@ use turnstone_selfplay::config::within;
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
 
-/// What is wrong with a configuration, in one line that names the key.
+/// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{file}: {fault}")]
 pub struct ConfigError {
@@ -30,44 +30,44 @@ pub struct ConfigError {
     fault: String,
 }
 
-/// All that decides a training run.
+/// Configuration of a training run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The seed of all random streams.
+    /// Seed of all random streams.
     #[serde(default)]
     pub seed: u64,
-    /// `name` and the game's parameters.
+    /// `[game]`: the key `name` and the game's parameters.
     pub game: toml::Table,
-    /// The network.
+    /// `[net]`: kind and size of the network.
     #[serde(default)]
     pub net: NetworkConfig,
-    /// The tree search of self-play.
+    /// `[search]`: the tree search of self-play.
     #[serde(default)]
     pub search: SearchConfig,
-    /// Self-play.
+    /// `[self_play]`: games, workers and openings.
     #[serde(default)]
     pub self_play: SelfPlayConfig,
-    /// The learner.
+    /// `[learn]`: learner and replay window.
     #[serde(default)]
     pub learn: LearnConfig,
-    /// Matches during training.
+    /// `[arena]`: matches during training.
     #[serde(default)]
     pub arena: ArenaConfig,
-    /// Length of the run and its files.
+    /// `[run]`: length of the run and its checkpoints.
     #[serde(default)]
     pub run: RunConfig,
 }
 
-/// `[run]`: length of the run and its files.
+/// `[run]`: length of the run and its checkpoints.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunConfig {
-    /// Iterations of self-play and learning.
+    /// Number of iterations of self-play and learning.
     pub iterations: u64,
-    /// Steps between numbered checkpoints, which are written at the end of an iteration.
+    /// Learner steps between numbered checkpoints, which are written at the end of an iteration.
     pub checkpoint_steps: u64,
-    /// The newest numbered checkpoints that are all kept; older ones are thinned the more the older they are. 0 keeps
+    /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
     /// all.
     pub keep_checkpoints: u64,
 }
@@ -79,10 +79,10 @@ impl Default for RunConfig {
 }
 
 impl Config {
-    /// Reads and checks a file.
+    /// Reads and validates a file.
     ///
     /// # Errors
-    /// One line: the file cannot be read, is not TOML, has an unknown key or a value out of range.
+    /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
         let text =
@@ -90,10 +90,10 @@ impl Config {
         Self::parse(&text, games).map_err(|fault| ConfigError { file, fault })
     }
 
-    /// Reads and checks a file, and again with some values replaced.
+    /// Reads and validates a file, then replaces some values and validates the result.
     ///
     /// # Errors
-    /// As [`Config::read`], for the file by itself and for the result.
+    /// Those of [`Config::read`], for the file alone and for the result.
     pub fn read_with<T: DynGame + ?Sized>(
         path: &Path,
         overrides: &[Override],
@@ -107,24 +107,24 @@ impl Config {
         config.with(overrides, games).map_err(|fault| ConfigError { file, fault })
     }
 
-    /// The configuration with some values replaced.
+    /// Returns the configuration with some values replaced.
     ///
     /// # Errors
-    /// One line that names the fault, as [`Config::parse`].
+    /// Those of [`Config::parse`].
     pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
         let mut table = toml::Table::try_from(self).expect("a configuration is a table");
         if overrides.iter().any(Override::is_network_kind) {
-            // The keys of one kind are not those of another.
+            // The kinds of networks have different keys.
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
         Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?, games)
     }
 
-    /// Checks the text of a configuration.
+    /// Parses and validates a configuration.
     ///
     /// # Errors
-    /// One line that names the fault.
+    /// One line that names the key, or the line of a syntax error.
     pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
         let at_line = |error: &toml::de::Error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -141,7 +141,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The game with its parameters.
+    /// Returns the game with its parameters.
     ///
     /// # Errors
     /// One line that names the key.
@@ -149,10 +149,10 @@ impl Config {
         game_of_table(&self.game, games)
     }
 
-    /// Checks every value.
+    /// Checks the range of every value, and that network and learner fit the game.
     ///
     /// # Errors
-    /// One line that names the first key whose value is out of range.
+    /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
         within("seed", self.seed, 0, i64::MAX as u64)?;
         let game = self.game(games)?;
@@ -168,7 +168,7 @@ impl Config {
     }
 }
 
-/// The game of a `[game]` section.
+/// Makes the game of a `[game]` section.
 ///
 /// # Errors
 /// One line that names the key.
@@ -188,8 +188,7 @@ pub fn game_of_table<T: ?Sized>(section: &toml::Table, games: &Games<T>) -> Resu
     games.make(name, &params).map_err(|e| format!("game: {e}"))
 }
 
-/// Names the first key that no configuration has, and the nearest one that it may have. Keys of `[game]` are checked
-/// with the game.
+/// Rejects unknown keys; the message suggests the most similar known key. The keys of `[game]` are left to the game.
 fn check_keys(table: &toml::Table) -> Result<(), String> {
     let example = Config {
         seed: 0,
@@ -215,7 +214,7 @@ fn check_keys(table: &toml::Table) -> Result<(), String> {
     Ok(())
 }
 
-/// The default network of the kind that is asked for.
+/// Returns the default network of the configured kind.
 fn net_of_kind(table: &toml::Table) -> NetworkConfig {
     let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
     let only_kind = kind.map(|kind| toml::Table::from_iter([("kind".to_owned(), kind)]));

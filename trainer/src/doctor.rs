@@ -1,11 +1,13 @@
-//! A config examined before a night is spent on it: what it asks for, what that costs on this machine, and what looks
-//! like a slip. Nothing is written to disk.
+//! Checks of a config before training: likely mistakes, and the cost of the run on this machine in time, memory and
+//! disk space. Nothing is written to disk.
 
+mod check;
 mod measure;
 mod plan;
 mod memory;
 mod checks;
 
+pub use check::{Check, Level};
 pub use measure::{Match, Measured, SelfPlay};
 pub use plan::Plan;
 
@@ -20,85 +22,33 @@ use turnstone_agents::Agent;
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
-/// How bad a finding is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-pub enum Level {
-    /// All is well.
-    #[serde(rename = "ok")]
-    Ok,
-    /// The run works, but probably not as it is meant.
-    #[serde(rename = "warn")]
-    Warn,
-    /// The run cannot work.
-    #[serde(rename = "FAIL")]
-    Fail,
-}
-
-/// What one check found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Check {
-    /// How bad it is.
-    pub level: Level,
-    /// What was looked at.
-    pub what: &'static str,
-    /// What was found.
-    pub finding: String,
-    /// What to do about it, if anything.
-    pub advice: Option<String>,
-}
-
-/// All that was found.
+/// Results of all checks.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Diagnosis {
     /// The checks, in the order of the config's sections.
     pub checks: Vec<Check>,
-    /// How fast the parts of the run are here; absent if the config cannot be run.
+    /// Measured speeds on this machine; absent if the config is invalid.
     pub measured: Option<Measured>,
-    /// What the whole run comes to at these speeds.
+    /// Projection of the whole run at these speeds; absent if the config is invalid.
     pub plan: Option<Plan>,
 }
 
-impl Check {
-    fn ok(what: &'static str, finding: String) -> Self {
-        Self { level: Level::Ok, what, finding, advice: None }
-    }
-
-    fn warn(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Warn, what, finding, advice: Some(advice.into()) }
-    }
-
-    fn fail(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
-        Self { level: Level::Fail, what, finding, advice: Some(advice.into()) }
-    }
-
-    /// The check in one line.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let level = match self.level {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "FAIL",
-        };
-        let advice = self.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
-        format!("{level:<5}{:<11}{}{advice}", self.what, self.finding)
-    }
-}
-
 impl Diagnosis {
-    /// The diagnosis of a config that cannot be read.
+    /// Returns the diagnosis of a config that cannot be read.
     #[must_use]
     pub fn unreadable(fault: String) -> Self {
         Self { checks: vec![Check::fail("config", fault, "turnstone train would refuse it")], ..Self::default() }
     }
 
-    /// Whether some check failed.
+    /// Whether any check failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.checks.iter().any(|check| check.level == Level::Fail)
     }
 }
 
-/// Examines a config, with about `time` of self-play, learning and matches. `None` if `stop` was set before the end.
+/// Examines a config with about `time` of self-play, learning and matches. Returns `None` if `stop` was set before the
+/// end.
 ///
 /// # Errors
 /// The network cannot be built or trained.
@@ -125,8 +75,8 @@ pub fn examine(
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
 }
 
-/// The opponents of the run's matches with the games that it will play against each. The best checkpoint is as slow as
-/// the network itself, and does not count among them.
+/// Loads the opponents of the run's matches, each with the number of games that the run plays against it. Adds a failed
+/// check for each that cannot be loaded. Matches against the best checkpoint are left out of the projection.
 fn opponents(game: &dyn TrainableGame, config: &Config, checks: &mut Vec<Check>) -> Vec<(Agent, u64)> {
     let arena = &config.arena;
     let mut opponents = Vec::new();

@@ -1,4 +1,4 @@
-//! From the replay window to training batches, and the schedules of the learner.
+//! Training batches from the replay window, and the learner's schedules.
 
 use rand::RngExt;
 use turnstone_env::{Outcome, Spec};
@@ -9,7 +9,7 @@ use turnstone_agents::shape;
 use turnstone_agents::streams::Stream;
 use turnstone_selfplay::replay::{Position, Window};
 
-/// Plies left are told in units of this; more than that are told as one.
+/// Unit of the plies-left target, which is capped at 1.
 const MANY_PLIES: f32 = 100.0;
 
 /// Draws training batches from a replay window.
@@ -24,7 +24,7 @@ pub struct BatchMaker<'a> {
 }
 
 impl<'a> BatchMaker<'a> {
-    /// A maker of batches for a game of this shape.
+    /// Creates a batch maker for a game with this spec.
     #[must_use]
     pub fn new(spec: &'a Spec, config: &'a LearnConfig) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl<'a> BatchMaker<'a> {
         }
     }
 
-    /// A batch of uniformly random positions, each mapped by a random symmetry if the config says so.
+    /// Draws a batch of positions uniformly at random, each transformed by a random symmetry if the config enables it.
     pub fn draw(&mut self, window: &Window, rng: &mut Stream) -> &TrainingBatch {
         self.batch.clear();
         for _ in 0..self.config.batch {
@@ -65,7 +65,8 @@ impl<'a> BatchMaker<'a> {
     }
 }
 
-/// Probabilities of win, draw and loss for the mover: the game's result mixed with the value of the search's root.
+/// Value target: probabilities of win, draw and loss for the mover, `(1 - root_share)` times the game's result plus
+/// `root_share` times the root evaluation of the search.
 fn value_target(position: &Position<'_>, root_share: f32) -> [f32; 3] {
     let result = Outcome::by_margin(position.result.into()).value_for(position.mover);
     let played = [1, 0, -1].map(|r| f32::from(u8::from(r == result)));
@@ -74,16 +75,16 @@ fn value_target(position: &Position<'_>, root_share: f32) -> [f32; 3] {
     std::array::from_fn(|i| (1.0 - root_share) * played[i] + root_share * searched[i] / sum)
 }
 
-/// The final margin for the mover, squeezed to -1 to 1 so that a clear one is 0.76, and the share of many plies that is
-/// left, 0 to 1.
+/// Auxiliary targets: `tanh(margin / margin_scale)` for the mover, -1 to 1, and the plies left in units of
+/// [`MANY_PLIES`], 0 to 1.
 fn auxiliary_targets(position: &Position<'_>, margin_scale: Option<f32>) -> [f32; AUXILIARY] {
     let margin = position.mover.sign() * f32::from(position.margin);
     let margin = margin_scale.map_or(0.0, |scale| (margin / scale).tanh());
     [margin, (f32::from(position.plies_left) / MANY_PLIES).min(1.0)]
 }
 
-/// The learning rate of step `step` (from 0), `progress` (0..=1) of the way through the run: linear warm-up, then a
-/// cosine from the peak to the final rate.
+/// Learning rate of step `step` (from 0) at `progress` (0..=1) through the run: a cosine from the peak to the final
+/// rate, multiplied by a linear warm-up.
 #[must_use]
 pub fn learning_rate(config: &LearnConfig, step: u64, progress: f64) -> f64 {
     let warmup = (step + 1) as f64 / config.warmup_steps.max(1) as f64;
@@ -92,7 +93,7 @@ pub fn learning_rate(config: &LearnConfig, step: u64, progress: f64) -> f64 {
     decayed * warmup.min(1.0)
 }
 
-/// Steps that should have been taken after `positions` positions of self-play.
+/// Number of learner steps due after `positions` positions of self-play.
 #[must_use]
 pub fn steps_due(config: &LearnConfig, positions: u64) -> u64 {
     (positions as f64 * config.samples_per_position / config.batch as f64) as u64

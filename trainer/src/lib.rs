@@ -1,6 +1,7 @@
 //! Self-play training of policy/value networks for board games, in the manner of AlphaZero.
 //!
-//! Data flows one way: [`config`] -> [`turnstone_selfplay`] -> [`learn`] -> [`run`] (checkpoints and matches) -> [`report`].
+//! Data flows one way: [`config`] -> [`turnstone_selfplay`] -> [`learn`] -> [`run`] (checkpoints and matches) ->
+//! [`report`].
 
 pub mod config;
 pub mod learn;

@@ -1,4 +1,4 @@
-//! What an iteration measured: one line for people, one JSON object for programs, scalars for TensorBoard.
+//! Metrics of an iteration: one line for people, one JSON object for programs, scalars for TensorBoard.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{LadderRating, MatchScore, Meeting, SeatRecord, TournamentRecord};
 
-/// The figures of one iteration. All but `timing` are the same whenever the same run is repeated.
+/// Metrics of one iteration. All but `timing` are identical when a run is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Metrics {
     /// The iteration, from 1.
     pub iteration: u64,
-    /// Steps of the learner so far.
+    /// Learner steps so far.
     pub step: u64,
-    /// Games of self-play so far.
+    /// Self-play games so far.
     pub games: u64,
-    /// Positions of self-play so far.
+    /// Self-play positions so far.
     pub positions: u64,
     /// Positions in the replay window.
     pub window: usize,
@@ -30,17 +30,17 @@ pub struct Metrics {
     pub outcome_shares: [f64; 3],
     /// Learning rate at the end of the iteration.
     pub learning_rate: f64,
-    /// Means over the iteration's steps, absent if there was none.
+    /// Means over the iteration's learner steps; absent if there were none.
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
     pub arena: Vec<ArenaMetrics>,
-    /// The match against the best checkpoint until then, if there was one.
+    /// The match against the previous best checkpoint, if one was played.
     pub previous_best: Option<ArenaMetrics>,
-    /// What the ladder says, if it was climbed.
+    /// Rating on the game's ladder, if it was due.
     pub ladder: Option<LadderRating>,
-    /// The grade against the exact truth after the iteration, if it was due and the truth is known.
+    /// Grade against exact values after the iteration, if it was due and the game comes with exact values.
     pub grade: Option<Grade>,
-    /// How long things took.
+    /// Durations and rates.
     pub timing: Timing,
 }
 
@@ -59,18 +59,18 @@ pub struct ArenaMetrics {
     pub elo: f64,
     /// 95 % interval of the Elo difference.
     pub elo_interval: [f64; 2],
-    /// Games that differ in at least one move.
+    /// Number of distinct games.
     pub distinct_games: usize,
 }
 
 impl ArenaMetrics {
-    /// The figures of a match, without its games.
+    /// Returns the metrics of a match.
     #[must_use]
     pub fn of_match(record: &TournamentRecord) -> Self {
         Self::new(record.header.agents[1].clone(), &Meeting::of_match(record))
     }
 
-    /// The figures of a match against an opponent by this name.
+    /// Returns the metrics of a match against `opponent`.
     #[must_use]
     pub fn new(opponent: String, result: &Meeting) -> Self {
         let Meeting { by_seat, estimate, distinct_games, .. } = *result;
@@ -79,7 +79,7 @@ impl ArenaMetrics {
     }
 }
 
-/// Seconds and rates of an iteration.
+/// Durations and rates of an iteration.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Timing {
     /// Seconds of self-play.
@@ -88,16 +88,16 @@ pub struct Timing {
     pub learn_seconds: f64,
     /// Seconds of the whole iteration.
     pub seconds: f64,
-    /// Positions of self-play per second of self-play.
+    /// Positions searched per second of self-play.
     pub positions_per_second: f64,
     /// Positions evaluated by the network per second of self-play.
     pub evaluations_per_second: f64,
-    /// Positions per batch of the evaluator, a mean.
+    /// Mean number of positions per evaluator batch.
     pub mean_batch: f64,
 }
 
 impl Timing {
-    /// From the durations, the new positions, and self-play's evaluations.
+    /// Computes the rates from the durations, the number of positions searched, and self-play's cache statistics.
     #[must_use]
     pub fn new(self_play: Duration, learn: Duration, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
         let seconds = self_play.as_secs_f64();
@@ -113,8 +113,8 @@ impl Timing {
 }
 
 impl Metrics {
-    /// What the best checkpoint is found by: the score on the ladder, or else the mean score over the opponents of this
-    /// iteration's matches, if there were any.
+    /// Returns the score by which the best checkpoint is chosen: the score on the ladder if it was rated, else the mean
+    /// score over the opponents of this iteration's matches, if there were any.
     #[must_use]
     pub fn mean_score(&self) -> Option<f64> {
         if let Some(ladder) = &self.ladder {
@@ -124,7 +124,7 @@ impl Metrics {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
-    /// The iteration in one line of at most 80 columns, with the time that the rest of the run will take.
+    /// Formats the iteration as one line, with the estimated time for the rest of the run.
     #[must_use]
     pub fn line(&self, iterations: u64, left: Duration) -> String {
         let losses = match &self.losses {
@@ -141,7 +141,7 @@ impl Metrics {
         )
     }
 
-    /// Writes the figures as TensorBoard scalars over the learner's steps.
+    /// Writes the metrics as TensorBoard scalars over the learner's steps.
     pub fn report(&self, events: &mut EventLog) {
         let mut scalar = |tag: &str, value: f64| events.scalar(tag, value, self.step);
         if let Some(losses) = &self.losses {
@@ -181,7 +181,7 @@ impl Metrics {
     }
 }
 
-/// TensorBoard's tag of what concerns one opponent. Tags keep letters, digits and `_ - . /`.
+/// TensorBoard tag for a quantity that concerns one opponent. `:`, `,` and `=` are replaced by `_`.
 #[must_use]
 pub fn opponent_tag(what: &str, opponent: &str) -> String {
     format!("arena/{what}_vs_{}", opponent.replace([':', ',', '='], "_"))

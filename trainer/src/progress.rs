@@ -1,4 +1,4 @@
-//! Progress for people: bars on a terminal, plain lines elsewhere.
+//! Progress output: bars on a terminal, plain lines elsewhere.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
@@ -15,8 +15,8 @@ pub fn print_stderr(line: impl std::fmt::Display) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Where a long command reports. Finished stages are lines in either form; a bar shows the stage in progress on a
-/// terminal only.
+/// Progress output of a long-running command. Finished stages are printed as lines; the stage in progress is shown as a
+/// bar, on a terminal only.
 #[derive(Debug)]
 pub struct Reporter {
     terminal: bool,
@@ -24,25 +24,25 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Reports on stderr.
+    /// Creates a reporter on standard error. If `quiet`, only warnings are printed.
     #[must_use]
     pub fn new(quiet: bool) -> Self {
         Self { terminal: stderr().is_terminal(), quiet }
     }
 
-    /// A line that stays.
+    /// Prints a line.
     pub fn line(&self, text: &str) {
         if !self.quiet {
             print_stderr(text);
         }
     }
 
-    /// A warning, which is printed even by a quiet program.
+    /// Prints a warning, even if quiet.
     pub fn warning(&self, text: &str) {
         print_stderr(format_args!("warning: {text}"));
     }
 
-    /// A bar for a stage of `len` parts; invisible where there is no terminal.
+    /// Creates a bar for a stage of `len` parts, hidden if quiet or if standard error is not a terminal.
     #[must_use]
     pub fn bar(&self, stage: &str, len: u64) -> ProgressBar {
         let target = if self.terminal && !self.quiet {
@@ -56,7 +56,7 @@ impl Reporter {
     }
 }
 
-/// Shows a solver's layers: a bar for the one in work, a line for each that is done.
+/// Progress of a solver: a bar for the current layer, a line for each finished one.
 #[derive(Debug)]
 pub struct Layers<'a> {
     reporter: &'a Reporter,
@@ -65,14 +65,14 @@ pub struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// Reports to `reporter`, and stops the solver when `stop` is set.
+    /// Creates the progress output; the solver stops when `stop` is set.
     #[must_use]
     pub fn new(reporter: &'a Reporter, stop: &'a AtomicBool) -> Self {
         Self { reporter, stop, bar: Mutex::new(ProgressBar::hidden()) }
     }
 
     fn with_bar<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
-        act(&mut self.bar.lock().expect("nobody panics while drawing"))
+        act(&mut self.bar.lock().expect("drawing a bar does not panic"))
     }
 }
 
@@ -100,7 +100,7 @@ impl Progress for Layers<'_> {
     }
 }
 
-/// A duration as people read it: `47 s`, `3 min 20 s`, `2 h 05 min`.
+/// Formats a duration, e.g. `47 s`, `3 min 20 s`, `2 h 05 min`.
 #[must_use]
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -109,21 +109,4 @@ pub fn duration(time: Duration) -> String {
         60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
-}
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// The flag that Ctrl-C and SIGTERM set; long commands finish cleanly when they see it. A second signal ends the
-/// program at once.
-///
-/// # Errors
-/// The handler cannot be installed.
-pub fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        print_stderr("stopping cleanly; press Ctrl-C again to quit at once");
-    })?;
-    Ok(&STOP)
 }

@@ -1,6 +1,6 @@
-//! A run as one HTML page that stands alone: strength, sample games on the board, curves, throughput, config.
+//! Report of a run as one self-contained HTML page: strength, sample games, curves, throughput, config.
 //!
-//! The page is a function of the run's files and of [`Settings`]: the same run gives the same page.
+//! The page is a function of the run's files and of [`Settings`] only.
 
 mod history;
 mod games;
@@ -24,16 +24,16 @@ use turnstone_arena::grading::{grade, known};
 use turnstone_arena::page::{Boards, Page, Part, grouped, title};
 use turnstone_selfplay::TrainableGame;
 
-/// What the report plays and grades itself.
+/// Settings of the sample games and of grading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// Simulations per move of the sample games and of grading.
     pub simulations: u32,
-    /// Whether the newest checkpoint is graded against the exact truth if the metrics hold no grade.
+    /// Whether the newest checkpoint is graded against exact values if the metrics contain no grade.
     pub grade: bool,
 }
 
-/// The page of a run. `None` if `stop` was set before it was done.
+/// Returns the HTML page of a run, or `None` if `stop` was set before it was finished.
 ///
 /// # Errors
 /// A file of the run is damaged.
@@ -98,7 +98,8 @@ fn sample_games(
     Ok(Some(Part { id: "games", heading: "Sample games", lead, html }))
 }
 
-/// The grade that the metrics hold or that is found now; nothing if no exact truth is at hand. `None` if interrupted.
+/// Returns the part with the newest grade of the metrics or, if there is none, of the newest checkpoint. The inner
+/// option is `None` if there is nothing to grade against, the outer one if interrupted.
 fn truth(
     game: &dyn TrainableGame,
     config: &Config,

@@ -1,24 +1,25 @@
-//! The training run: self-play, learning, matches, files, iteration by iteration.
+//! The training run: iterations of self-play, learning, matches and writing files.
 
+mod setup;
+mod restore;
 mod evaluation;
 
+pub use setup::{Setup, confirm_matches};
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
-use turnstone_models::{Integrity, LearnError, Learner, StepReport};
+use turnstone_models::{Integrity, LearnError, Learner, StepReport, program};
 
-use self::evaluation::{confirm_ladder, truth};
-use crate::config::Config;
+use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
-use crate::progress::Reporter;
-use crate::run_folder::{RunFolder, Standing};
+use crate::run_folder::Standing;
 use crate::tensorboard::EventLog;
-use turnstone_agents::load_network;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::TournamentRecord;
@@ -30,39 +31,24 @@ use turnstone_selfplay::{Progress, SelfPlayGames, Task, outcome_shares};
 /// Iterations between histograms of the weights in TensorBoard.
 const HISTOGRAMS_EVERY: u64 = 10;
 
-/// How a run ended.
+/// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// All iterations are done.
     Finished,
-    /// It was asked to stop, or its time was up, after this many iterations.
+    /// The run was stopped, or its time was up.
     Stopped {
         /// Iterations finished.
         iteration: u64,
     },
 }
 
-/// What a run is given to work with.
-#[derive(Clone, Copy)]
-pub struct Setup<'a> {
-    /// The game.
-    pub game: &'a dyn TrainableGame,
-    /// The run's config.
-    pub config: &'a Config,
-    /// Its files.
-    pub folder: &'a RunFolder,
-    /// Where it reports.
-    pub reporter: &'a Reporter,
-    /// Set from outside to stop it cleanly.
-    pub stop: &'a AtomicBool,
-}
-
-/// What a resumed run does about shards of its replay window that are damaged.
+/// What to do about damaged shards of the replay window when a run is resumed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DamagedShards {
-    /// It does not start, since without them it would not repeat.
+    /// Refuse to resume, because the result would differ from that of the uninterrupted run.
     Refuse,
-    /// It goes on without them.
+    /// Continue without them.
     LeaveOut,
 }
 
@@ -74,19 +60,19 @@ pub struct Run<'a> {
     window: Window,
     standing: Standing,
     events: EventLog,
-    /// Positions whose exact value is known, if checkpoints are graded.
+    /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
 }
 
 impl<'a> Run<'a> {
-    /// A new run in an empty folder; its first state is on disk when this returns.
+    /// Starts a new run in an empty folder and writes its initial state.
     ///
     /// # Errors
-    /// The network cannot be built or the folder not be written.
+    /// The network cannot be built, the game's ladder is needed and missing, or the folder cannot be written.
     pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         let truth = truth(game, config)?;
         folder.create_dirs()?;
         let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
@@ -97,7 +83,7 @@ impl<'a> Run<'a> {
         Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
     }
 
-    /// A run as it stood at the end of its last finished iteration.
+    /// Restores a run as of the end of its last finished iteration.
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
@@ -107,7 +93,7 @@ impl<'a> Run<'a> {
             return Self::start(setup);
         }
         let spec = game.spec();
-        confirm_ladder(game, config)?;
+        confirm_matches(game, config)?;
         let (state, mut standing, integrity) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
@@ -127,9 +113,9 @@ impl<'a> Run<'a> {
         let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
         for (iteration, fault) in faults {
             if damaged == DamagedShards::Refuse {
-                bail!("{fault}; put a copy of it back, or --leave-out-damaged goes on without it to another result");
+                bail!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it");
             }
-            reporter.warning(&format!("{fault}; left out, so the run does not repeat from here on"));
+            reporter.warning(&format!("{fault}; left out, so from here on the run does not repeat"));
             standing.left_out.push(iteration);
         }
         folder.create_dirs()?;
@@ -148,64 +134,17 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Makes the checkpoints fit the state again: an interruption or damage may have left others.
-    fn restore_checkpoints(&mut self) -> Result<()> {
-        let Setup { game, config, folder, reporter, .. } = self.setup;
-        let step = self.learner.steps();
-        folder.thin_checkpoints(step, &config.run)?;
-        if self.standing.iteration == 0 {
-            return Ok(());
-        }
-        let latest = load_network(&folder.latest(), game);
-        if let Err(fault) = &latest {
-            reporter.warning(&format!("{fault}; written anew from the run's state"));
-        }
-        if !latest.is_ok_and(|network| network.info.step == step) {
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-            turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
-        }
-        self.restore_best()
-    }
-
-    /// The best checkpoint is written after the state that tells of it, so it may be missing.
-    fn restore_best(&mut self) -> Result<()> {
-        let Setup { game, config, folder, reporter, .. } = self.setup;
-        if self.standing.best_score.is_none() {
-            return Ok(());
-        }
-        let best = load_network(&folder.best(), game);
-        // States of earlier versions do not name the step.
-        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
-        if best.as_ref().is_ok_and(|best| best.info.step == step) {
-            self.standing.best_step = Some(step);
-            return Ok(());
-        }
-        if step == self.learner.steps() {
-            if let Err(fault) = best.as_ref()
-                && folder.best().exists()
-            {
-                reporter.warning(&format!("{fault}; written anew from the run's state"));
-            }
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-            return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
-        }
-        let fault = match best {
-            Err(fault) => fault.to_string(),
-            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
-        };
-        reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
-        (self.standing.best_score, self.standing.best_step) = (None, None);
-        Ok(())
-    }
-
-    /// Runs iterations until all are done, `stop` is set, or `time` is up (looked at between iterations).
+    /// Runs iterations until all are done, `stop` is set, or `time` is up, which is checked between iterations.
     ///
     /// # Errors
-    /// The loss is not finite or a file cannot be written; the last finished iteration is then still on disk, and the
-    /// error says which it is.
+    /// The loss is not finite or a file cannot be written. The last finished iteration remains on disk, and the error
+    /// names it.
     pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
         let started = Instant::now();
         let first = self.standing.iteration;
+        if first < self.setup.config.run.iterations {
+            self.record_provenance()?;
+        }
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
             if time.is_some_and(|time| started.elapsed() >= time) {
@@ -219,17 +158,26 @@ impl<'a> Run<'a> {
         Ok(Ending::Finished)
     }
 
-    /// What a failed iteration means for the run.
+    /// Records program and config in the folder, and reports if the run was last trained by another program.
+    fn record_provenance(&self) -> Result<()> {
+        let last = self.setup.folder.record_provenance(self.standing.iteration)?;
+        if let Some(last) = last.filter(|last| last.program != program()) {
+            self.setup.reporter.line(&format!("the run was last trained by {}; this is {}", last.program, program()));
+        }
+        Ok(())
+    }
+
+    /// Adds to the error of a failed iteration the state of the run and advice.
     fn ended(&self, error: &anyhow::Error) -> anyhow::Error {
         let (folder, last) = (self.setup.folder, self.standing.iteration);
         if let Err(gone) = folder.confirm() {
-            return anyhow!("{gone:#} (after iteration {last}); training has stopped and makes no folder anew");
+            return anyhow!("{gone:#} (after iteration {last}); training has stopped and will not create it again");
         }
         let advice = if error.is::<LearnError>() {
             let config = folder.config();
             format!("resuming repeats this, so lower learn.learning_rate in {}", config.display())
         } else {
-            "put that right".to_owned()
+            "correct this".to_owned()
         };
         let shown = folder.path().display();
         anyhow!(
@@ -238,7 +186,7 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// One iteration; `None` if it was interrupted, which undoes it.
+    /// Runs one iteration. Returns `None` if it was interrupted, which discards it.
     fn iterate(&mut self) -> Result<Option<Metrics>> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();
@@ -273,7 +221,7 @@ impl<'a> Run<'a> {
         Ok(Some(metrics))
     }
 
-    /// The positions of the window that games may start from.
+    /// Returns the archived positions of the window, from which self-play games may start.
     fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
         let game = self.setup.game;
         let state = |archived: &Archived| {
@@ -314,7 +262,7 @@ impl<'a> Run<'a> {
         Ok(games?)
     }
 
-    /// Puts an iteration's positions on disk and into the window.
+    /// Writes an iteration's positions to disk and adds them to the window.
     fn collect(&mut self, games: SelfPlayGames) -> Result<()> {
         self.setup.folder.confirm()?;
         self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
@@ -326,7 +274,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Takes the steps that are due and returns their reports; `None` if interrupted.
+    /// Takes the learner steps that are due and returns their reports, or `None` if interrupted.
     fn learn(&mut self, iteration: u64) -> Result<Option<Vec<StepReport>>> {
         let due = steps_due(&self.setup.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
         let bar = self.setup.reporter.bar("learning", due);
@@ -346,7 +294,7 @@ impl<'a> Run<'a> {
         Ok(Some(reports))
     }
 
-    /// How much of the run lies before an iteration, 0 to below 1.
+    /// Share of the run before an iteration, in [0, 1).
     fn progress(&self, iteration: u64) -> f64 {
         (iteration - 1) as f64 / self.setup.config.run.iterations as f64
     }
@@ -359,7 +307,8 @@ impl<'a> Run<'a> {
         iteration == self.setup.config.run.iterations
     }
 
-    /// Tells TensorBoard of the iteration: its figures, a game of each match, and now and then the averaged weights.
+    /// Writes TensorBoard events: metrics, one game of each match, and histograms of the averaged weights every
+    /// [`HISTOGRAMS_EVERY`] iterations and after the last.
     fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
         for record in matches {
@@ -373,7 +322,7 @@ impl<'a> Run<'a> {
         self.events.flush();
     }
 
-    /// Puts the iteration on disk: checkpoints, metrics, and then the state, which makes it count.
+    /// Writes the iteration to disk: checkpoints, metrics, and then the state, with which the iteration is complete.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
         let Setup { game, config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
@@ -396,7 +345,7 @@ impl<'a> Run<'a> {
         folder.save_state(self.learner.state(), &standing)?;
         self.standing = standing;
         if best.is_some() {
-            // Last, since an iteration that is undone must find the one before it.
+            // After the state: if this iteration is discarded, the previous best checkpoint must still exist.
             turnstone_models::save(&folder.best(), &info, self.learner.averaged())?;
         }
         folder.remove_shards_before(window_from)?;
@@ -408,7 +357,7 @@ fn game_id(game: &dyn TrainableGame) -> GameId {
     GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
 }
 
-/// The means of the steps' figures, if there were any steps.
+/// Means over the steps' reports; `None` without any.
 fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
     let n = reports.len() as f64;
     let mean = |field: fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / n;

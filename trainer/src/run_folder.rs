@@ -1,7 +1,10 @@
-//! A run's folder: where its files lie, and reading and writing them so that a crash at any moment loses at most the
-//! iteration in progress. See `runs/README.md`.
+//! The folder of a run: paths, and crash-safe reading and writing of its files. A crash loses at most the iteration in
+//! progress. See `runs/README.md`.
 
+mod provenance;
 mod thinning;
+
+pub use provenance::Provenance;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,34 +20,34 @@ use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_models::{FolderLock, LOCK_FILE};
 use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
-/// The files of a run.
+/// The folder of a run.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
     /// Whether [`RunFolder::create`] has made it.
     made: bool,
-    /// Held by the process that trains in it.
+    /// Present in the process that trains in the folder.
     lock: Option<FolderLock>,
 }
 
-/// Where a run stands at the end of an iteration, besides the learner's own state.
+/// State of a run at the end of an iteration, besides the learner's state.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
     /// Iterations finished.
     pub iteration: u64,
-    /// Games of self-play so far.
+    /// Self-play games so far.
     pub games: u64,
-    /// Positions of self-play so far.
+    /// Self-play positions so far.
     pub positions: u64,
     /// The first iteration whose positions are in the replay window.
     pub window_from: u64,
-    /// Score of the best checkpoint in its arena matches: on the ladder if it is climbed, else a mean over the opponents.
+    /// Score of the best checkpoint: on the ladder if the config uses it, else the mean over the opponents.
     pub best_score: Option<f64>,
-    /// Steps of the learner at which the best checkpoint stood.
+    /// Learner step of the best checkpoint.
     #[serde(default)]
     pub best_step: Option<u64>,
-    /// Iterations whose positions were left out of the window, because their shards were damaged.
+    /// Iterations that were left out of the window because their shards were damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u64>,
 }
@@ -79,17 +82,18 @@ pub struct KeptMetrics {
 }
 
 impl RunFolder {
-    /// A new folder with the text of the run's config in it, taken for this process.
+    /// Creates and locks a folder with the text of the run's config in it. With `overwrite`, a run that is already in
+    /// the folder is removed first.
     ///
     /// # Errors
-    /// The folder holds something already, is in use, or cannot be written. With `overwrite` a run in it is removed
-    /// first, but only if it is one.
+    /// The folder is not empty (with `overwrite`: contains something else than a run), is locked by another process, or
+    /// cannot be written.
     pub fn create(path: &Path, config: &str, overwrite: bool) -> Result<Self> {
         let named = || format!("run folder {}", path.display());
         let mut folder = Self { path: path.to_owned(), made: !path.exists(), lock: None };
         if folder.is_occupied().with_context(named)? {
             if !overwrite {
-                bail!("{} exists already: give --resume to go on with it or --overwrite to start anew", named());
+                bail!("{} exists already: give --resume to continue it or --overwrite to start a new run", named());
             }
             if !folder.config().is_file() {
                 bail!("{} holds no run, so it is not overwritten", path.display());
@@ -102,10 +106,10 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// A folder that holds a run.
+    /// Opens the folder of a run for reading.
     ///
     /// # Errors
-    /// It does not.
+    /// The folder contains no run.
     pub fn open(path: &Path) -> Result<Self> {
         let folder = Self { path: path.to_owned(), made: false, lock: None };
         if !folder.config().is_file() {
@@ -114,10 +118,10 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// A folder that holds a run, taken for this process to go on with it. What an interrupted write has left is gone.
+    /// Opens and locks the folder of a run to continue it. Temporary files of interrupted writes are removed.
     ///
     /// # Errors
-    /// It holds none, or another process is training in it.
+    /// The folder contains no run, or another process is training in it.
     pub fn open_to_train(path: &Path) -> Result<Self> {
         let mut folder = Self::open(path)?;
         folder.lock = Some(FolderLock::take(path)?);
@@ -145,20 +149,20 @@ impl RunFolder {
         }
     }
 
-    /// Makes the folders within.
+    /// Creates the subfolders.
     ///
     /// # Errors
-    /// They cannot be made.
+    /// They cannot be created.
     pub fn create_dirs(&self) -> Result<()> {
         [self.replay(), self.checkpoints()]
             .iter()
             .try_for_each(|part| fs::create_dir_all(part).with_context(|| part.display().to_string()))
     }
 
-    /// Confirms that the folder still is the one that this process has taken.
+    /// Checks that the folder is still the one that this process has locked.
     ///
     /// # Errors
-    /// It was removed or replaced meanwhile.
+    /// The folder was removed or replaced in the meantime.
     pub fn confirm(&self) -> Result<()> {
         if self.lock.as_ref().is_some_and(|lock| !lock.holds()) {
             bail!("run folder {} was removed or replaced while the run was going on", self.path.display());
@@ -166,12 +170,12 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Whether there is more in the folder than a start that was interrupted at once leaves.
+    /// Whether the folder contains anything besides a lock and temporary files, which an interrupted start can leave.
     fn is_occupied(&self) -> std::io::Result<bool> {
         Ok(entries(&self.path)?.iter().any(|entry| !entry.ends_with(LOCK_FILE) && !is_unfinished(entry)))
     }
 
-    /// Removes everything but the lock; the config last, so that until then it is seen to be a run.
+    /// Removes everything but the lock. The config goes last, since it marks the folder as a run.
     fn clear(&self) -> std::io::Result<()> {
         let (lock, config) = (self.path.join(LOCK_FILE), self.config());
         for entry in entries(&self.path)?.iter().filter(|entry| ![&lock, &config].contains(entry)) {
@@ -180,43 +184,43 @@ impl RunFolder {
         if config.exists() { fs::remove_file(config) } else { Ok(()) }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The run's config.
+    /// Path of the run's config.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.path.join("config.toml")
     }
 
-    /// The learner's state and the run's standing at the end of the last finished iteration.
+    /// Path of the learner's state and the [`Standing`] at the end of the last finished iteration.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.path.join("state.safetensors")
     }
 
-    /// The newest checkpoint.
+    /// Path of the newest checkpoint.
     #[must_use]
     pub fn latest(&self) -> PathBuf {
         self.path.join("latest.safetensors")
     }
 
-    /// The checkpoint with the best arena score.
+    /// Path of the checkpoint with the best arena score.
     #[must_use]
     pub fn best(&self) -> PathBuf {
         self.path.join("best.safetensors")
     }
 
-    /// One JSON object per iteration.
+    /// Path of the metrics, one JSON object per iteration.
     #[must_use]
     pub fn metrics(&self) -> PathBuf {
         self.path.join("metrics.jsonl")
     }
 
-    /// TensorBoard's event files.
+    /// Path of the folder with TensorBoard's event files.
     #[must_use]
     pub fn tensorboard(&self) -> PathBuf {
         self.path.join("tensorboard")
@@ -241,15 +245,15 @@ impl RunFolder {
     /// Writes a numbered checkpoint.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn save_numbered(&self, info: &CheckpointInfo, weights: &Weights) -> Result<()> {
         Ok(turnstone_models::save(&self.numbered(info.step), info, weights)?)
     }
 
-    /// Removes numbered checkpoints up to this step that the rule of `run.keep_checkpoints` does not keep.
+    /// Removes the numbered checkpoints up to `step` that `run.keep_checkpoints` does not keep.
     ///
     /// # Errors
-    /// The folder cannot be read or a file not be removed.
+    /// The folder cannot be read or a file cannot be removed.
     pub fn thin_checkpoints(&self, step: u64, config: &RunConfig) -> Result<()> {
         let folder = self.checkpoints();
         let number = |path: &PathBuf| {
@@ -266,17 +270,17 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes the learner's state and the run's standing. Everything else of the iteration has to be there before:
-    /// this is what makes it count.
+    /// Writes the learner's state and the run's standing, which completes the iteration: all its other files must have
+    /// been written before.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn save_state(&self, state: &LearnerState, standing: &Standing) -> Result<()> {
         let standing = serde_json::to_string(standing)?;
         Ok(turnstone_models::save_state(&self.state(), state, &standing)?)
     }
 
-    /// Reads what [`RunFolder::save_state`] wrote, and whether a checksum confirmed it.
+    /// Reads a state written by [`RunFolder::save_state`], and whether a checksum confirmed it.
     ///
     /// # Errors
     /// The file is missing or damaged.
@@ -289,7 +293,7 @@ impl RunFolder {
         Ok((state, standing, integrity))
     }
 
-    /// Whether the run was interrupted before anything of it was written but its config.
+    /// Whether the run was interrupted before anything but its config was written.
     #[must_use]
     pub fn is_unstarted(&self) -> bool {
         !self.state().exists() && !self.metrics().exists() && !self.latest().exists()
@@ -303,7 +307,7 @@ impl RunFolder {
         self.write(&self.shard(shard.iteration), &shard.to_bytes(game))
     }
 
-    /// Reads the replay window as it stood, and what is wrong with shards that cannot be read, with their iterations.
+    /// Reads the replay window as of `standing`, together with the iterations and errors of shards that cannot be read.
     #[must_use]
     pub fn load_window(
         &self,
@@ -323,18 +327,18 @@ impl RunFolder {
         (window, faults)
     }
 
-    /// Removes shards of iterations that were undone.
+    /// Removes shards of iterations after `last`, which were not completed.
     ///
     /// # Errors
-    /// The folder cannot be read or a file not be removed.
+    /// The folder cannot be read or a file cannot be removed.
     pub fn remove_shards_after(&self, last: u64) -> Result<()> {
         self.remove_shards(|iteration| iteration > last)
     }
 
-    /// Removes shards that no window needs any more.
+    /// Removes shards of iterations before `first`, which have left the window.
     ///
     /// # Errors
-    /// The folder cannot be read or a file not be removed.
+    /// The folder cannot be read or a file cannot be removed.
     pub fn remove_shards_before(&self, first: u64) -> Result<()> {
         self.remove_shards(|iteration| iteration < first)
     }
@@ -350,7 +354,7 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Appends a line to the metrics, the whole of it or nothing.
+    /// Appends a line to the metrics, either completely or not at all.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -369,8 +373,8 @@ impl RunFolder {
         append().with_context(|| format!("writing {}", path.display()))
     }
 
-    /// Cuts metrics of iterations after `iteration`, and a half-written last line, which an interruption can leave.
-    /// Damaged lines are cut too. Returns how many lines there are then, and the damaged ones.
+    /// Removes the metrics of iterations after `iteration`, and unreadable lines such as the incomplete last line that
+    /// an interruption can leave. Returns the number of remaining lines and the damaged ones.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -408,7 +412,7 @@ impl RunFolder {
     }
 }
 
-/// What lies in a folder; nothing if it is not there.
+/// The entries of a folder; none if it does not exist.
 fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
@@ -427,8 +431,8 @@ fn remove_unfinished(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether this is a temporary file of this program that was never renamed or removed: `.NAME.PROCESS.NUMBER.tmp` of
-/// `atomic_write`, or `.PROCESS.tmp`.
+/// Whether this is a temporary file that an interrupted write of this program has left: `.NAME.PROCESS.NUMBER.tmp` of
+/// `atomic_write`, or `.PROCESS.tmp` of earlier versions.
 fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));

@@ -1,112 +1,125 @@
-//! TensorBoard event files, contained: the event writer behind them panics when its file cannot be written, which must
-//! cost a warning and not the run.
+//! TensorBoard event files. If a file cannot be written, the run continues with a warning.
 
-use std::fs;
-use std::io;
-use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod events;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use tensorboard_proto::types::DataType;
-use tensorboard_rs::summary;
-use tensorboard_rs::summary_writer::FileWriter;
+use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Value, record};
 
 use crate::progress::print_stderr;
 
-/// Bins of a histogram.
+/// Number of bins of a histogram.
 const BINS: usize = 40;
 
-/// Scalars, histograms and texts over the steps of a run, as event files that `tensorboard --logdir runs` reads.
+/// Writer of scalars, histograms and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
 ///
-/// On the first failure it says so once on stderr and drops everything from then on.
+/// The first failure prints one warning to standard error; later events are discarded.
+#[derive(Debug)]
 pub struct EventLog {
-    /// Never dropped by the compiler: its destructor panics if its file failed, and while unwinding that would abort.
-    writer: Option<ManuallyDrop<FileWriter>>,
+    file: Option<BufWriter<File>>,
 }
 
 impl EventLog {
-    /// Opens a new event file in the folder, which is made if need be.
+    /// Opens a new event file in the folder, which is created if it does not exist.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
-        let opened = fs::create_dir_all(folder)
-            .and_then(|()| probe(folder))
-            .map_err(|e| e.to_string())
-            .and_then(|()| catch_unwind(|| FileWriter::new(folder)).map_err(|_| "cannot create an event file".into()));
-        match opened {
-            Ok(writer) => Self { writer: Some(ManuallyDrop::new(writer)) },
+        let mut log = match create(folder) {
+            Ok(file) => Self { file: Some(BufWriter::new(file)) },
             Err(fault) => {
-                print_stderr(format_args!("warning: TensorBoard events are off: {}: {fault}", folder.display()));
-                Self { writer: None }
+                warn(&format!("TensorBoard events are off: {}: {fault}", folder.display()));
+                Self { file: None }
             }
-        }
+        };
+        let version = Some("brain.Event:2".to_owned());
+        log.write(&Event { wall_time: now(), file_version: version, ..Event::default() });
+        log.flush();
+        log
     }
 
-    /// Writes a scalar; values that are not finite are left out.
+    /// Writes a scalar, unless it is not finite.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
-            self.attempt(|writer| writer.add_summary(summary::scalar(tag, value as f32), step as usize));
+            self.value(step, Value { tag: tag.into(), simple_value: Some(value as f32), ..Value::default() });
         }
     }
 
-    /// Writes how numbers are distributed; nothing if there are none or one is not finite.
+    /// Writes a histogram of `values`, unless they are empty or one is not finite.
     pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
         let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
-        let squares = values.iter().map(|&value| f64::from(value).powi(2)).sum();
-        let sum = values.iter().map(|&value| f64::from(value)).sum();
-        let histogram = summary::histogram_raw(tag, least, most, values.len() as f64, sum, squares, &limits, &counts);
-        self.attempt(|writer| writer.add_summary(histogram, step as usize));
+        let histogram = Histogram {
+            min: least,
+            max: most,
+            num: values.len() as f64,
+            sum: values.iter().map(|&value| f64::from(value)).sum(),
+            sum_squares: values.iter().map(|&value| f64::from(value).powi(2)).sum(),
+            bucket_limit: limits,
+            bucket: counts,
+        };
+        self.value(step, Value { tag: tag.into(), histogram: Some(histogram), ..Value::default() });
     }
 
     /// Writes a text in Markdown.
     pub fn text(&mut self, tag: &str, text: &str, step: u64) {
-        // The writer has no function for texts: a scalar's summary is given a text's value.
-        let mut summary = summary::scalar(&format!("{tag}/text_summary"), 0.0);
-        let value = &mut summary.mut_value()[0];
-        value.mut_metadata().mut_plugin_data().set_plugin_name("text".into());
-        let tensor = value.mut_tensor();
-        tensor.set_dtype(DataType::DT_STRING);
-        tensor.mut_string_val().push(text.as_bytes().to_vec());
-        self.attempt(|writer| writer.add_summary(summary, step as usize));
+        let tensor = Tensor { dtype: Tensor::STRING, string_val: vec![text.into()] };
+        let metadata = Metadata { plugin_data: Some(PluginData { plugin_name: "text".into() }) };
+        let tag = format!("{tag}/text_summary");
+        self.value(step, Value { tag, tensor: Some(tensor), metadata: Some(metadata), ..Value::default() });
     }
 
-    /// Hands everything written so far to the operating system.
+    /// Flushes the event file.
     pub fn flush(&mut self) {
-        self.attempt(FileWriter::flush);
+        self.attempt(BufWriter::flush);
     }
 
-    fn attempt(&mut self, write: impl FnOnce(&mut FileWriter)) {
-        let Some(writer) = &mut self.writer else { return };
-        if catch_unwind(AssertUnwindSafe(|| write(writer))).is_err() {
-            print_stderr("warning: TensorBoard events are off from here on: the event file cannot be written");
-            self.writer = None; // forgets the writer without running its destructor
+    fn value(&mut self, step: u64, value: Value) {
+        let summary = Some(Summary { value: vec![value] });
+        self.write(&Event { wall_time: now(), step: step as i64, summary, ..Event::default() });
+    }
+
+    fn write(&mut self, event: &Event) {
+        self.attempt(|file| file.write_all(&record(event)));
+    }
+
+    fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        let Some(file) = &mut self.file else { return };
+        if let Err(fault) = write(file) {
+            warn(&format!("TensorBoard events are off from here on: {fault}"));
+            // Without the writer's destructor, which would try to write what is left.
+            drop(self.file.take().map(BufWriter::into_parts));
         }
     }
 }
 
 impl Drop for EventLog {
     fn drop(&mut self) {
-        if let Some(writer) = self.writer.take()
-            && !std::thread::panicking()
-        {
-            // The destructor waits until the writer's thread has written the rest.
-            let closed = catch_unwind(AssertUnwindSafe(|| drop(ManuallyDrop::into_inner(writer))));
-            if closed.is_err() {
-                print_stderr("warning: the last TensorBoard events could not be written");
-            }
-        }
+        self.flush();
     }
 }
 
-/// Writes and removes a small file. A writer whose first event cannot be written would panic twice, which ends the
-/// program; so where nothing can be written, none is made.
-fn probe(folder: &Path) -> io::Result<()> {
-    let path = folder.join(format!(".{}.tmp", std::process::id()));
-    let written = fs::write(&path, [0; 4096]);
-    let removed = fs::remove_file(&path);
-    written.and(removed)
+/// Creates an event file, under a name that no other process or earlier call uses.
+fn create(folder: &Path) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let (seconds, process) = (now() as u64, std::process::id());
+    let name = |number: u32| format!("events.out.tfevents.{seconds:010}.turnstone.{process}.{number}");
+    let file = |number| File::create_new(folder.join(name(number)));
+    let taken = |file: &io::Result<File>| matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
+    (0..100).map(file).find(|file| !taken(file)).unwrap_or_else(|| file(100))
 }
 
-/// Bins of equal width from the least to the greatest of some numbers.
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+}
+
+/// Prints a warning. Errors of standard error are ignored, so that they do not end the run.
+fn warn(text: &str) {
+    print_stderr(format_args!("warning: {text}"));
+}
+
+/// Bins of equal width from the minimum to the maximum of some numbers.
 struct Bins {
     least: f64,
     most: f64,
@@ -133,16 +146,6 @@ impl Bins {
     }
 }
 
-/// Keeps panics inside the event writer, which [`EventLog`] reports in one line, from being printed by its thread.
-pub fn quiet_event_writer() {
-    let print = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if !info.location().is_some_and(|location| location.file().contains("tensorboard-rs")) {
-            print(info);
-        }
-    }));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +164,10 @@ mod tests {
         let contains = |text: &str| events.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(events.len() > 9 * 40 && contains("weights/stem") && !contains("weights/none"));
         assert!(contains("arena/game/text_summary") && contains("B5 A3"));
+        let mut another = EventLog::open(folder.path());
+        another.scalar("loss/policy", 1.0, 1);
+        drop(another);
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 2, "one file for each log");
 
         let blocked = folder.path().join("file");
         fs::write(&blocked, "").expect("writable");

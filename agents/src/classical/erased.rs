@@ -1,26 +1,26 @@
-//! Classical searches of a game of any type, with all that they found.
+//! Object-safe interface to classical searches.
 
 use turnstone_env::AnyState;
 use turnstone_search::classic::{Classical, SearchResult};
 
 use super::ClassicalSearch;
 
-/// A [`ClassicalSearch`] of a game of any type.
+/// Object-safe interface to [`ClassicalSearch`].
 pub trait DynSearch: Send {
-    /// Searches a position.
+    /// Searches a position, in which the game is not over.
     fn find(&mut self, state: &AnyState) -> SearchResult;
 
-    /// Forgets what earlier searches have found.
+    /// Clears the transposition table and restarts the clock of the game.
     fn forget(&mut self);
 
-    /// The name of its static evaluation.
+    /// Name of the static evaluation.
     fn heuristic(&self) -> &'static str;
 
-    /// The static score of the position itself, for the first side.
+    /// Static evaluation of the position without search, for the first side; the final score if the game is over.
     fn static_score(&self, state: &AnyState) -> i32;
 }
 
-/// A search with its game.
+/// A search together with its game.
 pub(crate) struct WithGame<G: Classical> {
     pub(crate) game: G,
     pub(crate) search: ClassicalSearch<G>,

@@ -1,4 +1,4 @@
-//! The classical searches behind the specs, and the player that has one.
+//! Classical searches built from specs, and the player that uses one.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Scale, SearchInfo, SearchRequest};
 use crate::streams::Stream;
 
-/// A classical search as a spec describes it.
+/// Classical search built from a spec.
 pub struct ClassicalSearch<G: Game> {
     search: Search<G>,
     method: ClassicalMethod,
-    /// What is left of the time for a whole game.
+    /// Remaining time for the game, if it is limited.
     remaining: Option<Duration>,
 }
 
@@ -28,10 +28,10 @@ enum Search<G: Game> {
 }
 
 impl<G: Classical> ClassicalSearch<G> {
-    /// The search that the spec describes.
+    /// Creates the search that the spec describes.
     ///
     /// # Errors
-    /// The game has no heuristic of that name.
+    /// The game has no static evaluation of that name, or none at all.
     pub fn new(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
         let heuristic = find_heuristic::<G>(spec.heuristic.as_deref())?;
         let alpha_beta = |heuristic, mebibytes| match mebibytes {
@@ -51,7 +51,7 @@ impl<G: Classical> ClassicalSearch<G> {
         Ok(search)
     }
 
-    /// The evaluation.
+    /// The static evaluation.
     pub fn heuristic(&self) -> &dyn Heuristic<G> {
         &**match &self.search {
             Search::Minimax(search) => search.heuristic(),
@@ -61,7 +61,7 @@ impl<G: Classical> ClassicalSearch<G> {
         }
     }
 
-    /// Forgets all positions and starts the clock of the game anew.
+    /// Clears the transposition table and restarts the clock of the game.
     pub fn begin_game(&mut self) {
         if let Search::AlphaBeta(search) = &mut self.search {
             search.forget();
@@ -71,20 +71,20 @@ impl<G: Classical> ClassicalSearch<G> {
         }
     }
 
-    /// Sets what is left of the time for the whole game, if the search deepens; any other takes the time that it takes.
+    /// Limits the remaining time for the game; only an iterative deepening search has such a limit.
     pub fn set_remaining(&mut self, remaining: Duration) {
         if let ClassicalMethod::Deepening { .. } = self.method {
             self.remaining = Some(self.remaining.map_or(remaining, |own| own.min(remaining)));
         }
     }
 
-    /// Searches a position.
+    /// Searches a position with the limits of the spec.
     pub fn find(&mut self, state: &G::State) -> SearchResult {
         self.find_watched(state, &SearchRequest::default(), &mut |_| {})
     }
 
-    /// Searches a position within a move's budget; `report` hears what is found on the way. There is no action if the
-    /// budget ends before the first is found.
+    /// Searches a position within the limits of the request and reports progress. The result has no action if a limit
+    /// is reached before the first action is found.
     fn find_watched(
         &mut self,
         state: &G::State,
@@ -113,8 +113,8 @@ impl<G: Classical> ClassicalSearch<G> {
 }
 
 impl<G: Classical> Search<G> {
-    /// Searches to a depth with a search that looks to one depth at a time. If it is watched it begins with a depth of
-    /// one, to have an answer whenever it is stopped; the greatest depth decides alone.
+    /// Runs a search that takes a single depth. With limits or a progress report in the request, it searches all depths
+    /// from 1, so that it has an answer whenever it is stopped; the greatest depth alone determines the result.
     fn find_by_depth(
         &mut self,
         state: &G::State,
@@ -157,12 +157,12 @@ impl<G: Classical> Search<G> {
             Self::Minimax(search) => search.search_within(state, depth, limits, control),
             Self::AlphaBeta(search) => search.search_within(state, depth, limits, control),
             Self::BreadthFirst(search) => search.search_within(state, depth, limits, control),
-            Self::BestFirst(_) => unreachable!("it knows no depth"),
+            Self::BestFirst(_) => unreachable!("best-first search has no depth"),
         }
     }
 }
 
-/// A player with a classical search.
+/// Player with a classical search.
 pub(crate) struct ClassicalPlayer<G: Game> {
     search: ClassicalSearch<G>,
     comment: String,
@@ -220,7 +220,7 @@ impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
     }
 }
 
-/// What is played by a search that was stopped before it had looked at anything.
+/// The first legal action, as the answer of a search that was stopped before it found one.
 fn first_legal<G: Game>(game: &G, state: &G::State) -> Action {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);

@@ -1,6 +1,7 @@
-//! A program that speaks the Universal Game Interface, at the far end of two pipes.
+//! Child process that speaks the Universal Game Interface (UGI) over two pipes.
 //!
-//! A thread of its own reads, and one writes, so that a program that neither answers nor listens cannot hold anyone up.
+//! Separate threads read from it and write to it, so that a program that neither answers nor reads cannot block the
+//! caller.
 
 use std::io::{BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -11,13 +12,13 @@ use std::time::{Duration, Instant};
 use crate::line_io::Lines;
 use crate::player::PlayerFault;
 
-/// Lines that wait to be read; then the program has to wait.
+/// Maximum number of lines waiting to be read, after which the program blocks.
 const LINES: usize = 1024;
 
-/// How long the program may take to end after `quit`.
+/// Time for the program to exit after `quit`.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// The program. It is ended when this is dropped.
+/// The child process; dropping it ends the program.
 pub(crate) struct Process {
     child: Child,
     to: Option<Sender<String>>,
@@ -25,10 +26,10 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program.
+    /// Starts a program; the first word is its name, the others are its arguments.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The program cannot be started.
     pub(crate) fn start(words: &[String]) -> Result<Self, PlayerFault> {
         let (program, arguments) = words.split_first().expect("a spec names a program");
         let mut child = Command::new(program)
@@ -59,14 +60,14 @@ impl Process {
         Ok(Self { child, to: Some(to), from })
     }
 
-    /// Sends a line. If the program is gone, its answer will not come either.
+    /// Sends a line. Does not fail: if the program is gone, waiting for its answer does.
     pub(crate) fn send(&self, line: String) {
         if let Some(to) = &self.to {
             _ = to.send(line);
         }
     }
 
-    /// Says hello; returns the names of the program's options.
+    /// Sends `ugi` and returns the names of the program's options.
     pub(crate) fn introduce(&mut self, patience: Duration) -> Result<Vec<String>, PlayerFault> {
         self.send("ugi".to_owned());
         let mut options = Vec::new();
@@ -79,13 +80,13 @@ impl Process {
         Ok(options)
     }
 
-    /// Waits until the program has done what it was told before.
+    /// Waits until the program has processed the preceding commands.
     pub(crate) fn get_ready(&mut self, patience: Duration) -> Result<(), PlayerFault> {
         self.send("isready".to_owned());
         self.wait_for("readyok", patience, |line| (line == "readyok").then_some(()))
     }
 
-    /// Waits for the move that it was asked for.
+    /// Waits for the answer to `go` and returns its move.
     pub(crate) fn best_move(&mut self, patience: Duration) -> Result<String, PlayerFault> {
         self.wait_for("bestmove", patience, |line| {
             let text = line.strip_prefix("bestmove")?;
@@ -93,7 +94,7 @@ impl Process {
         })
     }
 
-    /// Waits for a line in which `read` finds what it looks for.
+    /// Waits for a line from which `read` returns a value; `what` names it in an error.
     fn wait_for<T>(
         &mut self,
         what: &str,
@@ -119,7 +120,7 @@ impl Process {
     }
 }
 
-/// The next line; none after the deadline, even if the program goes on talking.
+/// The next line, or a timeout once the deadline has passed, even if more lines are waiting.
 fn next(from: &Receiver<String>, deadline: Instant) -> Result<String, RecvTimeoutError> {
     match deadline.saturating_duration_since(Instant::now()) {
         Duration::ZERO => Err(RecvTimeoutError::Timeout),
@@ -128,10 +129,10 @@ fn next(from: &Receiver<String>, deadline: Instant) -> Result<String, RecvTimeou
 }
 
 impl Drop for Process {
-    /// Asks the program to end, makes it end if it does not, and takes note of its end.
+    /// Sends `quit`, kills the program if it does not exit in time, and reaps it.
     fn drop(&mut self) {
         self.send("quit".to_owned());
-        self.to = None; // and with it, soon, the pipe
+        self.to = None; // the writing thread then closes the pipe
         let deadline = Instant::now() + FAREWELL;
         while next(&self.from, deadline).is_ok() {}
         _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! What a grading found: shares with intervals, by phase, and the value head's accuracy and calibration.
+//! Result of a grading: shares with intervals, by phase, and accuracy and calibration of the value head.
 
 use std::collections::BTreeMap;
 
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::Z95;
 
-/// Bins of the reliability diagram.
+/// Number of bins of the reliability diagram.
 const BINS: usize = 10;
 
-/// The grade of an agent on a truth set. Intervals are 95 %.
+/// Grade of an agent on a truth set, with 95 % intervals.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Grade {
-    /// Moves that keep the value, of all positions.
+    /// Share of the moves that keep the value, over all positions.
     pub all: Share,
-    /// The same where at least one move loses value.
+    /// The same over the critical positions, in which at least one move loses value.
     pub critical: Share,
-    /// By phase: all positions, and the critical ones.
+    /// By phase: the shares over all positions and over the critical ones.
     pub phases: BTreeMap<String, [Share; 2]>,
-    /// Mean loss of value per move, where a win is worth 1, a draw 0, a loss -1: mean, and ends of the interval.
+    /// Mean loss of value per move, with 1 for a win, 0 for a draw and -1 for a loss: mean, and ends of its interval.
     pub regret: [f64; 3],
-    /// How well the network's value head knows the value, without search.
+    /// Accuracy of the network's value head without search, if there is a network.
     pub value_head: Option<Calibration>,
 }
 
-/// A share of positions, with its Wilson interval.
+/// Share of positions with its Wilson interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Share {
-    /// Positions looked at.
+    /// Number of positions.
     pub positions: usize,
-    /// Positions in which the value was kept.
+    /// Number of positions in which the condition holds, such as that the move keeps the value.
     pub kept: usize,
     /// 95 % interval of the share (Wilson 1927), 0..=1.
     pub interval: [f64; 2],
 }
 
-/// Accuracy and calibration of win, draw and loss probabilities.
+/// Accuracy and calibration of predicted probabilities of win, draw and loss.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Positions in which the likeliest outcome is the true one.
+    /// Positions in which the most probable outcome is the exact one.
     pub accuracy: Share,
-    /// Mean squared error of the three probabilities together (Brier 1950), 0 is perfect and 2 the worst.
+    /// Mean squared error summed over the three probabilities (Brier, 1950): 0 is perfect and 2 the worst.
     pub brier: f64,
-    /// Expected calibration error of the likeliest outcome over ten bins of confidence (Guo et al. 2017), 0..=1.
+    /// Expected calibration error of the most probable outcome over ten bins of confidence (Guo et al., 2017), 0..=1.
     pub calibration_error: f64,
 }
 
 impl Grade {
-    /// One line for people.
+    /// Summary in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let [all, critical] = [self.all, self.critical].map(|share| 100.0 * share.value());
@@ -56,7 +56,7 @@ impl Grade {
 }
 
 impl Share {
-    /// The share of what is true.
+    /// Counts how many of the results are true.
     pub fn of(results: impl Iterator<Item = bool>) -> Self {
         let (mut positions, mut kept) = (0, 0);
         for result in results {
@@ -66,7 +66,7 @@ impl Share {
         Self { positions, kept, interval: wilson(kept, positions) }
     }
 
-    /// The share itself, 0..=1; 1 of nothing.
+    /// The share, 0..=1; 1 without positions.
     #[must_use]
     pub fn value(&self) -> f64 {
         if self.positions == 0 { 1.0 } else { self.kept as f64 / self.positions as f64 }
@@ -84,7 +84,7 @@ fn wilson(kept: usize, positions: usize) -> [f64; 2] {
     [((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0)]
 }
 
-/// The mean of samples and the ends of its 95 % interval.
+/// Mean of the samples, and the ends of its 95 % interval.
 pub(super) fn mean_with_interval(samples: impl Iterator<Item = f64>) -> [f64; 3] {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for sample in samples {
@@ -99,7 +99,8 @@ pub(super) fn mean_with_interval(samples: impl Iterator<Item = f64>) -> [f64; 3]
 }
 
 impl Calibration {
-    /// From probabilities of win, draw and loss and the true value, both for the mover.
+    /// Computes the calibration of predicted probabilities of win, draw and loss against exact values, both for the
+    /// mover.
     #[must_use]
     pub fn of(predictions: &[([f32; 3], i8)]) -> Self {
         let outcome = |value: i8| usize::from((1 - value) as u8);
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn wilson_intervals() {
-        // 81 of 100: the textbook's 0.722 to 0.875.
+        // 81 of 100, with the interval of 0.722 to 0.875 given in textbooks.
         let [low, high] = wilson(81, 100);
         assert!((low - 0.7222).abs() < 1e-3 && (high - 0.8751).abs() < 1e-3, "{low} {high}");
         let [low, high] = wilson(50, 50);
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn calibration_of_sure_and_of_doubtful_predictions() {
+    fn calibration_of_right_and_wrong_predictions() {
         let sure = Calibration::of(&[([1.0, 0.0, 0.0], 1), ([0.0, 0.0, 1.0], -1)]);
         assert_eq!((sure.accuracy.kept, sure.brier, sure.calibration_error), (2, 0.0, 0.0));
         let wrong = Calibration::of(&[([1.0, 0.0, 0.0], -1)]);

@@ -1,17 +1,17 @@
-//! The truth that needs no file: sets that come with the program, one per game that is too large to be graded in every
-//! position, and all positions of small games.
+//! Truth sets that need no file: sets shipped with the program for games too large to be solved, and all positions of
+//! small games.
 
 use turnstone_agents::PlayableGame;
 
 use super::{TruthSet, valued};
 
-/// Games with at most so many positions are graded in all of them.
+/// Maximum number of positions of a game that is graded in all of them.
 pub const MOST_POSITIONS: usize = 100_000;
 
-/// The truth set that comes with this game; `None` if there is none, or none for its parameters.
+/// The truth set shipped with this game; `None` if there is none for it and its parameters.
 ///
 /// # Errors
-/// The set in the program is damaged, which its tests rule out.
+/// The shipped set is malformed.
 pub fn shipped(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
     let Some(text) = game.files().truth_set else { return Ok(None) };
     if game.default_params() != game.params() {
@@ -20,10 +20,10 @@ pub fn shipped(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
     TruthSet::parse(text, game).map(Some).map_err(anyhow::Error::msg)
 }
 
-/// The truth set that comes with this game, or every position of a small game; `None` if it is neither.
+/// The truth set shipped with this game, or all positions of a small game; `None` without either.
 ///
 /// # Errors
-/// Those of [`shipped`].
+/// As [`shipped`], or the game has a ply limit that cannot be switched off.
 pub fn known(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
     if let Some(set) = shipped(game)? {
         return Ok(Some(set));
@@ -42,13 +42,14 @@ mod tests {
     use turnstone_agents::built_in;
 
     #[test]
-    fn every_shipped_position_is_whole() {
+    fn every_shipped_position_is_complete() {
         let games = built_in();
         let with_sets = games.defaults().filter(|game| game.files().truth_set.is_some()).map(|game| check(&*game));
         assert!(with_sets.count() >= 3);
     }
 
-    /// Every position is running, has a value for every legal action, and the value of the best of them.
+    /// Checks that no position is final, and that each has a value for every legal action and the value of the best of
+    /// them.
     fn check(game: &dyn PlayableGame) {
         let set = shipped(game).expect("sound").expect("there is one");
         assert!(set.positions.len() >= 1000, "{}", game.name());

@@ -1,8 +1,8 @@
-//! Files of positions with their exact values, small enough to keep and to read.
+//! Truth sets: text files of positions with their exact values.
 //!
-//! A file is text. Its first line is a header in JSON (format, game, version, parameters); then one line per position:
-//! `<position> ; <value> ; <action>=<value> ...` with the value of the position and of what each legal action leads to,
-//! all for the first side: 1, 0 or -1.
+//! The first line is a JSON header (format, game, version, parameters). Each further line is a position: `<position> ;
+//! <value> ; <action>=<value> ...` with the value of the position and those of its legal actions, all for the first
+//! side: 1, 0 or -1.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const LONGEST: u64 = 1 << 28;
 
 const FORMAT: u32 = 1;
 
-/// Why a truth set cannot be read.
+/// Error of reading a truth set.
 #[derive(Debug, Error)]
 #[error("truth set {}: {fault}", path.display())]
 pub struct TruthSetError {
@@ -29,18 +29,18 @@ pub struct TruthSetError {
 #[derive(Clone, PartialEq, Debug)]
 pub struct TruthSet {
     header: Header,
-    /// The positions.
+    /// Positions with their values.
     pub positions: Vec<TruthPosition>,
 }
 
 /// A position and its exact values for the first side: 1, 0 or -1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TruthPosition {
-    /// The position.
+    /// Text form of the position.
     pub text: String,
-    /// Its value.
+    /// Value of the position.
     pub value: i8,
-    /// The value of what each legal action leads to.
+    /// Text form and value of each legal action.
     pub actions: Vec<(String, i8)>,
 }
 
@@ -54,7 +54,7 @@ struct Header {
 }
 
 impl TruthSet {
-    /// An empty set of this game.
+    /// Creates an empty set for this game.
     pub fn new(game: &dyn DynGame) -> Self {
         let header = Header {
             turnstone_truth: FORMAT,
@@ -65,7 +65,7 @@ impl TruthSet {
         Self { header, positions: Vec::new() }
     }
 
-    /// Reads a set of this game.
+    /// Reads a truth set of this game.
     ///
     /// # Errors
     /// The file cannot be read, is malformed, or is of another game, version or parameters.
@@ -75,14 +75,14 @@ impl TruthSet {
         Self::parse(&text, game).map_err(error)
     }
 
-    /// Checks the text of a set of this game.
+    /// Parses a truth set of this game.
     ///
     /// # Errors
-    /// One line: it is malformed, or of another game, version or parameters.
+    /// The text is malformed, or is of another game, version or parameters; the message has one line.
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
         let mut lines = text.lines();
         let header: Header = serde_json::from_str(lines.next().unwrap_or_default())
-            .map_err(|e| format!("its first line is no header: {e}"))?;
+            .map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
         let expected = Self::new(game);
         if header != expected.header {
             let Header { game, version, params, .. } = header;
@@ -96,7 +96,7 @@ impl TruthSet {
         Ok(Self { header, positions })
     }
 
-    /// The file's text.
+    /// Text of the file.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string(&self.header).expect("a header of plain fields can be written") + "\n";
@@ -128,7 +128,7 @@ mod tests {
     use turnstone_env::games::Mancala;
 
     #[test]
-    fn a_set_comes_back_and_faults_are_named() {
+    fn sets_round_trip_and_faults_are_named() {
         let game = Erased::new(Mancala::default());
         let mut set = TruthSet::new(&game);
         set.positions.push(TruthPosition {

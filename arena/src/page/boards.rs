@@ -1,8 +1,8 @@
-//! The boards of many games in little room: a page's script draws them again.
+//! Compact encoding of the boards of many games, which are drawn by a script in the page.
 //!
-//! A drawing differs from the one before in a few lines, the same runs of lines come and go in all games, and lines
-//! differ from each other in where a shape stands. So a board is written as what changes: how many lines stay, how
-//! many go, which run of new lines comes; a run as the numbers of its lines; and a line as a template with two values.
+//! Consecutive drawings differ in few lines, the same runs of lines recur in all games, and many lines differ only in
+//! the position of a shape. A board is therefore encoded as its changes to the one before: numbers of lines that stay
+//! and that go, and the run of new lines; a run as the numbers of its lines; and a line as a template with two values.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::frame::data;
 
-/// What the boards of a page are made of.
+/// Tables of the templates, lines and runs used by the boards of a page.
 #[derive(Clone, Default, Debug)]
 pub struct Boards {
     templates: Numbered,
@@ -18,7 +18,7 @@ pub struct Boards {
     runs: Numbered,
 }
 
-/// Texts that are told once and then called by their numbers, from 0.
+/// Distinct texts, numbered from 0.
 #[derive(Clone, Default, Debug)]
 struct Numbered {
     texts: Vec<String>,
@@ -36,8 +36,8 @@ impl Numbered {
 }
 
 impl Boards {
-    /// The boards of a game, given as SVG documents, in a form for the page's script. Titles, which tell every position,
-    /// are left out.
+    /// Encodes the boards of a game, given as SVG documents, for the page's script. Omits their titles, which differ in
+    /// every position.
     pub fn pack(&mut self, boards: impl IntoIterator<Item = String>) -> String {
         let mut before = String::new();
         let mut packed: Vec<String> = Vec::new();
@@ -49,14 +49,14 @@ impl Boards {
         packed.join(" ")
     }
 
-    /// What the page's script needs to draw them: an element of the page.
+    /// Element of the page with the tables that the script needs.
     pub fn element(&self) -> String {
         let parts = json!({ "templates": self.templates.texts, "lines": self.lines.texts, "runs": self.runs.texts });
         data(Some("boards"), &parts)
     }
 
-    /// The change from one drawing to the next, as triples of numbers: lines that stay, lines that go, number of the run
-    /// that comes plus 1, or 0 for none. The lines after the last triple stay.
+    /// Change from one drawing to the next, as triples of numbers: lines that stay, lines that go, and the number of
+    /// the run that replaces them plus 1, or 0 for none. The lines after the last triple stay.
     fn change(&mut self, mut old: &[&str], mut new: &[&str]) -> String {
         let mut text = String::new();
         loop {
@@ -79,8 +79,8 @@ impl Boards {
         self.runs.number(run)
     }
 
-    /// The number of a line: `template|value|value|text`, with the values of its first two attributes and what its element
-    /// contains. Their places are line breaks in the template.
+    /// Number of a line, encoded as `template|value|value|text` with the values of its first two attributes and the
+    /// content of its element. Line breaks in the template mark their positions.
     fn line(&mut self, line: &str) -> usize {
         let parts: Vec<&str> = line.splitn(5, '"').collect();
         let short = match parts[..] {
@@ -104,8 +104,8 @@ fn lines(board: &str) -> Vec<&str> {
     board.lines().filter(|line| !line.starts_with("<title>")).collect()
 }
 
-/// Digits to base 45, the least first, with 45 added to all but the last. They are written as the characters from `#` on
-/// without `<` and `\`, which mean something in a page or in JSON.
+/// Appends a number in base 45, least significant digit first, with 45 added to all digits but the last. The digits are
+/// the characters from `#` on without `<` and `\`, which are special in HTML and in JSON.
 fn write_number(text: &mut String, mut number: usize) {
     loop {
         let (digit, more) = ((number % 45) as u8, number >= 45);
@@ -123,7 +123,7 @@ fn write_number(text: &mut String, mut number: usize) {
 mod tests {
     use super::*;
 
-    /// As the page's script does it.
+    /// Decodes a game as the page's script does.
     fn unpacked(packed: &str, boards: &Boards) -> Vec<String> {
         let line = |number: usize| {
             let mut values = boards.lines.texts[number].split('|');
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_round_trip() {
         for value in (0..5000).chain([123_456_789]) {
             let mut text = String::new();
             write_number(&mut text, value);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn boards_come_back_without_their_titles() {
+    fn boards_round_trip_without_their_titles() {
         let shape = r#"<i x="1" y="2" z="3"/>"#;
         let moved = r#"<i x="5" y="2" z="3"/>"#;
         let odd = r#"<i x="|" y="2" z="3"/>"#;

@@ -1,4 +1,4 @@
-//! Charts as inline SVG: lines with bands for intervals, and stacked shares. Colours come from the page's style sheet
+//! Charts as inline SVG: lines with interval bands, and stacked shares. Colours come from the page's style sheet
 //! (classes `c1` to `c6`), so that they follow its light and dark mode.
 
 use std::collections::BTreeMap;
@@ -7,48 +7,52 @@ use std::fmt::Write;
 use super::frame::escaped;
 use super::scale::{Scale, short};
 
-/// Size of the drawing, and room for the axes: left, top, right, bottom.
+/// Size of the drawing, and margins for the axes: left, top, right, bottom.
 const SIZE: [f64; 2] = [380.0, 210.0];
 const ROOM: [f64; 4] = [50.0, 20.0, 10.0, 32.0];
-/// Points that a line has at most; more are drawn as means of neighbours.
+/// Maximum number of points of a line; longer ones are drawn as means of neighbours.
 const MOST_POINTS: usize = 300;
-/// Lines of at most so many points show them as dots.
+/// Maximum number of points of a line that are shown as dots.
 const MOST_DOTS: usize = 40;
 
-/// A value at a place of the x axis.
+/// Data point.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
+    /// Position on the x axis.
     pub x: f64,
-    /// Not finite: there is a gap, unless an end of the interval is known.
+    /// NaN leaves a gap. So does an infinite value, which is drawn as a triangle at the known end of its interval.
     pub y: f64,
-    /// Its 95 % interval; ends may be infinite.
+    /// 95 % interval; its ends may be infinite.
     pub interval: Option<[f64; 2]>,
 }
 
-/// A line, or a layer of a stack.
+/// Line, or layer of a stack.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
+    /// Name in the legend and in tooltips, as text.
     pub name: &'a str,
+    /// Points by increasing x.
     pub points: Vec<Point>,
 }
 
 impl<'a> Series<'a> {
-    /// A series without intervals.
+    /// Creates a series without intervals.
     pub fn new(name: &'a str, points: impl Iterator<Item = (f64, f64)>) -> Self {
         Self { name, points: points.map(|(x, y)| Point { x, y, interval: None }).collect() }
     }
 }
 
-/// How series are drawn.
+/// Kind of chart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
+    /// One line per series, with interval bands.
     Lines,
-    /// Shares of a whole, one upon the other.
+    /// Shares of a whole, stacked.
     Stacked,
 }
 
 impl Form {
-    /// What it adds to the classes of an element.
+    /// Suffix of the element's class attribute.
     fn class(self) -> &'static str {
         match self {
             Self::Lines => "",
@@ -57,24 +61,27 @@ impl Form {
     }
 }
 
-/// A chart.
+/// Chart with its axes and series.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
+    /// Caption and accessible label, as text.
     pub title: &'a str,
-    /// What the y axis counts.
+    /// Unit of the y axis.
     pub unit: &'a str,
-    /// What the x axis counts.
+    /// Unit of the x axis.
     pub x_unit: &'a str,
+    /// How the series are drawn.
     pub form: Form,
-    /// The range of the x axis, if it is not that of the points.
+    /// Range to include in the x axis, in addition to that of the points.
     pub x_range: Option<[f64; 2]>,
-    /// The y axis, if it is not to follow the values.
+    /// Scale of the y axis; derived from the values by default.
     pub y: Option<Scale>,
+    /// At most six series, one per colour; the layers of a stack have the same x.
     pub series: Vec<Series<'a>>,
 }
 
 impl Chart<'_> {
-    /// The chart in a figure with title and legend, and a note of what it means.
+    /// The chart as a figure with title, legend and an explanatory note.
     pub fn figure(&self, note: &str) -> String {
         let mut legend = String::new();
         let group = self.series.iter().map(|series| group_of(&series.points)).max().unwrap_or(1);
@@ -94,7 +101,7 @@ impl Chart<'_> {
         )
     }
 
-    /// The chart alone; `extra` are shapes that lie above it.
+    /// The chart as an SVG element; `extra` contains further shapes, drawn on top.
     pub fn svg(&self, extra: &str) -> String {
         let thinned: Vec<Vec<Point>> = self.series.iter().map(|series| thinned(&series.points)).collect();
         let area = self.area(&thinned);
@@ -114,12 +121,12 @@ impl Chart<'_> {
         )
     }
 
-    /// Where the first and the last x of the axis lie in the drawing, from left to right.
+    /// Left and right end of the plot in the drawing's coordinates.
     pub fn x_ends() -> [f64; 2] {
         [ROOM[0], SIZE[0] - ROOM[2]]
     }
 
-    /// Top and bottom of the plot.
+    /// Top and bottom of the plot in the drawing's coordinates.
     pub fn y_ends() -> [f64; 2] {
         [ROOM[1], SIZE[1] - ROOM[3]]
     }
@@ -148,7 +155,7 @@ impl Chart<'_> {
     }
 }
 
-/// The plot with its two axes.
+/// The plot with the scales of its axes.
 struct Area {
     x: Scale,
     y: Scale,
@@ -189,7 +196,7 @@ impl Area {
             )
     }
 
-    /// A line with its band of intervals, interrupted where values are missing.
+    /// Shapes of a line with its interval band, interrupted where values are missing.
     fn line(&self, points: &[Point], colour: usize) -> String {
         let mut shapes = String::new();
         for run in points.split(|point| !point.y.is_finite()).filter(|run| !run.is_empty()) {
@@ -215,7 +222,7 @@ impl Area {
         shapes
     }
 
-    /// A dot at a value; for an infinite one a triangle at the known end of its interval, which points to it.
+    /// Dot at a value; for an infinite value, a triangle at the known end of its interval that points in its direction.
     fn dot(&self, point: &Point, colour: usize) -> String {
         if point.y.is_finite() {
             let [x, y] = self.at(point.x, point.y);
@@ -227,7 +234,7 @@ impl Area {
         format!(r#"<path class="dot c{colour}" d="M{:.1} {y:.1}h8l-4 {}z"/>"#, x - 4.0, 7.0 * up)
     }
 
-    /// Layers that add up to a whole, the first at the bottom.
+    /// Shapes of layers that are stacked, the first at the bottom.
     fn stack(&self, layers: &[Vec<Point>]) -> String {
         let mut shapes = String::new();
         let mut below: Vec<(f64, f64)> = layers.first().map_or(Vec::new(), |l| l.iter().map(|p| (p.x, 0.0)).collect());
@@ -237,7 +244,7 @@ impl Area {
             let outline = above.iter().chain(below.iter().rev()).map(|&(x, y)| self.at(x, y));
             let mut outline: Vec<[f64; 2]> = outline.collect();
             if let [[_, top], [x, bottom]] = outline[..] {
-                // A single point is a bar.
+                // A single point is drawn as a bar.
                 outline = vec![[x - 20.0, top], [x + 20.0, top], [x + 20.0, bottom], [x - 20.0, bottom]];
             }
             write!(shapes, r#"<path class="layer c{colour}" d="{}Z"/>"#, path(&outline)).expect("a string");
@@ -246,7 +253,7 @@ impl Area {
         shapes
     }
 
-    /// Invisible strips over the plot, one per x, whose tooltips tell the values there.
+    /// Invisible strips over the plot, one per x, with the values as tooltips.
     fn tips(&self, chart: &Chart<'_>, series: &[Vec<Point>]) -> String {
         let mut tips: BTreeMap<u64, (f64, Vec<String>)> = BTreeMap::new();
         for (points, series) in series.iter().zip(&chart.series) {
@@ -282,12 +289,12 @@ fn path(points: &[[f64; 2]]) -> String {
     text
 }
 
-/// Points that are drawn as one.
+/// Number of neighbouring points that are drawn as one.
 fn group_of(points: &[Point]) -> usize {
     points.len().div_ceil(MOST_POINTS).max(1)
 }
 
-/// At most [`MOST_POINTS`] points: means over neighbours if there are more.
+/// Reduces a series to at most [`MOST_POINTS`] points by averaging neighbours.
 fn thinned(points: &[Point]) -> Vec<Point> {
     let group = group_of(points);
     let mean = |points: &[Point], field: &dyn Fn(&Point) -> f64| {
@@ -314,7 +321,7 @@ mod tests {
         Chart { title: "loss & <gain>", unit: "nats", x_unit: "iteration", form, x_range: None, y: None, series }
     }
 
-    /// All numbers in the drawing are finite, and all text is escaped.
+    /// Checks that all numbers in the drawing are finite and all text is escaped.
     fn check(chart: &Chart<'_>) -> String {
         let figure = chart.figure("a note");
         for bad in ["NaN", "inf", "<series>", "<gain>", "& "] {
@@ -338,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn values_lie_where_the_axes_say() {
+    fn values_are_drawn_according_to_the_axes() {
         let mut chart = chart(Form::Lines, &[&[0.0, 100.0]]);
         chart.y = Some(Scale::fixed(0.0, 100.0, 50.0));
         let ([left, right], [top, bottom]) = (Chart::x_ends(), Chart::y_ends());
@@ -346,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn infinite_values_point_the_way_from_what_is_known() {
+    fn infinite_values_are_drawn_at_the_known_end_of_their_interval() {
         let mut chart = chart(Form::Lines, &[&[100.0, f64::INFINITY]]);
         chart.series[0].points[1].interval = Some([200.0, f64::INFINITY]);
         let figure = check(&chart);

@@ -1,37 +1,39 @@
-//! The frame of a page: escaping, style sheet, scripts, and the parts in their order.
+//! Frame of a page: escaping, style sheet, scripts, and sections.
 
 use serde_json::Value;
 
 const STYLE: &str = include_str!("style.css");
 const REPLAY: &str = include_str!("replay.js");
 
-/// A part of the page with a heading of its own.
+/// Section of the page with a heading.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its name in links.
+    /// Anchor of the section, for links.
     pub id: &'static str,
+    /// Heading, as HTML.
     pub heading: &'static str,
-    /// A sentence below the heading, as text.
+    /// Introductory sentence, as text.
     pub lead: String,
-    /// The rest, as HTML.
+    /// Content, as HTML.
     pub html: String,
 }
 
-/// A whole page.
+/// Content of a page.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    /// As text.
+    /// Title, as text.
     pub title: &'a str,
-    /// As HTML.
+    /// Header, as HTML.
     pub header: &'a str,
+    /// Sections in order, which are linked from the header.
     pub parts: &'a [Part],
-    /// As text.
+    /// Footer, as text.
     pub footer: &'a str,
-    /// What this kind of page does with the common script's replays.
+    /// Script of this kind of page, which uses the common script for replays.
     pub script: &'static str,
 }
 
-/// Text as it may stand in elements and attributes.
+/// Escapes text for use in elements and attributes.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -42,7 +44,7 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Control characters may not stand in HTML at all.
+            // Control characters are not allowed in HTML.
             c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
@@ -50,7 +52,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Data for the page's script, in an element with this id.
+/// Element with JSON data for the page's script.
 #[must_use]
 pub fn data(id: Option<&str>, value: &Value) -> String {
     let id = id.map(|id| format!(" id=\"{id}\"")).unwrap_or_default();
@@ -59,7 +61,7 @@ pub fn data(id: Option<&str>, value: &Value) -> String {
     format!("<script type=\"application/json\"{id}>{json}</script>\n")
 }
 
-/// `mu_torere` as a heading: `Mu Torere`.
+/// Converts a name such as `mu_torere` into a heading, `Mu Torere`.
 #[must_use]
 pub fn title(name: &str) -> String {
     let capital = |word: &str| {
@@ -70,7 +72,7 @@ pub fn title(name: &str) -> String {
 }
 
 impl Page<'_> {
-    /// The page as HTML.
+    /// Renders the page as an HTML document.
     #[must_use]
     pub fn html(&self) -> String {
         let (title, footer) = (escaped(self.title), escaped(self.footer));

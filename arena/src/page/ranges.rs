@@ -1,4 +1,4 @@
-//! Values with intervals, one below the other on a common axis, as SVG.
+//! Chart of values with intervals, one per line on a common axis, as SVG.
 
 use std::fmt::Write;
 
@@ -8,19 +8,22 @@ use super::scale::{Scale, signed};
 /// A named value with its 95 % interval.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Range {
+    /// Name shown to the left of the plot.
     pub name: String,
+    /// Value, shown as a dot.
     pub value: f64,
+    /// Ends of the interval; may be infinite.
     pub interval: [f64; 2],
 }
 
-/// Width of the plot, height of a line, and room for a letter of a name.
+/// Width of the plot, height of a line, and width per character of a name.
 const WIDTH: f64 = 400.0;
 const LINE: f64 = 26.0;
 const LETTER: f64 = 6.8;
-/// Letters of a name; the rest is cut off.
+/// Maximum number of characters of a name; longer names are cut off.
 const LETTERS: usize = 38;
 
-/// The ranges as an SVG element for a page; colours come from its style sheet.
+/// Draws the ranges as an SVG element for a page, whose style sheet sets the colours.
 pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     let scale = Scale::of(ranges.iter().flat_map(|range| [range.value, range.interval[0], range.interval[1]]));
     let letters = ranges.iter().map(|range| range.name.chars().count().min(LETTERS)).max().unwrap_or(0);
@@ -60,7 +63,7 @@ pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     )
 }
 
-/// The same as a document of its own, in light colours.
+/// Draws the ranges as an SVG document with light colours.
 pub fn ranges_document(title: &str, unit: &str, list: &[Range]) -> String {
     const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#6b665c}.name{fill:#23211d}.unit{font-style:italic}.grid{stroke:#e2ddd2;fill:none}.reach{stroke:#2f6fb0;stroke-width:2;fill:none}.dot{fill:#2f6fb0}";
     let drawing = ranges(title, unit, list);

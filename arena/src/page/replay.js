@@ -1,4 +1,4 @@
-// Steps through a game's boards: slider, buttons, arrow keys. Boards come packed; page/boards.rs tells how.
+// Steps through a game's boards: slider, buttons, arrow keys. The encoding is described in page/boards.rs.
 const parts = JSON.parse(document.getElementById('boards')?.textContent ?? '{"templates":[],"lines":[],"runs":[]}');
 const templates = parts.templates.map((template) => template.split('\n'));
 const drawn = parts.lines.map((line) => {
@@ -37,7 +37,7 @@ function unpacked(packed) {
   });
 }
 
-// `root` holds .board, .controls and .moves; `shown(ply, last)` is told of every step.
+// `root` holds .board, .controls and .moves; `shown(ply, last)` is called for every step.
 function replay(root, shown) {
   const find = (selector) => root.querySelector(selector);
   const [slider, list] = [find('input[type=range]'), find('.moves')];

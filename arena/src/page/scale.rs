@@ -1,6 +1,6 @@
-//! Axes: which range of numbers they show, where their ticks stand and what is written at them.
+//! Axes of charts: range, ticks and labels, and number formats.
 
-/// A range of numbers with ticks at multiples of 1, 2 or 5 times a power of ten.
+/// Range of numbers with ticks at multiples of 1, 2 or 5 times a power of ten.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scale {
     low: f64,
@@ -8,12 +8,12 @@ pub struct Scale {
     step: f64,
 }
 
-/// Intervals between ticks that an axis has at most.
+/// Maximum number of intervals between ticks.
 const MOST_STEPS: f64 = 5.0;
 
 impl Scale {
-    /// An axis of values, which ends at ticks. Values that are not finite are passed over; without any it runs from
-    /// 0 to 1, and a single value gets room around it.
+    /// Axis for values, with ticks at both ends. Ignores values that are not finite; without any the range is 0 to 1,
+    /// and for a single value it extends to both sides.
     pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let room = if high > low { 0.0 } else { (0.1 * high.abs()).max(1e-9) };
@@ -22,31 +22,31 @@ impl Scale {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
-    /// An axis of counts: it ends at the least and the greatest, and its ticks stand at whole numbers.
+    /// Axis for counts, from the least to the greatest, with ticks at whole numbers.
     pub fn of_counts(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let (low, high) = if high > low { (low, high) } else { (low - 1.0, low + 1.0) };
         Self { low, high, step: round_step((high - low) / MOST_STEPS).max(1.0) }
     }
 
-    /// An axis of this range, with ticks at multiples of `step`.
+    /// Axis of a fixed range, with ticks at multiples of `step`.
     pub fn fixed(low: f64, high: f64, step: f64) -> Self {
         Self { low, high, step }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high one; infinite values lie at the ends.
+    /// Position of a value on the axis, from 0 at the low end to 1 at the high one; values outside are at the ends.
     pub fn place(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    /// The ticks within the range.
+    /// Values of the ticks within the range.
     pub fn ticks(&self) -> Vec<f64> {
         let (first, last) =
             ((self.low / self.step - 1e-6).ceil() as i64, (self.high / self.step + 1e-6).floor() as i64);
         (first..=last).map(|tick| tick as f64 * self.step).collect()
     }
 
-    /// What is written at a tick.
+    /// Label of a tick.
     pub fn label(&self, tick: f64) -> String {
         let greatest = self.low.abs().max(self.high.abs());
         match greatest {
@@ -67,7 +67,7 @@ fn with_unit(tick: f64, step: f64, unit: &str) -> String {
     format!("{tick:.decimals$}{unit}").replace('-', "\u{2212}")
 }
 
-/// The least and the greatest of the finite values.
+/// Minimum and maximum of the finite values.
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.filter(|value| value.is_finite()).fold(None, |extent, value| match extent {
         None => Some((value, value)),
@@ -75,14 +75,14 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
+/// The smallest of 1, 2 and 5 times a power of ten that is not below `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let rounded = [1.0, 2.0, 5.0].map(|digit| digit * power).into_iter().find(|&step| step >= least * (1.0 - 1e-9));
     rounded.unwrap_or(10.0 * power)
 }
 
-/// A number as people read it, to three or four digits.
+/// Formats a number with three or four significant digits.
 pub fn short(value: f64) -> String {
     let text = match value.abs() {
         0.0 => "0".into(),
@@ -98,12 +98,12 @@ pub fn short(value: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// An Elo difference or rating with its sign.
+/// Formats an Elo difference or rating with its sign.
 pub fn signed(elo: f64) -> String {
     if elo.is_finite() { format!("{elo:+.0}").replace('-', "\u{2212}").replace("\u{2212}0", "+0") } else { short(elo) }
 }
 
-/// A count with its digits in groups of three.
+/// Formats a count with its digits in groups of three.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let groups: Vec<&str> =

@@ -1,8 +1,8 @@
-//! Tables of games and meetings for other programs, in the form of RFC 4180.
+//! Tables of games and meetings as CSV (RFC 4180).
 
 use crate::{MatchScore, Meeting, Summary, TournamentRecord};
 
-/// One row per game. `result` is the first player's: 1, 0.5 or 0; `moves` begin with the opening's.
+/// One row per game. `result` is 1, 0.5 or 0 for the first player; `moves` include those of the opening.
 #[must_use]
 pub fn games_csv(record: &TournamentRecord) -> String {
     let mut text =
@@ -34,8 +34,8 @@ pub fn games_csv(record: &TournamentRecord) -> String {
     text
 }
 
-/// One row per two agents that met, as `a` sees it. `pairs_0` to `pairs_4` count pairs by half points; infinite
-/// Elo is `inf`.
+/// One row per pair of agents that met, from the point of view of `a`. `pairs_0` to `pairs_4` count game pairs by half
+/// points; infinite Elo is `inf`.
 #[must_use]
 pub fn meetings_csv(summary: &Summary) -> String {
     let mut text = String::from(

@@ -1,4 +1,4 @@
-//! All games of a tournament for the page's script, with every board.
+//! All games of a tournament with their boards, for the page's script.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use turnstone_env::DynGame;
 use crate::page::{Boards, Part, data};
 use crate::{Ending, GameRecord, TournamentRecord};
 
-/// The list of games beside a board on which each can be stepped through.
+/// Section with the list of games and a board to step through each of them.
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
@@ -21,8 +21,8 @@ pub(super) fn part(game: &dyn DynGame, record: &TournamentRecord) -> Result<Part
     Ok(Part { id: "games", heading: "Games", lead, html })
 }
 
-/// A game as the script takes it: number, players, result, ending, plies of the opening, movers (1 or 2 per ply), moves,
-/// boards, incidents.
+/// A game in the form expected by the script: number, agents, result, ending, plies of the opening, movers (1 or 2 per
+/// ply), moves, boards, incidents.
 fn packed(game: &dyn DynGame, played: &GameRecord, boards: &mut Boards) -> Result<Value> {
     let mut state = game.start();
     let mut movers = String::new();
@@ -49,7 +49,7 @@ fn packed(game: &dyn DynGame, played: &GameRecord, boards: &mut Boards) -> Resul
     ]))
 }
 
-/// The board with its controls, and the list.
+/// The board with its controls, and the list of games.
 const VIEWER: &str = r#"<noscript><p class="lead">The games need JavaScript.</p></noscript>
 <article class="card game" id="viewer" hidden>
 <div class="table">

@@ -14,7 +14,7 @@
     made.className = kind;
     return made;
   };
-  // With two agents their letters do, as in the rest of the page.
+  // Two agents are identified by their letters, as in the rest of the page.
   const letter = (agent) => (agents.length === 2 ? 'AB'[agent] + ' ' : '');
 
   let [chosen, shown, current] = [games, 0, null];
@@ -55,7 +55,7 @@
   find('.next').onclick = () => step(1);
   find('.pair').onclick = () => open(partner(current));
 
-  // Rows come as they are scrolled to; returns whether there were more.
+  // Adds rows as they are scrolled to; returns whether there were more.
   function more() {
     const next = chosen.slice(shown, shown + 200);
     rows.append(...next.map((game) => {
@@ -90,7 +90,7 @@
   function filter() {
     const [first, second, wanted] = [+agent.value, +against.value, 1 - result.value];
     chosen = games.filter((game) => {
-      // Without an agent the result is player 1's.
+      // Without a selected agent the result is that of player 1.
       const seats = [0, 1].filter((seat) => (first < 0 ? seat === 0 || second >= 0 : game[PLAYERS][seat] === first)
         && (second < 0 || game[PLAYERS][1 - seat] === second));
       const results = seats.map((seat) => (seat === 0 ? game[RESULT] : -game[RESULT]));

@@ -1,4 +1,4 @@
-//! A tournament as one HTML page: what it says, how sure it is, and all games on the board.
+//! HTML page of a tournament: results with their intervals, and all games on a board.
 
 use anyhow::Result;
 use turnstone_env::DynGame;
@@ -8,7 +8,7 @@ use super::{RATINGS, games, rating_ranges, tables};
 use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
 use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
 
-/// The page.
+/// Renders the page as an HTML document.
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
@@ -58,7 +58,7 @@ fn header(name: &str, record: &TournamentRecord, summary: &Summary) -> String {
         tile(grouped(summary.games as u64), "games"),
         tile(grouped(summary.distinct_games as u64), "of them distinct"),
         tile(plies, "plies on average"),
-        tile(percent(summary.first_seat.score), "score of player 1, whoever it is"),
+        tile(percent(summary.first_seat.score), "score of player 1, over all agents"),
     ];
     format!(
         "<p class=\"brand\">Turnstone · arena</p>\n<h1>{name}: {kind}</h1>\n<p class=\"sub\">{}, seed {}<br>{params}</p>\n{headline}<div class=\"tiles\">{}</div>\n",
@@ -68,7 +68,7 @@ fn header(name: &str, record: &TournamentRecord, summary: &Summary) -> String {
     )
 }
 
-/// Score, Elo and certainty of a match in large figures.
+/// Score, Elo and likelihood of superiority of a match in large figures.
 fn match_headline(meeting: &Meeting, summary: &Summary) -> String {
     let [a, b] = meeting.agents.map(|agent| escaped(&summary.agents[agent].agent));
     let estimate = &meeting.estimate;
@@ -100,7 +100,7 @@ fn match_headline(meeting: &Meeting, summary: &Summary) -> String {
     )
 }
 
-/// The strongest three.
+/// The three strongest agents in large figures.
 fn tournament_headline(summary: &Summary) -> String {
     let tile = |(place, agent): (usize, usize)| {
         let standing = &summary.agents[agent];
@@ -133,7 +133,7 @@ fn tournament_parts(summary: &Summary) -> [Part; 2] {
     ]
 }
 
-/// How it was played, how games ended and what went wrong.
+/// Section with the settings, the endings of the games and the incidents.
 fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
     let rows: String = conditions_in_words(&record.header.settings)
         .into_iter()
@@ -144,7 +144,7 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
     let unpaired = match summary.unpaired_games {
         0 => String::new(),
         games => format!(
-            "<p class=\"lead\">{games} games without the other one of their pair count for no score and no rating.</p>\n"
+            "<p class=\"lead\">{games} games without the other one of their pair do not affect scores and ratings.</p>\n"
         ),
     };
     let html = format!(
@@ -158,20 +158,20 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
 fn conditions_in_words(settings: &Settings) -> Vec<(&'static str, String)> {
     let penalty = |penalty| match penalty {
         Penalty::Lose => "loses the game",
-        Penalty::Random => "random moves are played for it",
+        Penalty::Random => "has its moves replaced by random ones",
     };
     let mut rows = vec![("games of a meeting", settings.games.to_string())];
     if let Some(clock) = settings.clock {
         let seconds = clock as f64 / 1000.0;
         rows.push((
             "clock of each player",
-            format!("{seconds} s a game; without time it {}", penalty(settings.out_of_time)),
+            format!("{seconds} s per game; a player out of time {}", penalty(settings.out_of_time)),
         ));
     }
     rows.push(("a player at fault", penalty(settings.on_fault).into()));
     let adjudication = match settings.adjudication {
         Adjudication::None => "none: games are played out",
-        Adjudication::Exact => "by the exact truth as soon as it covers the position",
+        Adjudication::Exact => "by exact values as soon as they cover the position",
     };
     rows.push(("adjudication", adjudication.into()));
     rows

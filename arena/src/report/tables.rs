@@ -1,11 +1,11 @@
-//! The tables of the page: records by seat, pairs, standings, cross table, ends and faults.
+//! Tables of the page: results by seat, pairs, standings, cross table, endings and incidents.
 
 use std::fmt::Write;
 
 use crate::page::{escaped, signed};
 use crate::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
 
-/// A's record in both seats.
+/// Results of agent A by seat.
 pub(super) fn seats(meeting: &Meeting) -> String {
     let mut rows = String::new();
     let SeatRecord { first, second } = meeting.by_seat;
@@ -24,7 +24,7 @@ pub(super) fn seats(meeting: &Meeting) -> String {
     )
 }
 
-/// How many pairs brought A how many points, as bars.
+/// Number of pairs by A's points, as bars.
 pub(super) fn pairs(meeting: &Meeting) -> String {
     let counts = meeting.estimate.pairs.counts();
     let most = counts.into_iter().max().unwrap_or(0).max(1);
@@ -39,7 +39,7 @@ pub(super) fn pairs(meeting: &Meeting) -> String {
     )
 }
 
-/// All agents, the strongest first.
+/// Standings, strongest agent first.
 pub(super) fn standings(summary: &Summary) -> String {
     let mut rows = String::new();
     for (place, agent) in (1..).zip(summary.ranking()) {
@@ -57,11 +57,11 @@ pub(super) fn standings(summary: &Summary) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: how sure it is that the agent is stronger than the next one. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: likelihood of superiority over the next agent. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
     )
 }
 
-/// Everyone against everyone, the strongest first.
+/// Cross table of all agents, strongest first.
 pub(super) fn cross_table(summary: &Summary) -> String {
     let ranking = summary.ranking();
     let heads: String = (1..=ranking.len()).map(|place| format!("<th>{place}</th>")).collect();
@@ -90,7 +90,7 @@ fn cell(summary: &Summary, a: usize, b: usize) -> String {
     )
 }
 
-/// How the games ended.
+/// Number of games by ending.
 pub(super) fn endings(summary: &Summary) -> String {
     let mut rows = String::new();
     for (ending, games) in &summary.endings {
@@ -99,9 +99,9 @@ pub(super) fn endings(summary: &Summary) -> String {
     format!("<div class=\"card\"><table><tr><th>games ended</th><th></th></tr>{rows}</table></div>\n")
 }
 
-/// What went wrong, game by game; nothing if nothing did.
+/// Incidents by game; empty if there are none.
 pub(super) fn incidents(record: &TournamentRecord) -> String {
-    /// Rows; there may be one in every game.
+    /// Maximum number of rows.
     const MOST: usize = 100;
     let all = record.games.iter().flat_map(|game| game.incidents.iter().map(move |incident| (game.number, incident)));
     let (mut rows, total) = (String::new(), all.clone().count());
@@ -122,7 +122,7 @@ pub(super) fn incidents(record: &TournamentRecord) -> String {
     }
     let more = if total > MOST { format!("<p class=\"note\">The first {MOST} of {total}.</p>") } else { String::new() };
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">what was said</th></tr>{rows}</table></div>{more}</div>\n"
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">message</th></tr>{rows}</table></div>{more}</div>\n"
     )
 }
 
@@ -130,7 +130,7 @@ fn record(record: Record) -> String {
     format!("{} – {} – {}", record.wins, record.draws, record.losses)
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     if share.is_nan() { "–".into() } else { format!("{:.1} %", 100.0 * share) }
 }

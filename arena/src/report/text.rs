@@ -1,14 +1,14 @@
-//! A tournament's result as text for a terminal of 80 columns.
+//! Result of a tournament as text for a terminal of 80 columns.
 
 use std::fmt::Write;
 
 use crate::result::signed;
 use crate::{Format, MatchScore, Meeting, Record, SeatRecord, Summary, TournamentRecord};
 
-/// Columns of the cross table that stand side by side.
+/// Number of columns of the cross table side by side.
 const CROSS_COLUMNS: usize = 10;
 
-/// The result as text.
+/// Formats the result.
 #[must_use]
 pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
     let mut text = heading(record);
@@ -37,7 +37,7 @@ fn heading(record: &TournamentRecord) -> String {
     format!("{}: {format}, seed {}\n{params}{agents}", header.game, header.settings.seed)
 }
 
-/// The result of a match between A and B.
+/// Result of a match between A and B.
 fn match_text(meeting: &Meeting) -> String {
     let mut text = String::from("\nA plays         games    won  drawn   lost    score\n");
     let SeatRecord { first, second } = meeting.by_seat;
@@ -53,7 +53,7 @@ fn match_text(meeting: &Meeting) -> String {
         "
 score  {:>7} %   [{}, {}]
 Elo    {:>7}     [{}, {}]
-LOS    {:>7} %   how sure it is that A is the stronger
+LOS    {:>7} %   likelihood of superiority of A over B
 pairs  {}: {none} with 0 points, {half} with 1/2, {one} with 1, {more} with 3/2, {two} with 2
 ",
         share(score),
@@ -69,7 +69,7 @@ pairs  {}: {none} with 0 points, {half} with 1/2, {one} with 1, {more} with 3/2,
     text
 }
 
-/// Ratings, cross table and meetings of more than two agents, who are called by their places.
+/// Ratings, cross table and meetings of more than two agents, which are identified by their ranks.
 fn tournament_text(summary: &Summary) -> String {
     let ranking = summary.ranking();
     let mut text = String::from("\n  #  agent                          Elo  95 % interval   games    score  ahead\n");
@@ -80,14 +80,14 @@ fn tournament_text(summary: &Summary) -> String {
         let score = share(standing.score);
         let ahead = standing.ahead.map(share).unwrap_or_default();
         let line = format!("{elo:>6}  {interval:<15} {games:>5} {score:>6} % {ahead:>6}").trim_end().to_owned();
-        // A long name has a line of its own.
+        // A long name has its own line.
         match name.chars().count() {
             ..=26 => writeln!(text, "{place:>3}  {name:<26}  {line}"),
             _ => writeln!(text, "{place:>3}  {name}\n{:33}{line}", ""),
         }
         .expect("a string");
     }
-    text += "ahead: how sure it is, in %, that the agent is stronger than the next one\n";
+    text += "ahead: likelihood of superiority over the next agent, in %\n";
     text + &cross_table(summary, &ranking) + &meetings(summary, &ranking)
 }
 
@@ -128,7 +128,7 @@ fn meetings(summary: &Summary, ranking: &[usize]) -> String {
     text
 }
 
-/// What else a reader has to know.
+/// Sequential test, endings, faults and other remarks.
 fn notes(record: &TournamentRecord, summary: &Summary) -> String {
     let mut lines = Vec::new();
     if let Some(sprt) = &summary.sprt {
@@ -139,9 +139,9 @@ fn notes(record: &TournamentRecord, summary: &Summary) -> String {
     lines.push(format!("{} distinct games of {:.1} plies on average", summary.distinct_games, summary.mean_plies));
     let MatchScore { score, score_interval, .. } = summary.first_seat;
     let [low, high] = score_interval.map(share);
-    lines.push(format!("player 1 scored {} % [{low}, {high}], whoever it was", share(score)));
+    lines.push(format!("player 1 scored {} % [{low}, {high}], over all agents", share(score)));
     if let unpaired @ 1.. = summary.unpaired_games {
-        lines.push(format!("{unpaired} games without the other one of their pair count for no score and rating"));
+        lines.push(format!("{unpaired} games without the other one of their pair do not affect scores and ratings"));
     }
     for standing in summary.agents.iter().filter(|standing| !standing.faults.is_empty()) {
         let faults = standing.faults.iter().map(|(kind, count)| format!("{count} times {}", kind.words()));
@@ -152,7 +152,7 @@ fn notes(record: &TournamentRecord, summary: &Summary) -> String {
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// A share as a percentage.
+/// Formats a share as a percentage.
 fn share(share: f64) -> String {
     if share.is_nan() { "-".into() } else { format!("{:.1}", 100.0 * share) }
 }
@@ -168,7 +168,7 @@ mod tests {
 
     fn of(record: &TournamentRecord) -> String {
         let text = text(record, &Summary::new(record, &vec![None; record.header.agents.len()]));
-        // A spec may be long.
+        // A spec may be longer.
         let long = text.lines().find(|line| line.chars().count() > 80 && !line.contains("sims"));
         assert_eq!(long, None, "{text}");
         text

@@ -1,4 +1,4 @@
-//! Answers: one JSON object each. Values and probabilities are for the player to move.
+//! Answers, one JSON object each. Values and probabilities are for the player to move.
 
 use serde_json::{Value, json};
 use turnstone_agents::{AnalysedAction, Analysis};
@@ -6,7 +6,7 @@ use turnstone_env::{Action, DynGame, Outcome};
 
 use super::query::Task;
 
-/// What a search found, as far as it came.
+/// The result of a search, which may have been stopped early.
 pub(super) fn analysed(game: &dyn DynGame, task: &Task, analysis: &Analysis) -> Value {
     if analysis.stopped && analysis.visits == 0 {
         return given_up(task);
@@ -26,7 +26,7 @@ pub(super) fn analysed(game: &dyn DynGame, task: &Task, analysis: &Analysis) -> 
     answer
 }
 
-/// A position in which the game is over.
+/// The answer for a position in which the game is over.
 pub(super) fn finished(game: &dyn DynGame, task: &Task, outcome: &Outcome) -> Value {
     let mut answer = head(game, task);
     answer["outcome"] = outcome.name().into();
@@ -34,7 +34,7 @@ pub(super) fn finished(game: &dyn DynGame, task: &Task, outcome: &Outcome) -> Va
     answer
 }
 
-/// A task that was given up before anything was found.
+/// The answer for a task that was terminated before its search had any result.
 pub(super) fn given_up(task: &Task) -> Value {
     json!({ "id": task.id, "turnNumber": task.turn, "isDuringSearch": false, "noResults": true })
 }
@@ -49,7 +49,7 @@ fn head(game: &dyn DynGame, task: &Task) -> Value {
     })
 }
 
-/// The legal moves, the one to play first, then by visits and prior.
+/// The legal moves: the move to play first, then by visits and prior.
 fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
     let sign = analysis.mover.sign();
     let text = |action: &Action| game.action_text(*action);
@@ -67,7 +67,7 @@ fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
     analysis.actions.iter().enumerate().map(info).collect()
 }
 
-/// Six decimals of a number.
+/// Rounds to six decimals.
 fn rounded(number: f32) -> f64 {
     (f64::from(number) * 1e6).round() / 1e6
 }

@@ -1,19 +1,18 @@
-//! Queries: one JSON object each, checked field by field.
+//! Queries, one JSON object each, checked field by field.
 
 use serde_json::{Map, Value, json};
 use turnstone_env::{AnyState, DynGame, nearest, shortened};
 
-/// Most simulations of a query.
+/// Maximum number of simulations of a query.
 const MOST_SIMULATIONS: u64 = 1_000_000;
 
-/// What is asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Query {
-    /// To analyse these positions.
+    /// Analyse these positions.
     Analyse(Vec<Task>),
-    /// To give up the turns of a query, all of them if none are named; of all queries if it has no name.
+    /// Terminate the given turns, or all, of the query named `id`, or of all queries.
     Terminate {
-        /// The query's own text, which is sent back.
+        /// The query itself, which is echoed as the answer.
         query: Value,
         id: Option<String>,
         turns: Option<Vec<usize>>,
@@ -24,15 +23,15 @@ pub(super) enum Query {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Task {
     pub(super) id: String,
-    /// How many of the query's moves have been played.
+    /// Number of the query's moves played before the position.
     pub(super) turn: usize,
     pub(super) state: AnyState,
     pub(super) simulations: u32,
-    /// Greater ones come first.
+    /// Tasks with greater priority are searched first.
     pub(super) priority: i64,
 }
 
-/// What is wrong with a query: the answer to it.
+/// A fault in a query, which is also the answer to it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Fault {
     id: Option<Value>,
@@ -41,17 +40,17 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// A fault of the line as a whole.
+    /// Creates a fault of a whole line.
     pub(super) fn of_line(error: &impl ToString) -> Self {
         Self { id: None, field: None, error: error.to_string() }
     }
 
-    /// A fault of no field of a query in particular.
+    /// Creates a fault of a query that concerns no particular field.
     pub(super) fn of_query(id: &str, error: &str) -> Self {
         Self { id: Some(id.into()), field: None, error: error.to_string() }
     }
 
-    /// The answer: `id` and `field` are null where there is none.
+    /// Formats the answer. `id` and `field` are null where they are unknown.
     pub(super) fn answer(&self) -> Value {
         json!({ "id": self.id, "error": self.error, "field": self.field })
     }
@@ -70,12 +69,12 @@ const FIELDS: [&str; 10] = [
     "priority",
 ];
 
-/// Reads a query; `simulations` is for those that do not say how many they want.
+/// Parses a query; `simulations` is the default of that field.
 ///
 /// # Errors
-/// The first field at fault.
+/// The first invalid field.
 pub(super) fn parse(game: &dyn DynGame, line: &str, simulations: u32) -> Result<Query, Fault> {
-    let query: Value = serde_json::from_str(line).map_err(|error| Fault::of_line(&format!("no JSON: {error}")))?;
+    let query: Value = serde_json::from_str(line).map_err(|error| Fault::of_line(&format!("not JSON: {error}")))?;
     let Value::Object(fields) = query else { return Err(Fault::of_line(&"a query is a JSON object")) };
     read(game, &fields, simulations).map_err(|(field, error)| Fault {
         id: fields.get("id").filter(|id| id.is_string()).cloned(),
@@ -84,7 +83,7 @@ pub(super) fn parse(game: &dyn DynGame, line: &str, simulations: u32) -> Result<
     })
 }
 
-/// A field and what is wrong with it.
+/// The name of a field and its fault.
 type FieldFault<'a> = (&'a str, String);
 
 fn read<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>, simulations: u32) -> Result<Query, FieldFault<'a>> {
@@ -92,11 +91,11 @@ fn read<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>, simulations: u32
         let near = nearest(field, FIELDS).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         return Err((field, format!("unknown field{near}")));
     }
-    let id = text(fields, "id")?.ok_or(("id", "a query needs a name, a string".to_owned()))?;
+    let id = text(fields, "id")?.ok_or(("id", "missing; it must be a string".to_owned()))?;
     match text(fields, "action")? {
         None => {}
         Some("terminate") => {
-            let id = text(fields, "terminateId")?.ok_or(("terminateId", "which query?".to_owned()))?;
+            let id = text(fields, "terminateId")?.ok_or(("terminateId", "missing; which query?".to_owned()))?;
             let turns = numbers(fields, "turnNumbers", usize::MAX)?;
             return Ok(Query::Terminate { query: fields.clone().into(), id: Some(id.to_owned()), turns });
         }
@@ -126,7 +125,7 @@ fn read<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>, simulations: u32
     Ok(Query::Analyse(turns.into_iter().map(task).collect()))
 }
 
-/// The position, and those after each of the moves.
+/// The position, followed by the positions after each of the moves.
 fn states<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>) -> Result<Vec<AnyState>, FieldFault<'a>> {
     let mut state = match text(fields, "position")? {
         None => game.start(),
@@ -162,7 +161,7 @@ fn text<'a>(fields: &'a Map<String, Value>, field: &'static str) -> Result<Optio
     }
 }
 
-/// A list of numbers up to `most`, each once, in increasing order.
+/// Parses a list of numbers from 0 to `most`; sorts it and removes duplicates.
 fn numbers<'a>(
     fields: &'a Map<String, Value>,
     field: &'static str,

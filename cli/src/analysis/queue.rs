@@ -1,4 +1,4 @@
-//! The tasks that wait for a worker, and which of those under way have been given up.
+//! Queue of tasks for the workers, with termination of waiting and running tasks.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,22 +8,22 @@ use turnstone_search::classic::Stop;
 
 use super::query::Task;
 
-/// More tasks than this do not wait.
+/// Maximum number of waiting tasks.
 const MOST_WAITING: usize = 100_000;
 
 /// Nor do tasks of more bytes in all: each has a copy of the name of its query.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A task on its way.
+/// A task in the queue or with a worker.
 #[derive(Debug)]
 pub(super) struct Ticket {
     pub(super) task: Task,
-    /// Raised when the task is given up.
+    /// Raised when the task is terminated.
     pub(super) stop: Stop,
     number: u64,
 }
 
-/// Greater priority first, then first come.
+/// Orders by priority, then by arrival; the greatest ticket is searched first.
 impl Ord for Ticket {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.task.priority, other.number).cmp(&(other.task.priority, self.number))
@@ -49,7 +49,7 @@ fn size_of_task(task: &Task) -> usize {
     size_of::<Ticket>() + task.id.len()
 }
 
-/// Where the reader puts tasks and the workers take them.
+/// Queue between the reader of queries and the workers.
 #[derive(Debug)]
 pub(super) struct Queue {
     inner: Mutex<Inner>,
@@ -62,7 +62,7 @@ struct Inner {
     waiting: BinaryHeap<Ticket>,
     /// Sum of [`size_of_task`] over `waiting`.
     bytes: usize,
-    /// What the workers have.
+    /// Tasks that workers have taken and not finished.
     taken: Vec<Taken>,
     next: u64,
     closed: bool,
@@ -82,7 +82,7 @@ impl Queue {
         Self { inner: Mutex::new(inner), changed: Condvar::new(), workers }
     }
 
-    /// Adds tasks; `false` if there are too many already.
+    /// Adds tasks. Returns false, and adds none, if more than [`MOST_WAITING`] would wait.
     pub(super) fn put(&self, tasks: Vec<Task>) -> bool {
         let mut inner = self.lock();
         let bytes: usize = tasks.iter().map(size_of_task).sum();
@@ -99,8 +99,8 @@ impl Queue {
         true
     }
 
-    /// Takes this worker's part of what waits, `room` tasks at most. Waits for one if `idle`; an idle worker that gets
-    /// none has nothing left to do.
+    /// Takes a worker's share of the waiting tasks, at most `room`. If `idle`, blocks until there is one; an empty
+    /// result then means that the queue is closed and empty.
     pub(super) fn take(&self, room: usize, idle: bool) -> Vec<Ticket> {
         let mut inner = self.lock();
         while idle && inner.waiting.is_empty() && !inner.closed {
@@ -116,13 +116,13 @@ impl Queue {
         tickets
     }
 
-    /// A taken task has been answered.
+    /// Marks a taken task as answered.
     pub(super) fn finish(&self, ticket: &Ticket) {
         self.lock().taken.retain(|taken| taken.number != ticket.number);
     }
 
-    /// Gives up the tasks of a query, or of all, and of these turns, or all: those that wait are returned, those that a
-    /// worker has are stopped.
+    /// Terminates the tasks of the query `id`, or of all queries, with the given turns, or all. Removes and returns
+    /// those that wait; stops those that a worker has taken.
     pub(super) fn terminate(&self, id: Option<&str>, turns: Option<&[usize]>) -> Vec<Task> {
         let is_meant =
             |task: &str, turn: usize| id.is_none_or(|id| id == task) && turns.is_none_or(|turns| turns.contains(&turn));
@@ -136,7 +136,7 @@ impl Queue {
         given_up.into_iter().map(|ticket| ticket.task).collect()
     }
 
-    /// Nothing more will come.
+    /// Closes the queue: no more tasks will be added.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();

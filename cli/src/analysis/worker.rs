@@ -1,14 +1,14 @@
-//! A worker: searches many positions at once and answers each as it is done.
+//! A worker, which searches many positions at once and answers each when its search is done.
 
 use std::collections::HashMap;
 
-use turnstone_agents::line_io::Output;
+use crate::output::Output;
 use turnstone_agents::{Analyser, PlayableGame};
 
 use super::answer::{analysed, finished};
 use super::queue::{Queue, Ticket};
 
-/// Positions that a worker searches at once.
+/// Number of positions that a worker searches at once.
 pub(super) const SEATS: usize = 64;
 
 pub(super) struct Worker<'a> {
@@ -16,7 +16,7 @@ pub(super) struct Worker<'a> {
     analyser: Box<dyn Analyser>,
     queue: &'a Queue,
     output: &'a Output,
-    /// The positions that are being searched, by the number that the analyser knows them by.
+    /// Running searches by the number under which the analyser has them.
     searching: HashMap<u64, Ticket>,
     next: u64,
 }
@@ -31,7 +31,7 @@ impl<'a> Worker<'a> {
         Self { game, analyser, queue, output, searching: HashMap::new(), next: 0 }
     }
 
-    /// Works until the queue is closed and empty.
+    /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
         loop {
             let searching = self.analyser.searching();
@@ -50,7 +50,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Begins the search of a position, or answers at once if its game is over.
+    /// Starts the search of a position, or answers at once if the game is over there.
     fn begin(&mut self, ticket: Ticket) {
         let task = &ticket.task;
         if let Some(outcome) = self.game.outcome(&task.state) {

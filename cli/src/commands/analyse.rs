@@ -1,4 +1,4 @@
-//! `turnstone analyse`: what a search with a network thinks of positions, as JSON lines.
+//! `turnstone analyse`: analysis of positions by a search with a network, as JSON lines.
 
 use std::io;
 use std::process::ExitCode;
@@ -9,18 +9,18 @@ use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
 use crate::args::{OptionalGameArgs, load_agent};
+use crate::output::Output;
 use turnstone_agents::AgentSpec;
-use turnstone_agents::line_io::Output;
 use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
 pub(crate) struct Analyse {
     #[command(flatten)]
     game: OptionalGameArgs,
-    /// The agent that analyses, one with a network; its simulations are for queries that do not ask for a number
+    /// Agent with a network; its simulations apply to queries without a number of their own
     #[arg(long, value_name = "AGENT", default_value = "az:pretrained")]
     agent: AgentSpec,
-    /// Threads; the answers do not depend on them [default: one per core]
+    /// Number of threads; it does not change the answers [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Analyse {
 impl Analyse {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let Some(game) = self.game.game(&self.agent, games)? else {
-            bail!("name a game (see `turnstone games`), or an agent from a checkpoint, which knows its own");
+            bail!("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it");
         };
         let threads = self.threads.map_or_else(cores, usize::from);
         let agent = load_agent(&self.agent, &*game)?;

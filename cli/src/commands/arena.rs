@@ -16,40 +16,41 @@ use turnstone_selfplay::Games;
 use self::options::Options;
 use self::plan::Plan;
 use crate::args::{GameArgs, load_agent};
+use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
     Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
     openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, print_stderr, stop_on_signals};
+use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,
-    /// The agents: two for a match, more for a tournament, one for --ladder; in place of GAME a .toml file may stand, a
-    /// tournament's own or a run's config, which names agents too
+    /// Agents: two for a match, more for a tournament, one for --ladder. GAME may also be a .toml file, a tournament's
+    /// or a run's config; its agents are used if none are given
     #[arg(value_name = "AGENT")]
     agents: Vec<AgentSpec>,
     #[command(flatten)]
     options: Options,
-    /// Threads; the result does not depend on them [default: one per core]
+    /// Number of threads; it does not change the result [default: one per core]
     #[arg(long)]
     threads: Option<usize>,
-    /// Rate the one agent on the game's ladder, on which `random` has Elo 0
+    /// Rate one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
     ladder: bool,
-    /// A ladder that --ladder-build has written, in place of the game's
+    /// Ladder written by --ladder-build to use instead of the game's
     #[arg(long, value_name = "FILE", requires = "ladder")]
     ladder_file: Option<PathBuf>,
-    /// Rate the agents, `random` among them, and write them to a new ladder
+    /// Rate the agents, including `random`, and write them to a new ladder
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     ladder_build: Option<PathBuf>,
-    /// Keep every game in a new folder as soon as it ends, and at the end the result in all its forms
+    /// Write every game to a new folder as soon as it ends, and finally the result in all formats
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Go on with what an interrupted command has left in the folder
+    /// Continue an interrupted command from the games in the folder
     #[arg(long, requires = "out")]
     resume: bool,
     /// Print one JSON object with all games
@@ -81,7 +82,7 @@ impl Arena {
         if let Some(ladder) = &ladder {
             ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
             agents.extend(ladder.agents(game)?);
-            // A file's options are for its own matches; Elo is the ladder's from the ladder's openings.
+            // A file's options are for its own matches; a ladder's ratings are valid for its own openings.
             options = self.options.clone().or(Options::of_ladder(ladder));
         }
         let new_ladder = self.new_ladder(&options)?;
@@ -113,7 +114,7 @@ impl Arena {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Where a ladder is to be written, and the random plies of its openings.
+    /// Path of the ladder to write, and the range of random plies of its openings.
     fn new_ladder(&self, options: &Options) -> Result<Option<(&Path, [u16; 2])>> {
         let Some(path) = self.ladder_build.as_deref() else { return Ok(None) };
         ensure!(!path.exists(), "{} exists already", path.display());
@@ -121,7 +122,7 @@ impl Arena {
         Ok(Some((path, plies)))
     }
 
-    /// Plays what is not yet on disk; `None` if it was interrupted.
+    /// Plays the games that are not on disk yet. Returns `None` if interrupted.
     fn carry_out(
         &self,
         tournament: &Tournament<'_>,
@@ -144,7 +145,7 @@ impl Arena {
         Ok(record)
     }
 
-    /// The ratings that are known: the ladder's, or 0 for `random` if there is to be one.
+    /// Fixed ratings by agent: those of the ladder, or 0 for `random` when a ladder is built.
     fn anchors(&self, record: &TournamentRecord, ladder: Option<&Ladder>) -> Vec<Option<f64>> {
         let random =
             |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
@@ -168,7 +169,7 @@ impl Arena {
     }
 }
 
-/// Draws the openings; `None` if that was interrupted.
+/// Draws the openings. Returns `None` if interrupted.
 fn prepare<'a>(
     game: &'a dyn PlayableGame,
     agents: &'a [Agent],
@@ -184,7 +185,7 @@ fn prepare<'a>(
     Tournament::new(game, agents.iter().collect(), settings, openings, options.tables()).map(Some)
 }
 
-/// Writes the result in all its forms.
+/// Writes the result in all formats.
 fn save(game: &dyn PlayableGame, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
     let files = [
         ("result.json", report::json(record, summary).to_string() + "\n"),

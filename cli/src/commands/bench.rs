@@ -1,4 +1,4 @@
-//! `turnstone bench`: how fast the parts are on this machine.
+//! `turnstone bench`: speed of the parts of the program on this machine.
 
 mod subject;
 mod env;
@@ -24,7 +24,7 @@ pub(crate) struct Bench {
 enum Part {
     /// Random playouts and batched environments of each game
     Env(env::Env),
-    /// Alpha-beta from the start of each game, with and without a table
+    /// Alpha-beta from the start of each game, with and without a transposition table
     Search(search::Search),
     /// The network's forward pass by batch size
     Inference(inference::Inference),
@@ -32,7 +32,7 @@ enum Part {
     SelfPlay(self_play::SelfPlay),
     /// Steps of the learner, with one thread and with more
     Learner(learner::LearnerSteps),
-    /// One checksum per part of the program, the same as long as its behaviour is the same
+    /// One checksum per part of the program, which changes only if its behaviour changes
     Signature(signature::Signature),
 }
 

@@ -1,4 +1,4 @@
-//! `turnstone doctor`: a config examined before it is trained.
+//! `turnstone doctor`: checks of a config before training.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,15 +8,16 @@ use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};
-use turnstone_trainer::progress::{print_stderr, stop_on_signals};
+use turnstone_trainer::progress::print_stderr;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
     /// Config file
     config: PathBuf,
-    /// A value in place of the config's, as in learn.batch=512; can be given again
+    /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
     /// Measure self-play, learning and matches for about this many seconds

@@ -1,4 +1,4 @@
-//! `turnstone engine`: an agent behind the Universal Game Interface, for other programs to play with.
+//! `turnstone engine`: an agent as a Universal Game Interface engine.
 
 use std::io;
 use std::process::ExitCode;
@@ -9,8 +9,8 @@ use turnstone_selfplay::Games;
 
 use crate::args::OptionalGameArgs;
 use crate::engine::{Setup, serve};
+use crate::output::Output;
 use turnstone_agents::AgentSpec;
-use turnstone_agents::line_io::Output;
 
 #[derive(Args, Debug)]
 pub(crate) struct Engine {
@@ -28,7 +28,7 @@ impl Engine {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = match self.game.game(&self.agent, games)? {
             Some(game) => game,
-            None => games.defaults().next().context("the program knows no game")?,
+            None => games.defaults().next().context("the program has no games")?,
         };
         let setup = Setup { game, games: games.clone(), agent: self.agent.clone(), seed: self.seed };
         serve(setup, io::stdin().lock(), &Output::new(io::stdout()))?;

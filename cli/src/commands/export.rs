@@ -15,20 +15,34 @@ use turnstone_env::Params;
 
 #[derive(Args, Debug)]
 pub(crate) struct Export {
-    /// A checkpoint, a run folder whose newest one is meant, or `pretrained` for the agent that comes with the program
+    /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program;
+    /// `az:` may stand before it, as in an agent
+    #[arg(value_parser = checkpoint)]
     checkpoint: PathBuf,
-    /// What to write
+    /// Format of the export
     #[arg(long, value_enum)]
     format: Format,
-    /// The file or folder to write
+    /// File or folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-    /// The game that the checkpoint must be for; `pretrained` needs it
-    #[arg(long, required_if_eq("checkpoint", "pretrained"))]
+    /// Game that the checkpoint must be for; required with `pretrained`
+    #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
     game: Option<String>,
-    /// Replace an export that stands there already
+    /// Replace an existing export
     #[arg(long)]
     overwrite: bool,
+}
+
+/// The checkpoint that is named alone or as an agent without options.
+fn checkpoint(text: &str) -> Result<PathBuf, String> {
+    let Some(agent) = text.strip_prefix("az:") else { return Ok(text.into()) };
+    match agent.split_once(',') {
+        Some((file, options)) => {
+            Err(format!("an export is of the network alone: leave out `{options}` after `{file}`"))
+        }
+        None if agent.is_empty() => Err("name a checkpoint after `az:`".to_owned()),
+        None => Ok(agent.into()),
+    }
 }
 
 impl Export {

@@ -1,4 +1,4 @@
-//! `turnstone grade`: an agent's moves against the exact truth.
+//! `turnstone grade`: an agent's moves compared with exact values.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,37 +11,38 @@ use turnstone_models::atomic_write;
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, load_agent};
+use crate::signals::stop_on_signals;
 use turnstone_agents::{AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, print_stderr, stop_on_signals};
+use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
     #[command(flatten)]
     game: GameArgs,
-    /// The agent to be graded
+    /// Agent to grade
     #[arg(long, required_unless_present = "save")]
     agent: Option<AgentSpec>,
-    /// ExactValues set to grade on [default: the one that comes with the game; every position of a small game]
+    /// File of positions with exact values [default: the one that comes with the game; every position of a small game]
     #[arg(long, value_name = "FILE", conflicts_with = "sample")]
     positions: Option<PathBuf>,
-    /// Draw this many positions from games and take their values from the game's tables (see `turnstone solve`)
+    /// Draw this many positions from games and look up their exact values (see `turnstone solve`)
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// Draw positions of this phase alone: opening, midgame or endgame
+    /// Draw positions of this phase only: opening, midgame or endgame
     #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
     phase: Option<String>,
-    /// Who plays the games that positions are drawn from, beside random moves
+    /// Agent that plays the games that positions are drawn from, mixed with random moves
     #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
     sampler: AgentSpec,
-    /// Write the positions to a truth set
+    /// Write the positions and their exact values to a file
     #[arg(long, value_name = "FILE", requires = "sample")]
     save: Option<PathBuf>,
-    /// Folder with the tables
+    /// Folder with tables of exact values
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
-    /// Seed of the sample and of the agent's random choices
+    /// Seed of the sample and of the agents' random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print one JSON object
@@ -93,7 +94,7 @@ impl Grade {
         }
         if let Some(count) = self.sample {
             let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
-                bail!("there is no exact truth of {} with these parameters", game.name());
+                bail!("{} has no exact values with these parameters", game.name());
             };
             let sampler = load_agent(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
@@ -103,7 +104,7 @@ impl Grade {
             return Ok(set);
         }
         let Some(set) = known(game)? else {
-            bail!("no truth set comes with {} with these parameters: give --positions or --sample", game.name());
+            bail!("{} with these parameters comes without exact values: give --positions or --sample", game.name());
         };
         Ok(set)
     }

@@ -1,4 +1,4 @@
-//! `turnstone legal`: the legal actions of positions, for people and for scripts.
+//! `turnstone legal`: the legal actions of a position, or of many for scripts.
 
 use std::io;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ pub(crate) struct Legal {
     game: GameArgs,
     #[command(flatten)]
     position: PositionArgs,
-    /// Read one list of moves per line and answer each with one line; implies --json
+    /// Read one list of moves per line and answer each with one JSON object; implies --json
     #[arg(long, conflicts_with = "moves")]
     stdin: bool,
     /// Print JSON objects

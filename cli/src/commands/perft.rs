@@ -17,7 +17,7 @@ pub(crate) struct Perft {
     /// Number of plies
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=1000))]
     depth: u32,
-    /// Print the count below each first action too
+    /// Print the count below each first action as well
     #[arg(long)]
     divide: bool,
 }

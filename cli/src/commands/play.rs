@@ -61,7 +61,7 @@ impl Play {
             let seat = mover.index();
             let chosen = players[seat].choose(game, &state, &mut rngs[seat]);
             let Some(action) = chosen.with_context(|| format!("{mover}"))? else {
-                print_stderr("the game is broken off");
+                print_stderr("the game was abandoned");
                 return Ok(ExitCode::FAILURE);
             };
             game.try_play(&mut state, action)?;
@@ -122,7 +122,7 @@ impl Play {
     }
 }
 
-/// Who sits in a seat.
+/// The player in a seat.
 enum Seat {
     Human,
     Agent(Box<dyn Player>),
@@ -135,7 +135,7 @@ impl Seat {
         }
     }
 
-    /// The next action; `None` if a person has left.
+    /// Chooses the next action; `None` if a person has quit.
     fn choose(
         &mut self,
         game: &dyn PlayableGame,
@@ -162,7 +162,7 @@ impl Seat {
     }
 }
 
-/// Asks until a legal action is typed; `None` at the end of input or after `quit`.
+/// Prompts until a legal action is entered. Returns `None` at the end of input or after `quit`.
 fn ask(game: &dyn PlayableGame, state: &AnyState) -> Result<Option<Action>> {
     println!("{}", describe(game, state));
     loop {

@@ -10,6 +10,7 @@ use turnstone_env::games::Konane;
 
 use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
+use crate::signals::stop_on_signals;
 use turnstone_agents::AgentSpec;
 use turnstone_agents::streams::{Purpose, stream};
 
@@ -20,16 +21,16 @@ pub(crate) struct Pyro {
     /// The agent
     #[arg(long, value_name = "AGENT")]
     agent: AgentSpec,
-    /// Where the world is
+    /// Host of the world
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
     /// Port of the player: the world's first port plays O, its second X
     #[arg(long, default_value_t = PORT)]
     port: u16,
-    /// Leave after so many games
+    /// Number of games to play
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     games: u32,
-    /// Milliseconds between two questions whose move it is
+    /// Milliseconds between queries of whose move it is
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     poll: u64,
     /// Seed of random choices
@@ -48,12 +49,12 @@ impl Pyro {
         let side = letter(client.side());
         println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);
         let mut rng = stream(self.seed, Purpose::Play, [u64::from(self.port), 0]);
-        let mut number = 0;
-        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), |played| {
+        let (mut number, stop) = (0, stop_on_signals()?);
+        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), stop, |played| {
             number += 1;
             let result = if played.won { "won" } else { "lost" };
             println!("game {number}: {side} {result}, {} moves", played.moves);
         })?;
-        Ok(ExitCode::SUCCESS)
+        Ok(if number < self.games { ExitCode::from(130) } else { ExitCode::SUCCESS })
     }
 }

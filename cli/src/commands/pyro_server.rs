@@ -1,4 +1,4 @@
-//! `turnstone pyro-server`: a Konane world for two of Pyro's players.
+//! `turnstone pyro-server`: a Konane world for two players of Pyro's protocol.
 
 use std::process::ExitCode;
 
@@ -13,13 +13,13 @@ pub(crate) struct PyroServer {
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
-    /// Port of the player with O; X has the next. 0 takes two free ones
+    /// Port of the player with O; X has the next one. 0 selects two free ports
     #[arg(long, default_value_t = PORT)]
     port: u16,
-    /// Who removes the first stone
+    /// Side that removes the first stone
     #[arg(long, value_name = "PLAYER", default_value = "random")]
     first_player: FirstPlayer,
-    /// Seed of the tosses
+    /// Seed of the random choice of the first player
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

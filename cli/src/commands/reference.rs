@@ -1,4 +1,4 @@
-//! `turnstone morris|morabaraba|mancala|mu_torere|konane`: the functions that the games' sources name.
+//! `turnstone morris|morabaraba|mancala|mu_torere|konane`: the functions that the games' sources define.
 
 pub(crate) mod mu_torere;
 pub(crate) mod mancala;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::Value;
 
-/// Prints what a function returned: a list one element per line, or everything as one line of JSON.
+/// Prints the result of a function: a list with one element per line or, if `json`, one line of JSON.
 fn print(value: &Value, json: bool) -> Result<ExitCode> {
     match value {
         Value::Array(elements) if !json => elements.iter().for_each(|element| println!("{}", plain(element))),

@@ -1,4 +1,4 @@
-//! `turnstone report`: a run as one HTML page.
+//! `turnstone report`: the report of a run as one HTML page.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,8 +8,9 @@ use clap::Args;
 use turnstone_models::atomic_write;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
-use turnstone_trainer::progress::{Reporter, print_stderr, stop_on_signals};
+use turnstone_trainer::progress::{Reporter, print_stderr};
 use turnstone_trainer::report::{Settings, report};
 use turnstone_trainer::run_folder::RunFolder;
 
@@ -17,13 +18,13 @@ use turnstone_trainer::run_folder::RunFolder;
 pub(crate) struct Report {
     /// Folder of the run; it may be finished, running or interrupted
     run: PathBuf,
-    /// The page to write [default: report.html in the run's folder]
+    /// File to write [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Simulations per move of the sample games and of grading
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     simulations: u32,
-    /// Do not grade the newest checkpoint against the exact truth
+    /// Do not grade the newest checkpoint against exact values
     #[arg(long)]
     no_grade: bool,
     /// Print nothing but errors

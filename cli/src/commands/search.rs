@@ -1,4 +1,4 @@
-//! `turnstone search`: what a classical search finds in a position, and how much work that was.
+//! `turnstone search`: a classical search of a position, with its result and statistics.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ pub(crate) struct Search {
     game: GameArgs,
     #[command(flatten)]
     position: PositionArgs,
-    /// A classical agent: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
+    /// Classical agent: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
     #[arg(long, value_name = "AGENT")]
     agent: AgentSpec,
-    /// Print the work done too
+    /// Print the statistics of the search as well
     #[arg(long)]
     stats: bool,
-    /// Print one JSON object, the work included
+    /// Print one JSON object, including the statistics
     #[arg(long)]
     json: bool,
 }
@@ -97,7 +97,7 @@ fn line(game: &dyn PlayableGame, found: &SearchResult) -> Vec<String> {
     found.line.iter().map(|&action| game.action_text(action)).collect()
 }
 
-/// The figures that the sources of the games ask for.
+/// Prints the statistics that the sources of the games ask for.
 fn print_work(found: &SearchResult, time: Duration) {
     let stats = found.stats;
     let share = if found.complete { ", to the end of every game that matters" } else { "" };

@@ -1,4 +1,4 @@
-//! `turnstone show`: a position drawn for people.
+//! `turnstone show`: a drawing of a position.
 
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ impl Show {
     }
 }
 
-/// Position text and who may do what, or how the game ended.
+/// The position's text, and the mover with the legal actions, or the result of the game.
 pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
     let position = game.position_text(state);
     let Some(outcome) = game.outcome(state) else {

@@ -1,4 +1,4 @@
-//! `turnstone solve`: the exact truth of a game, as counts or as a table on disk.
+//! `turnstone solve`: exact values of a game, printed as counts or written as a table.
 
 mod search;
 
@@ -15,8 +15,9 @@ use turnstone_exact::{ExactValues, MorrisTable, morris};
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
+use crate::signals::stop_on_signals;
 use turnstone_arena::grading::MOST_POSITIONS;
-use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
+use turnstone_trainer::progress::{Layers, Reporter, duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct Solve {
@@ -24,19 +25,19 @@ pub(crate) struct Solve {
     game: GameArgs,
     #[command(flatten)]
     position: PositionArgs,
-    /// Give up after so many nodes (Mancala and Konane) [default: never]
+    /// Give up after this many nodes (Mancala and Konane) [default: no limit]
     #[arg(long)]
     nodes: Option<u64>,
-    /// Most stones in play that the table of endgames covers (Mancala)
+    /// Maximum number of stones in play in the table of endgames (Mancala)
     #[arg(long, value_name = "STONES", default_value_t = 16)]
     endgames: usize,
-    /// Folder that tables are written to
+    /// Folder for the tables
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     out: PathBuf,
-    /// Number of threads [default: all cores]
+    /// Number of threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Build the table even if it is there already
+    /// Build the table even if it exists already
     #[arg(long)]
     overwrite: bool,
     /// Print nothing but the result
@@ -58,7 +59,7 @@ impl Solve {
             return self.morabaraba(game);
         }
         if self.position.is_given() {
-            bail!("{} is solved whole, so no position is looked at", game.name());
+            bail!("{} is solved whole, so no position can be given", game.name());
         }
         match inner.downcast_ref::<Morris>() {
             Some(game) => self.morris(game),
@@ -85,7 +86,7 @@ impl Solve {
         let solved = morris::solve(game, &path, threads, &Layers::new(&reporter, stop));
         if !solved.with_context(|| path.display().to_string())? {
             let layers = path.with_extension("partial");
-            reporter.line(&format!("stopped; the same command goes on with the layers in {}", layers.display()));
+            reporter.line(&format!("stopped; the same command continues from the layers in {}", layers.display()));
             return Ok(ExitCode::from(130));
         }
         reporter.line(&format!("solved in {}", duration(started.elapsed())));
@@ -100,7 +101,7 @@ impl Solve {
     }
 }
 
-/// What is to be done, before it is begun.
+/// Prints the size of the task before it starts.
 fn estimate(reporter: &Reporter, size: &morris::Size, path: &Path, threads: usize) {
     let million = |number: u64| number as f64 / 1e6;
     let (midgame, opening) = (million(size.midgame), million(size.opening));
@@ -109,7 +110,7 @@ fn estimate(reporter: &Reporter, size: &morris::Size, path: &Path, threads: usiz
     reporter.line(&format!("{midgame:.1} million positions of the midgame and {opening:.1} of the opening"));
     reporter.line(&format!("about {time} with {threads} thread{plural} and {:.0} MB of memory", million(size.memory)));
     let (table, path) = (million(size.table()), path.display());
-    reporter.line(&format!("{path} will have {table:.0} MB; until then finished layers take as much beside it"));
+    reporter.line(&format!("{path} will have {table:.0} MB; while it is built, finished layers take as much again"));
 }
 
 fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode> {
@@ -118,7 +119,7 @@ fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Solves a small game in memory and counts.
+/// Enumerates and solves a small game in memory, and prints the counts.
 fn enumerate(game: &dyn PlayableGame) -> Result<ExitCode> {
     let Some(Enumeration { start, counts, .. }) = game.enumerate(MOST_POSITIONS)? else {
         bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", game.name());

@@ -1,4 +1,4 @@
-//! `turnstone train`: a training run from a config file, or the continuation of one.
+//! `turnstone train`: starts a training run from a config file, or continues one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,9 +9,10 @@ use clap::Args;
 use turnstone_models::read_text;
 use turnstone_selfplay::Games;
 
+use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
-use turnstone_trainer::progress::{Reporter, stop_on_signals};
-use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup};
+use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -21,22 +22,22 @@ pub(crate) struct Train {
     /// Folder of the run [default: runs/<name of the config file>]
     #[arg(long, value_name = "FOLDER")]
     run: Option<PathBuf>,
-    /// Go on with a run: with the one of the config, or with the one in the folder given
+    /// Continue the run in FOLDER, or without FOLDER the run of the config
     #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
-    /// Remove an earlier run in the folder first
+    /// Replace an earlier run in the folder
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
-    /// Seed of the run, instead of the config's
+    /// Seed of the run in place of the config's
     #[arg(long, conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// A value of the run in place of the config's, as in learn.batch=512; can be given again
+    /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<Override>,
-    /// Go on without replay shards that are damaged, to another result than the run would have had
+    /// Continue without damaged replay shards; the result differs from that of the uninterrupted run
     #[arg(long, requires = "resume")]
     leave_out_damaged: bool,
-    /// Stop after this many minutes, at the end of an iteration; --resume goes on
+    /// Stop at the end of the iteration in which this many minutes have passed; --resume continues
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
     /// Print nothing but errors
@@ -90,11 +91,13 @@ impl Train {
         }
     }
 
-    /// A new run of the config.
+    /// Creates a new run of the config.
     fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
+        // What cannot work is refused before there is a folder.
+        confirm_matches(&*config.game(games).map_err(anyhow::Error::msg)?, &config)?;
         let changed = self.seed.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
@@ -107,7 +110,7 @@ impl Train {
         Ok((config, folder, false))
     }
 
-    /// A run to go on with. A config given along with it has to be the run's own.
+    /// Opens an existing run. If a config is given as well, it must equal the run's own.
     fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder, bool)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {

@@ -1,4 +1,4 @@
-//! The lines that tell of a search: `info ...` and `bestmove ...`.
+//! Output lines of a search: `info ...`, and errors as `info string error: ...`.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use turnstone_env::DynGame;
 
 use turnstone_agents::SearchInfo;
 
-/// An `info` line; `time` is how long the search has taken so far.
+/// Formats an `info` line; `time` is the duration of the search so far.
 pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -> String {
     let nps = info.nodes as f64 / time.as_secs_f64().max(1e-6);
     let mut line = format!("info depth {} nodes {} nps {nps:.0} time {}", info.depth, info.nodes, time.as_millis());
@@ -23,7 +23,7 @@ pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -
     line
 }
 
-/// The line that says what is wrong, printable and of bounded length whatever it speaks of.
+/// Formats an error as one printable line of bounded length.
 pub(super) fn complaint(fault: &str) -> String {
     const LONGEST: usize = 2000;
     let mut line = "info string error: ".to_owned();
@@ -40,7 +40,7 @@ pub(super) fn complaint(fault: &str) -> String {
     line
 }
 
-/// Win, draw and loss in thousandths of sum 1000.
+/// Probabilities of win, draw and loss in thousandths that sum to 1000.
 fn permille([win, _, loss]: [f32; 3]) -> [u32; 3] {
     let win = (1000.0 * win).round() as u32;
     let loss = ((1000.0 * loss).round() as u32).min(1000 - win);

@@ -1,14 +1,13 @@
-//! The commands of the Universal Game Interface (UGI): lines of words, as kz04px wrote the protocol down.
+//! Commands of the Universal Game Interface (UGI), as specified by kz04px.
 
 use std::time::Duration;
 
 use turnstone_env::Side;
 use turnstone_search::classic::{Limits, MAX_DEPTH};
 
-/// What is kept of a clock for sending the answer.
+/// Reserve on a clock for sending the answer.
 const LAG: Duration = Duration::from_millis(10);
 
-/// A command from outside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Command<'a> {
     Ugi,
@@ -22,20 +21,21 @@ pub(super) enum Command<'a> {
     Quit,
 }
 
-/// What bounds a search; nothing at all is the agent's own budget.
+/// Limits of a search. Without any, the agent's own budget applies.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Go {
     movetime: Option<Duration>,
     nodes: Option<u64>,
     depth: Option<u32>,
     infinite: bool,
-    /// What each player has left, and what he gains with every move.
+    /// Remaining time of each player.
     clocks: [Option<Duration>; 2],
+    /// Time that each player gains with every move.
     increments: [Duration; 2],
 }
 
 impl Go {
-    /// The limits for this mover; `None` if none are given.
+    /// Returns the limits for a search by `mover`, or `None` if none are given.
     pub(super) fn limits(&self, mover: Side) -> Option<Limits> {
         if *self == Self::default() {
             return None;
@@ -47,7 +47,8 @@ impl Go {
     }
 }
 
-/// A move's part of what is left on a clock: a share of it as in a game without increments, and most of the increment.
+/// Time limits for one move: a share of the remaining time as without increments, plus 3/4 of the increment, at most
+/// 9/10 of the remaining time.
 fn share(left: Duration, increment: Duration) -> Limits {
     let left = left.saturating_sub(LAG).max(Duration::from_millis(1));
     let share = Limits::share_of(left);
@@ -55,10 +56,10 @@ fn share(left: Duration, increment: Duration) -> Limits {
     Limits { time: more(share.time), begin: more(share.begin), ..share }
 }
 
-/// Reads a command; `None` if the line is blank.
+/// Parses a command. Returns `None` for a blank line.
 ///
 /// # Errors
-/// What is wrong with the line.
+/// The fault of the line.
 pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -79,7 +80,7 @@ pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
     Ok(Some(command))
 }
 
-/// `name <name> value <value>`; either may hold spaces.
+/// Parses `name <name> value <value>`; both may contain spaces.
 fn set_option(rest: &str) -> Result<Command<'_>, String> {
     let named = rest.strip_prefix("name").filter(|rest| rest.starts_with(char::is_whitespace));
     let (name, value) =
@@ -87,7 +88,8 @@ fn set_option(rest: &str) -> Result<Command<'_>, String> {
     Ok(Command::SetOption { name, value })
 }
 
-/// `startpos [moves ...]` or `fen <position> [moves ...]`; the position goes on to the word `moves`, which is in none.
+/// Parses `startpos [moves ...]` or `fen <position> [moves ...]`. The position ends at the word `moves`, which no
+/// position contains.
 fn position(rest: &str) -> Result<Command<'_>, String> {
     let (start, moves) = split_at_word(rest, "moves").unwrap_or((rest.trim(), ""));
     match start.split_once(char::is_whitespace) {
@@ -97,7 +99,7 @@ fn position(rest: &str) -> Result<Command<'_>, String> {
     }
 }
 
-/// What stands before and after a word.
+/// Splits a text at the first occurrence of a word.
 fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let at = text.match_indices(word).map(|(at, _)| at).find(|&at| {
         let (before, after) = (&text[..at], &text[at + word.len()..]);
@@ -130,7 +132,7 @@ fn go(rest: &str) -> Result<Go, String> {
     Ok(go)
 }
 
-/// Milliseconds of about three years, more than any clock shows.
+/// Upper limit of any time in milliseconds, about three years.
 const LONGEST: u64 = 100_000_000_000;
 
 #[cfg(test)]

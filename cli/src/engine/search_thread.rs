@@ -1,4 +1,4 @@
-//! The thread that searches, so that commands are heard in the meantime.
+//! The search thread, which leaves the reading thread free for commands.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -10,14 +10,14 @@ use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
 use super::info::{complaint, info_line};
-use turnstone_agents::line_io::Output;
+use crate::output::Output;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Player, SearchRequest};
 
-/// How long the end of the program waits for a search that has been told to stop.
+/// Time that the end of the program waits for a stopped search.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A position and how it came about.
+/// A position and the moves that led to it.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) start: AnyState,
@@ -32,7 +32,7 @@ impl Line {
         Self { start, moves: Vec::new(), state }
     }
 
-    /// The moves by which this line goes on from another one, if it does.
+    /// The moves after those of `earlier`, if this line continues that one.
     fn since(&self, earlier: &Self) -> Option<&[Action]> {
         (self.start == earlier.start).then(|| self.moves.strip_prefix(&*earlier.moves)).flatten()
     }
@@ -43,16 +43,16 @@ enum Job {
     Think { line: Line, limits: Option<Limits>, stop: Stop },
 }
 
-/// The near end of the thread. It does one job at a time.
+/// Handle of the search thread. The thread does one job at a time.
 pub(super) struct SearchThread {
     jobs: Sender<Job>,
     done: Receiver<()>,
-    /// Ends the search that is under way.
+    /// Stop flag of the running search.
     running: Option<Stop>,
 }
 
 impl SearchThread {
-    /// Starts the thread; searches print to `output`.
+    /// Starts the thread. Searches print to `output`.
     pub(super) fn start(game: Arc<dyn DynGame>, player: Box<dyn Player>, seed: u64, output: Output) -> Self {
         let (jobs, todo) = mpsc::channel();
         let (finished, done) = mpsc::channel();
@@ -68,10 +68,10 @@ impl SearchThread {
         Self { jobs, done, running: None }
     }
 
-    /// Whether no search is under way. If one has been told to stop, this waits for it.
+    /// Whether no search is running. Blocks until the end of a search that has been stopped.
     ///
     /// # Errors
-    /// The thread has failed.
+    /// The thread has panicked.
     pub(super) fn is_idle(&mut self) -> Result<bool> {
         let Some(stop) = &self.running else { return Ok(true) };
         let over = if stop.is_raised() {
@@ -90,27 +90,27 @@ impl SearchThread {
         Ok(over)
     }
 
-    /// Forgets all earlier games. The thread must be idle.
+    /// Starts a new game. The thread must be idle.
     pub(super) fn new_game(&mut self) -> Result<()> {
         self.jobs.send(Job::NewGame).map_err(|_| failed())?;
         self.done.recv().map_err(|_| failed())
     }
 
-    /// Begins a search of a running position. The thread must be idle.
+    /// Starts a search of a position in which the game is not over. The thread must be idle.
     pub(super) fn search(&mut self, line: &Line, limits: Option<Limits>) -> Result<()> {
         let stop = Stop::default();
         self.running = Some(stop.clone());
         self.jobs.send(Job::Think { line: line.clone(), limits, stop }).map_err(|_| failed())
     }
 
-    /// Tells a search that is under way to end; it prints its best move.
+    /// Stops a running search, which then prints its best move.
     pub(super) fn stop(&self) {
         if let Some(stop) = &self.running {
             stop.raise();
         }
     }
 
-    /// Ends the thread, with the best move of a search that is under way. Does not wait long for it.
+    /// Ends the thread. A running search is stopped and has [`PATIENCE`] to print its best move.
     pub(super) fn end(self) {
         self.stop();
         drop(self.jobs);
@@ -128,12 +128,12 @@ fn failed() -> anyhow::Error {
     anyhow!("the search has failed")
 }
 
-/// What lives on the thread.
+/// State of the search thread.
 struct Searcher {
     game: Arc<dyn DynGame>,
     player: Box<dyn Player>,
     rng: Stream,
-    /// Where the player believes the game to be.
+    /// The line that the player has last been given.
     at: Line,
     seed: u64,
     output: Output,
@@ -141,7 +141,7 @@ struct Searcher {
 
 impl Searcher {
     fn work(&mut self, job: Job, finished: &Sender<()>) {
-        // The near end may be gone: then nobody waits.
+        // Sending fails if the handle has been dropped, which does not matter.
         match job {
             Job::NewGame => {
                 self.new_game();
@@ -149,7 +149,7 @@ impl Searcher {
             }
             Job::Think { line, limits, stop } => {
                 let answer = self.search(line, limits, stop);
-                // First the word that the next search may come, then the answer that lets it come.
+                // Before the answer: a program may start the next search as soon as it reads the answer.
                 _ = finished.send(());
                 self.output.line(&answer);
             }
@@ -162,7 +162,7 @@ impl Searcher {
         self.player.new_game(&self.at.start, &mut self.rng);
     }
 
-    /// Searches a position and returns the line that answers it.
+    /// Searches a position and returns the `bestmove` line, after an error line if the player failed.
     fn search(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
         for &action in line.since(&self.at).unwrap_or_default() {
             self.player.played(action);
@@ -242,10 +242,20 @@ mod tests {
                 next.push(after);
             };
             if self.to_ask > 0 && !self.waiting {
-                step(&|s| (s.to_ask, s.waiting) = (s.to_ask - 1, { s.commands.push(true); true }));
+                step(&|s| {
+                    (s.to_ask, s.waiting) = (s.to_ask - 1, {
+                        s.commands.push(true);
+                        true
+                    })
+                });
             }
             if self.may_stop {
-                step(&|s| s.may_stop = { s.commands.push(false); false });
+                step(&|s| {
+                    s.may_stop = {
+                        s.commands.push(false);
+                        false
+                    }
+                });
             }
             if self.waiting && self.answers > 0 {
                 step(&|s| (s.answers, s.waiting) = (s.answers - 1, false));
@@ -276,8 +286,18 @@ mod tests {
                 Worker::Idle if self.jobs > 0 => step(&|s| (s.jobs, s.worker) = (s.jobs - 1, Worker::Searching)),
                 Worker::Idle => {}
                 // It ends by itself, as `go movetime 1` does, whether its flag is raised or not.
-                Worker::Searching => step(&|s| s.worker = { let_go(s, true); Worker::Between }),
-                Worker::Between => step(&|s| s.worker = { let_go(s, false); Worker::Idle }),
+                Worker::Searching => step(&|s| {
+                    s.worker = {
+                        let_go(s, true);
+                        Worker::Between
+                    }
+                }),
+                Worker::Between => step(&|s| {
+                    s.worker = {
+                        let_go(s, false);
+                        Worker::Idle
+                    }
+                }),
             }
             next
         }

@@ -1,4 +1,4 @@
-//! One game's conversation: commands in, answers out, until the input ends or an option asks for another game or agent.
+//! A session with one setup: answers commands until the input ends or an option changes the game or agent.
 
 use std::io::BufRead;
 
@@ -10,13 +10,14 @@ use super::info::complaint;
 use super::protocol::{Command, Go, parse};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
-use turnstone_agents::line_io::{Lines, Output};
+use crate::output::Output;
+use turnstone_agents::line_io::Lines;
 
 /// How a session ended.
 pub(super) enum Next {
-    /// The conversation is over.
+    /// The input has ended.
     End,
-    /// It goes on with another setup.
+    /// The setup has changed.
     Change(Setup),
 }
 
@@ -29,8 +30,10 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
+    /// Creates the session and starts its search thread.
+    ///
     /// # Errors
-    /// The agent does not play this game.
+    /// The agent cannot play the game.
     pub(super) fn new(game: &'a dyn PlayableGame, setup: &'a Setup, output: &'a Output) -> Result<Self> {
         let player = setup.agent_for(game)?.player(game)?;
         let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone());
@@ -40,9 +43,9 @@ impl<'a> Session<'a> {
     /// Answers commands until the session ends.
     ///
     /// # Errors
-    /// The search has failed.
+    /// The search thread has failed.
     pub(super) fn run(mut self, lines: &mut Lines<impl BufRead>) -> Result<Next> {
-        // Input that cannot be read is input that has ended.
+        // An error while reading counts as the end of the input.
         while let Ok(Some(line)) = lines.read() {
             let command = line.map_err(|fault| fault.to_string()).and_then(parse);
             match command {
@@ -91,7 +94,7 @@ impl<'a> Session<'a> {
         self.output.line("ugiok");
     }
 
-    /// The setup with an option changed, if that is possible.
+    /// Returns the setup with an option changed; prints an error if that is not possible.
     fn set_option(&mut self, name: &str, value: &str) -> Result<Option<Setup>> {
         if !self.is_free()? {
             return Ok(None);
@@ -103,7 +106,7 @@ impl<'a> Session<'a> {
         Ok(changed.ok())
     }
 
-    /// Whether no search is under way; says so if one is.
+    /// Whether no search is running; prints an error if one is.
     fn is_free(&mut self) -> Result<bool> {
         let free = self.search.is_idle()?;
         if !free {
@@ -151,7 +154,7 @@ impl<'a> Session<'a> {
         self.output.line(format!("response {response}").trim_end());
     }
 
-    /// Says what is wrong in one line; nothing has changed.
+    /// Prints an error in one line.
     fn complain(&self, fault: &str) {
         self.output.line(&complaint(fault));
     }

@@ -1,4 +1,4 @@
-//! What is played and by whom: chosen on the command line, changed by `setoption`.
+//! Game, agent and seed of the engine, given on the command line and changed by `setoption`.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{checkpoint_game, load_agent};
 
-/// The engine's options. Every one is valid together with the others.
+/// The engine's options, always valid together.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The game with its parameters.
     pub game: Arc<dyn TrainableGame>,
-    /// The games that may be chosen.
+    /// The games that can be selected.
     pub games: Games,
-    /// Who plays.
+    /// The agent that plays.
     pub agent: AgentSpec,
     /// Seed of random choices.
     pub seed: u64,
 }
 
 impl Setup {
-    /// The `option` lines: those of every game, and the parameters of this one.
+    /// Formats the `option` lines: game, agent, seed, and the parameters of the game.
     pub(super) fn options(&self) -> Vec<String> {
         let games = self.games.names().map(|name| format!(" var {name}")).collect::<String>();
         let mut options = vec![
@@ -36,10 +36,11 @@ impl Setup {
         options
     }
 
-    /// The setup with one option changed. An agent from a checkpoint brings its game with it.
+    /// Returns the setup with one option changed. An agent with a checkpoint file changes the game to that of the
+    /// checkpoint.
     ///
     /// # Errors
-    /// There is no such option, or it cannot have this value beside the others.
+    /// The option is unknown, or its value is invalid or does not go with the other options.
     pub(super) fn with(&self, name: &str, value: &str) -> Result<Self> {
         let mut changed = self.clone();
         match name.to_ascii_lowercase().as_str() {
@@ -60,10 +61,10 @@ impl Setup {
         Ok(changed)
     }
 
-    /// The agent, made ready for the game.
+    /// Loads the agent for the game.
     ///
     /// # Errors
-    /// It does not play this game.
+    /// The agent cannot play the game.
     pub(super) fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),

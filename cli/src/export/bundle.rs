@@ -1,4 +1,4 @@
-//! The bundle: a folder with the network in both forms, its description, the game's rules in Python, and an example.
+//! The bundle: a folder with the network in both formats, its description, the game's rules in Python, and an example.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
 use super::describe::VERSION_KEY;
+use super::files::{description_text, onnx_bytes, write_file, write_safetensors};
 use super::place::{self, Existing};
-use super::{description_text, onnx_bytes, write_file, write_safetensors};
 
 const MANIFEST: &str = "manifest.json";
 const ONNX: &str = "model.onnx";
@@ -22,7 +22,7 @@ const LICENCES: [(&str, &str); 2] = [
     ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
 ];
 
-/// A game's rules in Python, as names and texts of files; `rules.py` has them. The tests hold them against the game.
+/// A game's rules in Python, as names and contents of files, `rules.py` first. Tests compare them with the game.
 pub fn rules(game: &str) -> Option<Vec<(&'static str, &'static str)>> {
     let rules = |text| ("rules.py", text);
     match game {
@@ -35,7 +35,7 @@ pub fn rules(game: &str) -> Option<Vec<(&'static str, &'static str)>> {
     }
 }
 
-/// Writes the folder and returns its files.
+/// Writes the folder and returns the paths of its files.
 pub(super) fn write(
     out: &Path,
     existing: Existing,
@@ -61,7 +61,7 @@ pub(super) fn write(
     Ok(names.map(|name| out.join(name)).collect())
 }
 
-/// Whether a folder has a manifest of ours.
+/// Whether a folder contains the manifest of a bundle.
 fn is_bundle(folder: &Path) -> bool {
     let manifest = fs::read(folder.join(MANIFEST)).ok();
     let manifest: Option<Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -76,19 +76,20 @@ fn readme(info: &CheckpointInfo) -> String {
          Game `{game}` version {} with {}; {network}; {step} training steps.\n\n\
          | file | what it is |\n|---|---|\n\
          | `{ONNX}` | the network: planes in, logits out |\n\
-         | `{SAFETENSORS}` | the same weights by name, all it takes to run them in the metadata |\n\
+         | `{SAFETENSORS}` | the same weights by name, with the forward pass in the metadata |\n\
          | `{MANIFEST}` | planes, actions, symmetries, names of inputs and outputs |\n\
          | `rules.py` | the game's rules: `start`, `legal`, `play`, `outcome`, and its planes by name |\n\
-         | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` |\n\n\
+         | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` (Python 3.7, \
+         onnxruntime 1.12, or newer) |\n\n\
          The code in this folder is licensed under MIT or Apache-2.0, at your option, and so are weights that came with \
-         turnstone; other weights belong to whoever trained them. What the manifest's keys mean is in turnstone's \
+         turnstone; other weights belong to those who trained them. What the manifest's keys mean is in turnstone's \
          docs/export.md.\n",
         info.game_version,
         params.join(" "),
     )
 }
 
-/// A parameter without the quotes of JSON.
+/// A JSON value as text, strings without quotes.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

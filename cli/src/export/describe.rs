@@ -1,17 +1,17 @@
-//! What another program has to know of a game and a network: planes, actions, symmetries, names, as JSON.
+//! JSON description of a game and a network for other programs: planes, actions, symmetries, inputs and outputs.
 
 use serde_json::{Map, Value, json};
 use turnstone_env::{Action, DynGame, Spec};
 use turnstone_models::{CheckpointInfo, IR_VERSION, OBSERVATION, OPSET, OUTCOMES, POLICY_LOGITS, VALUE_LOGITS};
 
-/// The version of the description, raised when a key changes meaning.
+/// Version of the description, increased when a key changes its meaning.
 const VERSION: u32 = 1;
-/// The part that holds it, by which an export is known as one of ours.
+/// Key of the version, which also identifies an export of this program.
 pub(super) const VERSION_KEY: &str = "turnstone_export";
-/// The classes of the value, in the order of its entries.
+/// Names of the value head's classes in order.
 const CLASSES: [&str; OUTCOMES] = ["win", "draw", "loss"];
 
-/// The parts of the description by name; docs/export.md says what they mean.
+/// The parts of the description by key; docs/export.md documents them.
 pub(super) fn describe(game: &dyn DynGame, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
     let spec = game.spec();
     let texts: Vec<String> = (0..spec.actions as u16).map(|action| game.action_text(Action(action))).collect();
@@ -57,7 +57,7 @@ fn blocks(spec: &Spec) -> Vec<Value> {
     spec.blocks.iter().map(block).collect()
 }
 
-/// Names and shapes of the ONNX file that a description belongs to; the batch may have any length.
+/// Names and shapes of an ONNX file's inputs and outputs; the batch has any length.
 pub(super) fn onnx_file(file: &str, description: &Map<String, Value>) -> Value {
     let (shape, actions) = (&description["observation"]["shape"], &description["actions"]["count"]);
     json!({
@@ -69,7 +69,7 @@ pub(super) fn onnx_file(file: &str, description: &Map<String, Value>) -> Value {
     })
 }
 
-/// The description as text that a person can read too: parts and their entries on lines of their own, lists in one line.
+/// Formats the description as JSON with one line per part and entry, and lists in one line.
 pub(super) fn readable(description: &Map<String, Value>) -> String {
     let entry = |(key, value): (&String, &Value)| format!("    {}: {value}", json!(key));
     let part = |(key, value): (&String, &Value)| match value {

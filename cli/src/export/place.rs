@@ -1,4 +1,4 @@
-//! Where an export goes: nothing is replaced unasked, and a folder appears whole or not at all.
+//! Output paths of exports: nothing is replaced without `--overwrite`, and a folder appears completely or not at all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// What happens to an export that stands where a new one is to go.
+/// What to do about an export that exists already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
-    /// It stays, and the new one is refused.
+    /// Keep it and fail.
     Keep,
-    /// The new one takes its place.
+    /// Replace it.
     Replace,
 }
 
-/// Checks that a file may be written here.
+/// Checks that a file may be written to `path`.
 pub(super) fn free(path: &Path, existing: Existing) -> Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if found.is_dir() {
@@ -28,11 +28,11 @@ pub(super) fn free(path: &Path, existing: Existing) -> Result<()> {
     }
 }
 
-/// Makes the folder `path` with what `fill` writes into it. What stands in its place is replaced only if `is_ours` says
-/// that it is such a folder.
+/// Creates the folder `path` with the files that `fill` writes into it. An existing folder is replaced only if
+/// `is_ours` returns true for it.
 ///
 /// # Errors
-/// Something stands there that may not be replaced, or a file cannot be written; what stood there is then unchanged.
+/// `path` exists and may not be replaced, or a file cannot be written. An existing folder is then unchanged.
 pub(super) fn folder<T>(
     path: &Path,
     is_ours: impl FnOnce(&Path) -> bool,
@@ -113,7 +113,7 @@ fn rename_all(renames: &[(&Path, &Path)]) -> Result<()> {
     Ok(())
 }
 
-/// A name in the same folder that nobody else takes.
+/// A hidden path in the same folder, unique to this process.
 fn beside(path: &Path, part: &str) -> Result<PathBuf> {
     let name = path.file_name().with_context(|| format!("{} names no folder", path.display()))?;
     let mut hidden = OsString::from(".");

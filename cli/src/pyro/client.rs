@@ -1,13 +1,14 @@
-//! The client: asks whose move it is, reads the board, plays and says `done`.
+//! The client: polls whose move it is, reads the board, sends its move and `done`, and finally `disconnect`.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
-use turnstone_env::games::Konane;
-use turnstone_env::{AnyState, Error as GameError, Game, Side};
+use turnstone_env::games::{Konane, konane};
+use turnstone_env::{Action, AnyState, Error as GameError, Game, Side};
 
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
@@ -15,100 +16,170 @@ use super::{SIDES, letter};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Player, PlayerFault};
 
-/// How long to wait for a world that does not listen yet.
+/// Time to wait for a world that is not listening yet.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// How long to wait for an answer.
+/// Time to wait for an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// Why a game with the world cannot go on.
+/// Time to wait before reconnecting to a world that has closed the connection, and the maximum number of reconnections
+/// in succession.
+const RECONNECTING: Duration = Duration::from_millis(100);
+const MOST_RECONNECTIONS: u32 = 3;
+
+/// Answers that a world may send as plain text, as Pyro's does after `done`. Neither is the start of a pickle.
+const PLAIN_ANSWERS: [&str; 2] = ["ok", "error"];
+
+/// Error that ends the games with a world.
 #[derive(Debug, Error)]
 pub enum PyroError {
-    /// No world, or no longer.
+    /// The connection failed or was closed.
     #[error("{address}: {error}")]
     Connection {
-        /// Where the world is.
+        /// Host and port of the world.
         address: String,
-        /// What the system reports.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The world sent bytes that are no plain data.
-    #[error("the answer to `{request}` is not read: {error}")]
+    /// The answer is not a pickle of plain data.
+    #[error("the answer to `{request}` cannot be read: {error}")]
     Pickle {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What is wrong with the answer.
+        /// Fault of the answer.
         error: PickleError,
     },
-    /// The world sent something else than the protocol has there.
+    /// The answer is not one that the protocol allows.
     #[error("the answer to `{request}` is {answer}, not {expected}")]
     Answer {
-        /// What was asked.
+        /// The request.
         request: String,
-        /// What came.
+        /// The answer, shortened.
         answer: String,
-        /// What the protocol has there.
+        /// Description of the allowed answers.
         expected: &'static str,
     },
-    /// The world's board is no position of the game.
+    /// The world's board is not a position of the game.
     #[error("the world's board: {0}")]
     Board(GameError),
-    /// The agent has no move to give.
+    /// The agent failed.
     #[error("the agent: {0}")]
     Agent(#[from] PlayerFault),
 }
 
-/// A connection to a world as one of its players.
+impl PyroError {
+    /// Whether the world has closed the connection. Pyro's does so with all its players when one of them breaks off.
+    fn is_lost_connection(&self) -> bool {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        let is_lost = |kind| matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof);
+        matches!(self, Self::Connection { error, .. } if is_lost(error.kind()))
+    }
+}
+
+/// A connection to a world as one of its players. Dropping it leaves the world and the other player as they are.
 pub struct Client {
     stream: TcpStream,
-    address: String,
+    host: String,
+    port: u16,
     player: usize,
 }
 
-/// How one game ended for the player.
+/// Result of one game for the player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
     /// Whether the player won.
     pub won: bool,
-    /// Moves that the player made.
+    /// Number of moves that the player made.
     pub moves: usize,
 }
 
+/// This player's part in the current game.
+#[derive(Default)]
+struct Progress {
+    /// Number of completed moves of the player.
+    moves: usize,
+    /// A move that the world may or may not have executed.
+    pending: Option<Pending>,
+}
+
+/// A move whose `done` has not been answered yet.
+struct Pending {
+    /// The board after the move.
+    board: String,
+    /// Whether the move wins.
+    wins: bool,
+}
+
+/// Result of one round of requests.
+enum Step {
+    /// It is the other player's move.
+    Waited,
+    /// The player has moved or requested a new game.
+    Moved,
+    /// A game is over.
+    Ended(Played),
+}
+
+impl Progress {
+    /// Counts the pending move as completed. Returns the result of the game if the move wins.
+    fn complete(&mut self) -> Option<Played> {
+        let pending = self.pending.take()?;
+        self.moves += 1;
+        pending.wins.then(|| self.end(true))
+    }
+
+    fn end(&mut self, won: bool) -> Played {
+        Played { won, moves: std::mem::take(&mut self.moves) }
+    }
+}
+
+impl Drop for Client {
+    /// Sends `disconnect`, without which Pyro's world closes the other player's connection too.
+    fn drop(&mut self) {
+        let _ = self.stream.write_all(b"disconnect");
+    }
+}
+
 impl Client {
-    /// Connects to a player's port and asks which player that is. A world that is just starting is waited for.
+    /// Connects to a player's port and asks which player that is. Waits up to ten seconds for a world to start.
     ///
     /// # Errors
-    /// Nothing listens there, or it is no Konane world.
+    /// The connection is refused, or the answer is not that of a Konane world.
     pub fn connect(host: &str, port: u16) -> Result<Self, PyroError> {
-        let address = format!("{host}:{port}");
         let start = Instant::now();
-        let connected = loop {
-            match TcpStream::connect((host, port)) {
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && start.elapsed() < STARTING => {
-                    thread::sleep(Duration::from_millis(100));
+        loop {
+            match Self::connect_once(host, port) {
+                Err(PyroError::Connection { error, .. })
+                    if error.kind() == io::ErrorKind::ConnectionRefused && start.elapsed() < STARTING =>
+                {
+                    thread::sleep(RECONNECTING);
                 }
-                other => break other,
+                other => return other,
             }
-        };
-        let ready = connected.and_then(|stream| {
+        }
+    }
+
+    fn connect_once(host: &str, port: u16) -> Result<Self, PyroError> {
+        let ready = TcpStream::connect((host, port)).and_then(|stream| {
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(ANSWER))?;
             Ok(stream)
         });
-        let stream = ready.map_err(|error| PyroError::Connection { address: address.clone(), error })?;
-        let mut client = Self { stream, address, player: 0 };
+        let stream = ready.map_err(|error| PyroError::Connection { address: format!("{host}:{port}"), error })?;
+        let mut client = Self { stream, host: host.to_owned(), port, player: 0 };
         client.player = client.ask_player(&format!("connectionNum:{port}"))?;
         Ok(client)
     }
 
-    /// Whose stones the player has.
+    /// Returns the player's side.
     #[must_use]
     pub fn side(&self) -> Side {
         SIDES[self.player]
     }
 
-    /// Plays until so many games are over, and calls `report` after each. A game that is lost is followed by a `reset`;
-    /// after one that is won, the loser or a person has to ask for the next.
+    /// Plays until `games` games are over or `stop` is set, and calls `report` after each game. After a lost game the
+    /// client sends `reset`; after a won game it waits for the opponent or a person to do so. A finished game in which
+    /// this player has not moved is reset.
     ///
     /// # Errors
     /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
@@ -118,44 +189,69 @@ impl Client {
         rng: &mut Stream,
         games: u32,
         poll: Duration,
+        stop: &AtomicBool,
         mut report: impl FnMut(Played),
     ) -> Result<(), PyroError> {
         let game = Konane::default();
-        let (mut played, mut moves) = (0, 0);
-        while played < games {
-            if self.ask_player("whosMove")? != self.player {
-                thread::sleep(poll);
-                continue;
-            }
-            let mut state = self.board(&game)?;
-            let gaps = game.position_text(&state).matches('.').count();
-            if gaps <= 1 {
-                moves = 0; // a new game, also where somebody broke off the last one
-            }
-            if moves == 0 {
-                player.new_game(&AnyState::new(state), rng);
-            }
-            let lost = game.outcome(&state).is_some();
-            if !lost {
-                let action = player.choose(&AnyState::new(state), rng)?;
-                self.command(&game.action_text(action))?;
-                self.command("done")?;
-                game.play(&mut state, action);
-                moves += 1;
-            }
-            if lost || game.outcome(&state).is_some() {
-                report(Played { won: !lost, moves });
-                (played, moves) = (played + 1, 0);
-                if lost && played < games {
-                    self.command("reset")?;
+        let (mut played, mut progress, mut reconnections) = (0, Progress::default(), 0);
+        while played < games && !stop.load(Ordering::Relaxed) {
+            match self.step(&game, &mut progress, player, rng) {
+                Ok(Step::Waited) => thread::sleep(poll),
+                Ok(Step::Moved) => {}
+                Ok(Step::Ended(game)) => {
+                    report(game);
+                    played += 1;
                 }
+                Err(error) if error.is_lost_connection() && reconnections < MOST_RECONNECTIONS => {
+                    reconnections += 1;
+                    thread::sleep(RECONNECTING);
+                    *self = Self::connect_once(&self.host, self.port).map_err(|_| error)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
             }
+            reconnections = 0;
         }
         Ok(())
     }
 
-    /// The position, which is this player's to move.
-    fn board(&mut self, game: &Konane) -> Result<<Konane as Game>::State, PyroError> {
+    /// Makes a move if the player is on the move.
+    fn step(
+        &mut self,
+        game: &Konane,
+        progress: &mut Progress,
+        player: &mut dyn Player,
+        rng: &mut Stream,
+    ) -> Result<Step, PyroError> {
+        if self.ask_player("whosMove")? != self.player {
+            return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // the answer to `done` was lost
+        }
+        let board = self.board()?;
+        if progress.pending.as_ref().is_none_or(|pending| pending.board != board) {
+            let state = position(game, &board, self.side())?;
+            if board.matches('.').count() <= 1 {
+                progress.moves = 0; // a new game, even if the last one was not finished
+            }
+            if game.outcome(&state).is_some() {
+                if progress.moves > 0 {
+                    return Ok(Step::Ended(progress.end(false)));
+                }
+                self.command("reset")?;
+                return Ok(Step::Moved);
+            }
+            if progress.moves == 0 {
+                player.new_game(&AnyState::new(state), rng);
+            }
+            let action = player.choose(&AnyState::new(state), rng)?;
+            progress.pending = Some(Pending::new(game, state, action));
+            self.command(&game.action_text(action))?;
+        }
+        self.command("done")?;
+        Ok(progress.complete().map_or(Step::Moved, Step::Ended))
+    }
+
+    /// Reads the board, in the game's notation without the mover.
+    fn board(&mut self) -> Result<String, PyroError> {
         let answer = self.ask("board")?;
         let cells = cells(&answer).ok_or_else(|| {
             let expected = "eight columns of eight cells 'X', 'O' or ''";
@@ -163,10 +259,10 @@ impl Client {
         })?;
         let row = |x: usize| (0..SIZE).map(|y| cells[x][y]).collect::<String>();
         let rows: Vec<String> = (0..SIZE).rev().map(row).collect();
-        game.parse_position(&format!("{} {}", rows.join("/"), letter(self.side()))).map_err(PyroError::Board)
+        Ok(rows.join("/"))
     }
 
-    /// Has the world do something.
+    /// Sends a command and expects `ok`.
     fn command(&mut self, request: &str) -> Result<(), PyroError> {
         match self.ask(request)? {
             Value::Text(text) if text == "ok" => Ok(()),
@@ -188,7 +284,8 @@ impl Client {
     }
 
     fn ask(&mut self, request: &str) -> Result<Value, PyroError> {
-        let gone = |error| PyroError::Connection { address: self.address.clone(), error };
+        let address = format!("{}:{}", self.host, self.port);
+        let gone = |error| PyroError::Connection { address: address.clone(), error };
         self.stream.write_all(request.as_bytes()).map_err(gone)?;
         let mut bytes = Vec::new();
         loop {
@@ -202,8 +299,18 @@ impl Client {
                 other => other,
             };
             bytes.extend(&chunk[..length.map_err(gone)?]);
-            // Whatever follows the value in the same bytes belongs to no request and is dropped.
-            match pickle::read(&bytes) {
+            let answer = bytes.trim_ascii();
+            if answer.is_empty() && bytes.len() > pickle::MAX_BYTES {
+                return Err(PyroError::Pickle { request: request.to_owned(), error: PickleError::TooLong });
+            }
+            if let Some(word) = PLAIN_ANSWERS.iter().find(|word| word.as_bytes().starts_with(answer)) {
+                if answer.len() == word.len() {
+                    return Ok(Value::from(*word));
+                }
+                continue;
+            }
+            // Bytes after the value answer no request and are dropped.
+            match pickle::read(answer) {
                 Ok(Some((value, _))) => return Ok(value),
                 Ok(None) => {}
                 Err(error) => return Err(PyroError::Pickle { request: request.to_owned(), error }),
@@ -212,7 +319,21 @@ impl Client {
     }
 }
 
-/// The cells of a board, `X`, `O` or `.`, by x and y from 0.
+impl Pending {
+    fn new(game: &Konane, mut state: konane::State, action: Action) -> Self {
+        game.play(&mut state, action);
+        let text = game.position_text(&state);
+        let board = text.split(' ').next().expect("a position begins with its board").to_owned();
+        Self { board, wins: game.outcome(&state).is_some() }
+    }
+}
+
+/// Parses the position with this board and this side to move.
+fn position(game: &Konane, board: &str, mover: Side) -> Result<konane::State, PyroError> {
+    game.parse_position(&format!("{board} {}", letter(mover))).map_err(PyroError::Board)
+}
+
+/// The cells of a board, `X`, `O` or `.`, indexed by x and y from 0.
 fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     let elements = |value: &Value| match value {
         Value::List(elements) | Value::Tuple(elements) => <[Value; SIZE]>::try_from(elements.clone()).ok(),
@@ -232,7 +353,7 @@ fn cells(board: &Value) -> Option<[[char; SIZE]; SIZE]> {
     Some(cells)
 }
 
-/// A value for a message of one line.
+/// Formats a value for an error message, at most 60 characters.
 fn shortened(value: &Value) -> String {
     let text = match value {
         Value::Text(text) => format!("'{}'", text.escape_debug()),

@@ -1,17 +1,20 @@
-//! Python's pickles of plain data: protocol 0, a handful of opcodes, everything else refused.
+//! Python pickles of plain data in protocol 0; every other opcode is an error.
 //!
-//! A general unpickler calls whatever functions a pickle names. This reader knows texts, whole numbers, truth values,
-//! `None`, lists and tuples, in the forms in which Python 2 (both its modules) and Python 3 write them, and no names at
-//! all. What a pickle may hold is bounded in bytes and in nesting.
+//! A general unpickler calls the functions that a pickle names, so it must not read data from the network. This one
+//! reads strings, integers, booleans, `None`, lists and tuples, as written by Python 2 (`pickle` and `cPickle`) and
+//! Python 3, with limits on size and nesting.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// A longer pickle is refused; a world's board takes less than 1,000 bytes.
+/// Maximum length of a pickle; a world's board takes less than 1,000 bytes.
 pub const MAX_BYTES: usize = 16 * 1024;
 
-/// Most open lists, tuples and elements at once, which bounds how deep a value is nested.
+/// Maximum size of the stack (marks and values), which bounds the nesting.
 const MAX_STACK: usize = 128;
 
 /// A value of plain data.
@@ -21,9 +24,9 @@ pub enum Value {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A `str` of Python 2 (bytes as the first 256 characters) or 3, or a `unicode`.
+    /// A `str` of Python 2 (bytes decoded as Latin-1) or 3, or a `unicode`.
     Text(String),
     /// A list.
     List(Vec<Value>),
@@ -31,26 +34,26 @@ pub enum Value {
     Tuple(Vec<Value>),
 }
 
-/// Why bytes are no pickle that is read here.
+/// Error of [`read`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PickleError {
-    /// An opcode of another protocol or of more than plain data.
+    /// An opcode of another protocol, or not of plain data.
     #[error("byte {at}: opcode `{}` is none of plain data in protocol 0", .opcode.escape_ascii())]
     Opcode {
         /// The opcode.
         opcode: u8,
-        /// Where it stands.
+        /// Offset of the opcode in bytes.
         at: usize,
     },
-    /// The opcode's argument or what it works on is wrong.
+    /// The argument of an opcode or the stack is invalid.
     #[error("byte {at}: {fault}")]
     Malformed {
-        /// What is wrong.
+        /// The fault.
         fault: &'static str,
-        /// Where the opcode stands.
+        /// Offset of the opcode in bytes.
         at: usize,
     },
-    /// It does not end.
+    /// The pickle is longer than [`MAX_BYTES`].
     #[error("longer than {MAX_BYTES} bytes")]
     TooLong,
 }
@@ -62,7 +65,7 @@ impl From<&str> for Value {
 }
 
 impl Value {
-    /// The value as Python's `pickle.loads` reads it, whatever its version.
+    /// Pickles the value for `pickle.loads` of Python 2 and 3.
     #[must_use]
     pub fn pickled(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -93,7 +96,7 @@ impl Value {
     }
 }
 
-/// Plain text as the `str` of either Python; other text as `unicode`.
+/// Writes printable ASCII as `str`, which both Pythons read, and other text as `unicode`.
 fn write_text(text: &str, out: &mut Vec<u8>) {
     let is_plain = |c: char| matches!(c, ' '..='~') && c != '\'' && c != '\\';
     if text.chars().all(is_plain) {
@@ -111,10 +114,10 @@ fn write_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Reads the value at the start of `bytes` and how many bytes it takes; `None` if it has not ended there.
+/// Reads the value at the start of `bytes` and returns it with its length in bytes, or `None` if it is incomplete.
 ///
 /// # Errors
-/// The bytes are no pickle of plain data, or too long.
+/// The bytes are not a pickle of plain data, or it is longer than [`MAX_BYTES`].
 pub fn read(bytes: &[u8]) -> Result<Option<(Value, usize)>, PickleError> {
     let mut reader = Reader { bytes, at: 0, stack: Vec::new(), memo: BTreeMap::new() };
     match reader.read()? {
@@ -125,7 +128,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<(Value, usize)>, PickleError> {
     }
 }
 
-/// What lies on the stack while a pickle is read.
+/// An item of the unpickler's stack.
 enum Item {
     Mark,
     Value(Value),
@@ -133,15 +136,15 @@ enum Item {
 
 struct Reader<'a> {
     bytes: &'a [u8],
-    /// Bytes read.
+    /// Number of bytes read.
     at: usize,
     stack: Vec<Item>,
-    /// Texts to come back to. Python's writers refer to the same text again, but never to a list of the world's.
+    /// Memo of strings. Pickles of a board refer to strings again, but never to lists.
     memo: BTreeMap<u32, String>,
 }
 
 impl Reader<'_> {
-    /// The value, or `None` where the bytes end before it does.
+    /// Reads the value; `None` if the bytes end before it does.
     fn read(&mut self) -> Result<Option<Value>, PickleError> {
         while let Some(&opcode) = self.bytes.get(self.at) {
             let at = self.at;
@@ -175,7 +178,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Does what an opcode says, if it is one that is known.
+    /// Executes an opcode. Returns false if it is unknown.
     fn step(&mut self, opcode: u8, argument: &[u8]) -> Result<bool, &'static str> {
         let value = match opcode {
             b'N' => Value::None,
@@ -215,7 +218,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Takes the values above the last mark, and the mark.
+    /// Removes the last mark and returns the values above it.
     fn down_to_mark(&mut self) -> Result<Vec<Value>, &'static str> {
         let is_mark = |item: &Item| matches!(item, Item::Mark);
         let mark = self.stack.iter().rposition(is_mark).ok_or("a list or tuple without a start")?;
@@ -245,7 +248,7 @@ fn place(argument: &[u8]) -> Result<u32, &'static str> {
     digits.and_then(|digits| digits.parse().ok()).ok_or("not a place in the memo")
 }
 
-/// The text of a `repr` of Python 2.
+/// Parses a string literal as written by `repr` in Python 2.
 fn quoted(literal: &[u8]) -> Result<String, &'static str> {
     match literal {
         [quote @ (b'\'' | b'"'), text @ .., last] if last == quote => unescaped(text, Escapes::Repr),
@@ -253,7 +256,7 @@ fn quoted(literal: &[u8]) -> Result<String, &'static str> {
     }
 }
 
-/// Which escapes a text has.
+/// Kind of escapes in a string.
 #[derive(Clone, Copy)]
 enum Escapes {
     /// Those of a `repr`: `\n`, `\xff` and so on.
@@ -262,7 +265,7 @@ enum Escapes {
     Unicode,
 }
 
-/// The text that bytes of Latin-1 with escapes stand for.
+/// Decodes Latin-1 bytes with escapes.
 fn unescaped(bytes: &[u8], escapes: Escapes) -> Result<String, &'static str> {
     let mut text = String::new();
     let mut rest = bytes;
@@ -302,105 +305,4 @@ fn unescaped(bytes: &[u8], escapes: Escapes) -> Result<String, &'static str> {
         }
     }
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(s: &str) -> Value {
-        Value::from(s)
-    }
-
-    fn loads(bytes: &[u8]) -> Result<Value, PickleError> {
-        read(bytes).map(|read| {
-            let (value, length) = read.expect("a whole pickle");
-            assert_eq!(length, bytes.len());
-            value
-        })
-    }
-
-    /// As written by `pickle` and `cPickle` of Python 2.7 and `pickle` of Python 3, protocol 0.
-    #[test]
-    fn what_python_writes_is_read() {
-        let board = Value::List(vec![Value::List(vec![text("O"), text("X"), text("")]), Value::List(vec![text("X")])]);
-        for pickle in [
-            &b"(lp0\n(lp1\nS'O'\np2\naS'X'\np3\naS''\np4\naa(lp5\ng3\naa."[..],
-            b"(lp1\n(lp2\nS'O'\naS'X'\naS''\naa(lp3\nS'X'\naa.",
-            b"(lp0\n(lp1\nVO\np2\naVX\np3\naV\np4\naa(lp5\ng3\naa.",
-        ] {
-            assert_eq!(loads(pickle), Ok(board.clone()));
-        }
-        assert_eq!(loads(b"I01\n."), Ok(Value::Bool(true)));
-        assert_eq!(loads(b"I1\n."), Ok(Value::Int(1)));
-        assert_eq!(loads(b"L-5L\n."), Ok(Value::Int(-5)));
-        assert_eq!(loads(b"N."), Ok(Value::None));
-        assert_eq!(loads(b"(I1\nS'a'\np0\ntp1\n."), Ok(Value::Tuple(vec![Value::Int(1), text("a")])));
-        assert_eq!(loads(b"(t."), Ok(Value::Tuple(vec![])));
-        assert_eq!(loads(b"V\xe9\\u000a\\u005cx\\u20ac\\U0001f600\np0\n."), Ok(text("é\n\\x€😀")));
-        assert_eq!(loads(b"S\"a'b\\n\\xff\"\np0\n."), Ok(text("a'b\nÿ")));
-        assert_eq!(loads(b"S'a\\'\"'\np0\n."), Ok(text("a'\"")));
-    }
-
-    #[test]
-    fn what_is_written_is_read() {
-        let all = Value::Tuple(vec![
-            Value::List(vec![text("X"), text(""), text("it's\n\\ €😀")]),
-            Value::Bool(false),
-            Value::Int(i64::MIN),
-            Value::None,
-        ]);
-        let pickle = all.pickled();
-        assert_eq!(loads(&pickle), Ok(all));
-        for length in 0..pickle.len() {
-            assert_eq!(read(&pickle[..length]), Ok(None), "the first {length} bytes");
-        }
-    }
-
-    #[test]
-    fn anything_else_is_refused() {
-        let fault = |bytes: &[u8]| read(bytes).expect_err("a fault").to_string();
-        assert_eq!(fault(b"cos\nsystem\n(S'true'\ntR."), "byte 0: opcode `c` is none of plain data in protocol 0");
-        assert_eq!(fault(b"\x80\x04K\x01."), "byte 0: opcode `\\x80` is none of plain data in protocol 0");
-        assert_eq!(fault(b"(i__main__\nX\n."), "byte 1: opcode `i` is none of plain data in protocol 0");
-        assert_eq!(fault(b"."), "byte 0: the end, but not of one value");
-        for wrong in [
-            &b"(."[..],
-            b"I1\nI2\n.",
-            b"l",
-            b"a",
-            b"I1\na",
-            b"p0\n",
-            b"(p0\n",
-            b"g7\n",
-            b"(lp0\ng0\n.",
-            b"g+1\n",
-            b"Ix\n",
-            b"I99999999999999999999\n",
-            b"L5\n",
-            b"S'a\n",
-            b"Sa\n",
-            b"S'\\q'\n",
-            b"S'\\x4'\n",
-            b"S'\\\n",
-            b"V\\ud800\n",
-            b"V\\u12\n",
-        ] {
-            assert!(fault(wrong).starts_with("byte "), "{}", wrong.escape_ascii());
-        }
-        assert_eq!(fault(&b"(l".repeat(200)), "byte 256: nested too deep");
-        assert_eq!(fault(&[b"S'".to_vec(), vec![b'a'; MAX_BYTES]].concat()), "longer than 16384 bytes");
-    }
-
-    #[test]
-    fn no_bytes_bring_the_reader_down() {
-        use rand::{Rng, RngExt};
-        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Play, [0, 0]);
-        let alphabet = b"(ltap0g1SVIL'\"\\xu\n.N01cR\xff";
-        for _ in 0..20_000 {
-            let length = rng.random_range(0..40);
-            let bytes: Vec<u8> = (0..length).map(|_| alphabet[rng.next_u32() as usize % alphabet.len()]).collect();
-            let _ = read(&bytes);
-        }
-    }
 }

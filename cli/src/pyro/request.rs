@@ -1,42 +1,44 @@
-//! What a player asks of the world, found in the bytes received: requests have no end mark, so each is known by its form.
+//! Requests of a player. They have no terminator, so each is recognised by its form in the bytes received.
 
-/// Longest request: a jump across the board takes 22 bytes.
+/// Maximum length of a request in bytes; a jump across the board takes 22.
 pub const LONGEST: usize = 128;
 
 /// A request of the protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// `connectionNum:PORT`: which player has this port, 0 or 1; `None` if neither.
+    /// `connectionNum:PORT`: the player at this port, 0 or 1; `None` if it is neither's.
     ConnectionNumber(Option<usize>),
     /// `whosMove`: 0 or 1.
     WhosMove,
     /// `board`.
     Board,
-    /// `remove(x,y)` or `jump(x1,y1,x2,y2,...)`, without spaces; whether it fits the board is for the referee.
+    /// `remove(x,y)` or `jump(x1,y1,x2,y2,...)`, without spaces; the referee decides whether it is legal.
     Play(String),
     /// `done`: the turn is over.
     Done,
     /// `reset`: a new game.
     Reset,
-    /// `properties`, `movements` and the like: what kind of world this is, a list of names.
+    /// `properties`, `movements` and the like: a list of names that describes the world.
     Names(&'static [&'static str]),
-    /// `quit` and the like: the player leaves.
+    /// `disconnect`: the player leaves and reads no answer.
+    Disconnect,
+    /// `quit` and the like: the player leaves after the answer.
     Leave,
 }
 
-/// What bytes begin with.
+/// Result of parsing the start of the bytes received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Received {
-    /// A request, and how many bytes it takes.
+    /// A request, and its length in bytes.
     Request(Request, usize),
-    /// The start of one.
+    /// An incomplete request.
     Partly,
-    /// Nothing of the protocol.
+    /// Not a request.
     Unknown,
 }
 
-/// The requests that are single words. None is the start of another.
-const WORDS: [(&str, Request); 11] = [
+/// Requests of a single word. None is a prefix of another.
+const WORDS: [(&str, Request); 12] = [
     ("whosMove", Request::WhosMove),
     ("board", Request::Board),
     ("done", Request::Done),
@@ -47,13 +49,13 @@ const WORDS: [(&str, Request); 11] = [
     ("builtinDevices", Request::Names(&[])),
     ("quit", Request::Leave),
     ("exit", Request::Leave),
-    ("disconnect", Request::Leave),
+    ("end", Request::Leave),
+    ("disconnect", Request::Disconnect),
 ];
 
 const CONNECTION: &str = "connectionNum:";
 
-/// What the bytes received begin with, in a world that listens on these ports. White space before a request counts to
-/// it.
+/// Parses the start of the bytes received by a world at these ports. White space before a request counts as part of it.
 #[must_use]
 pub fn receive(bytes: &[u8], ports: [u16; 2]) -> Received {
     let text = bytes.trim_ascii_start();
@@ -87,7 +89,7 @@ pub fn receive(bytes: &[u8], ports: [u16; 2]) -> Received {
     if starts.any(|start| start.starts_with(text)) { Received::Partly } else { Received::Unknown }
 }
 
-/// The player who has the port that a text begins with, and the length of its number; `None` if it may go on.
+/// The player at the port that a text begins with, and the number of its digits; `None` if more digits may follow.
 fn connection(text: &str, ports: [u16; 2]) -> Option<(Option<usize>, usize)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = &text[..length];
@@ -114,7 +116,8 @@ mod tests {
             ("done", Request::Done),
             ("reset", Request::Reset),
             ("\r\n builtinDevices", Request::Names(&[])),
-            ("disconnect", Request::Leave),
+            ("end", Request::Leave),
+            ("disconnect", Request::Disconnect),
         ];
         for (text, request) in requests {
             for cut in 0..text.len() {

@@ -1,4 +1,4 @@
-//! The server: two ports, one world, any number of games one after another.
+//! The server: two ports, one world, consecutive games.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,19 +18,19 @@ use super::{SIDES, letter};
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_trainer::progress::print_stderr;
 
-/// Most connections at a time; more are closed at once.
+/// Maximum number of connections at a time; further ones are closed at once.
 const MOST_CONNECTIONS: usize = 32;
 
-/// A connection is closed that asks nothing for so long.
+/// Time without a request after which a connection is closed.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// A connection is closed that does not take its answer for so long.
+/// Time to send an answer after which a connection is closed.
 const STALLED: Duration = Duration::from_secs(10);
 
-/// A connection is closed after so many refused moves without a legal one: its program is not going to find any.
+/// Number of refused moves without a legal one after which a connection is closed.
 const MOST_REFUSALS: u32 = 200;
 
-/// Who removes the first stone.
+/// The side that removes the first stone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum FirstPlayer {
     /// X, the second port.
@@ -39,17 +39,17 @@ pub enum FirstPlayer {
     /// O, the first port.
     #[value(name = "O", alias = "o")]
     O,
-    /// A toss of a coin in every game.
+    /// Either, at random in every game.
     Random,
 }
 
-/// A world that listens for its two players.
+/// A world that listens on two ports.
 pub struct Server {
     listeners: [TcpListener; 2],
     ports: [u16; 2],
 }
 
-/// The world, and how its games begin.
+/// The world, and the settings of its games.
 struct Table {
     world: World,
     first: FirstPlayer,
@@ -58,10 +58,10 @@ struct Table {
 }
 
 impl Server {
-    /// Listens on `port` and the one after it; 0 leaves the choice of both to the system.
+    /// Listens on `port` and the next one; with 0 the system chooses both.
     ///
     /// # Errors
-    /// Whatever the system reports, e.g. that a port is taken.
+    /// That of the system, e.g. if a port is in use.
     pub fn bind(host: &str, port: u16) -> io::Result<Self> {
         let second = match port {
             0 => 0,
@@ -73,13 +73,13 @@ impl Server {
         Ok(Self { listeners, ports })
     }
 
-    /// The ports, O's and X's.
+    /// Returns the ports of O and X.
     #[must_use]
     pub fn ports(&self) -> [u16; 2] {
         self.ports
     }
 
-    /// Serves until the process ends. Moves go to standard output, refused ones to standard error.
+    /// Serves until the process ends. Prints moves to standard output and refused ones to standard error.
     pub fn run(self, first: FirstPlayer, seed: u64) {
         let table = Mutex::new(Table::new(first, seed));
         let connections = AtomicUsize::new(0);
@@ -97,7 +97,7 @@ impl Server {
                             continue;
                         }
                         scope.spawn(move || {
-                            // A connection that breaks is one that has left.
+                            // A broken connection is treated as one that was closed.
                             let _ = serve(stream, SIDES[player], ports, table);
                             connections.fetch_sub(1, Ordering::SeqCst);
                         });
@@ -108,7 +108,7 @@ impl Server {
     }
 }
 
-/// Answers one connection's requests until it leaves.
+/// Answers the requests of one connection until it is closed.
 fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(IDLE))?;
@@ -117,14 +117,22 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
     let mut refusals = 0;
     while refusals < MOST_REFUSALS {
         let answer = match receive(&buffer, ports) {
-            Received::Request(Request::Leave, _) => break,
+            Received::Request(Request::Disconnect, _) => break,
+            Received::Request(Request::Leave, _) => {
+                stream.write_all(&Value::from("ok").pickled())?;
+                break;
+            }
             Received::Request(request, length) => {
                 buffer.drain(..length);
-                lock(table).answer(request, side, &mut refusals)
+                let is_done = request == Request::Done;
+                match lock(table).answer(request, side, &mut refusals) {
+                    Value::Text(text) if is_done && text == "ok" => text.into_bytes(), // not pickled, as in Pyro's world
+                    answer => answer.pickled(),
+                }
             }
             Received::Unknown => {
                 buffer.clear();
-                Value::from("error")
+                Value::from("error").pickled()
             }
             Received::Partly => {
                 let mut chunk = [0; LONGEST];
@@ -136,12 +144,12 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
                 continue;
             }
         };
-        stream.write_all(&answer.pickled())?;
+        stream.write_all(&answer)?;
     }
     Ok(())
 }
 
-/// The table, also after a thread that held it came to grief: every request leaves it whole.
+/// Locks the table, even if a thread panicked while holding it: every request leaves it consistent.
 fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -166,7 +174,7 @@ impl Table {
         self.world = World::new(first);
     }
 
-    /// The answer to a request of this side; `refusals` counts its refused moves since its last legal one.
+    /// Answers a request of this side. `refusals` counts its refused moves since the last legal one.
     fn answer(&mut self, request: Request, side: Side, refusals: &mut u32) -> Value {
         let number = |player: usize| Value::Int(player as i64);
         let done = match request {
@@ -174,7 +182,7 @@ impl Table {
             Request::WhosMove => return number(SIDES.iter().position(|&s| s == self.world.mover()).unwrap_or(0)),
             Request::Board => return self.world.board(),
             Request::Names(names) => return Value::List(names.iter().map(|&name| Value::from(name)).collect()),
-            Request::Leave => return Value::from("ok"),
+            Request::Disconnect | Request::Leave => return Value::from("ok"),
             Request::Reset => {
                 self.reset();
                 Ok(())

@@ -1,6 +1,6 @@
-//! The world and its referee: the board, whose move it is, and what that player has done before saying `done`.
+//! The world and its referee: the board, the mover, and the mover's commands before `done`.
 //!
-//! Pyro's own world does whatever it is told. This one takes only legal moves: a refused command changes nothing.
+//! Pyro's own world executes every command. This one accepts legal moves only; a refused command changes nothing.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use turnstone_env::{Action, Game, Side, try_play};
 use super::letter;
 use super::pickle::Value;
 
-/// Rows of the board, and columns.
+/// Number of rows and of columns of the board.
 pub const SIZE: usize = 8;
 
 /// A game in progress.
@@ -19,22 +19,22 @@ pub struct World {
     game: Konane,
     /// The position at the start of the turn.
     state: konane::State,
-    /// What the mover has done in this turn, and the position after it.
+    /// The mover's action in this turn, and the position after it.
     pending: Option<(Action, konane::State)>,
-    /// Moves of the game so far.
+    /// Number of moves played.
     moves: usize,
 }
 
-/// A move that has just been completed.
+/// A completed move.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Completed {
-    /// Its number in the game, from 1.
+    /// Number of the move in the game, from 1.
     pub number: usize,
-    /// Who made it.
+    /// The side that made it.
     pub side: Side,
     /// The move, e.g. `jump(3,4,5,4)`.
     pub text: String,
-    /// Whether it won the game: the other player cannot move.
+    /// Whether it wins the game, i.e. the other player cannot move.
     pub wins: bool,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Completed {
 }
 
 impl World {
-    /// The full board, where `first` removes the first stone.
+    /// Creates a full board, on which `first` removes the first stone.
     #[must_use]
     pub fn new(first: Side) -> Self {
         let game = Konane::default();
@@ -56,13 +56,13 @@ impl World {
         Self { state: start.expect("either player may begin"), game, pending: None, moves: 0 }
     }
 
-    /// Whose move it is. A player whose opponent has won stays on the move.
+    /// The side to move; at the end of a game the side that has lost.
     #[must_use]
     pub fn mover(&self) -> Side {
         self.game.mover(&self.state)
     }
 
-    /// The board as it looks now, within a turn too.
+    /// The current board, including the commands of an unfinished turn.
     #[must_use]
     pub fn board(&self) -> Value {
         let state = self.pending.map_or(self.state, |(_, after)| after);
@@ -71,11 +71,11 @@ impl World {
         Value::List((1..=SIZE).map(column).collect())
     }
 
-    /// Does what `remove(x,y)` or `jump(x1,y1,x2,y2,...)` says. A jump may follow a jump of the turn: the same stone on
-    /// in the same line.
+    /// Plays `remove(x,y)` or `jump(x1,y1,x2,y2,...)`. Within a turn, a jump may be continued by another jump of the
+    /// same stone in the same direction.
     ///
     /// # Errors
-    /// It is not this side's move, or no legal one; the world is then unchanged.
+    /// It is not this side's move, or the move is illegal. The world is then unchanged.
     pub fn play(&mut self, side: Side, command: &str) -> Result<(), String> {
         if side != self.mover() {
             return Err(format!("it is the move of {}", letter(self.mover())));
@@ -99,12 +99,12 @@ impl World {
     /// Ends the turn.
     ///
     /// # Errors
-    /// It is not this side's move, or it has not made one.
+    /// It is not this side's move, or it has not moved yet.
     pub fn done(&mut self, side: Side) -> Result<Completed, String> {
         if side != self.mover() {
             return Err(format!("it is the move of {}", letter(self.mover())));
         }
-        let (action, after) = self.pending.take().ok_or("no move is made")?;
+        let (action, after) = self.pending.take().ok_or("no move has been made")?;
         self.state = after;
         self.moves += 1;
         let wins = self.game.outcome(&self.state).is_some();

@@ -1,9 +1,11 @@
-//! The seeds' own hosts: full games of the adapters in `frontends/` against stand-ins written from the hosts' interfaces.
+//! Full games of the adapters in `frontends/` in stand-ins for the programs that the games come from. The stand-ins are
+//! written from those programs' interfaces.
 //!
 //! They need `python3` (its standard library) and fail without it.
 
 #![cfg(unix)]
 
+mod exports;
 mod maic_2022;
 mod notebook;
 mod pyro;

@@ -1,4 +1,4 @@
-//! The handout's Morris programs: what they print, what they refuse, and games of one board file after another.
+//! The handout's Morris programs: output, errors, and games from board file to board file.
 
 use std::collections::HashSet;
 use std::fs;
@@ -79,11 +79,11 @@ fn the_handouts_programs_name_what_is_wrong() {
     assert!(!Path::new(&result).exists());
 }
 
-/// Games from the first placements until a side has lost or a board repeats, each board handed on as a file.
+/// Games from the first placements until a side has lost or a board repeats. Each board is passed on as a file.
 #[test]
 fn the_handouts_programs_twenty_games() {
     thread::scope(|scope| {
-        // They wait for the disk more than they think.
+        // The programs spend more time waiting for the disk than searching.
         for thread in 0..4 {
             scope.spawn(move || (0..5).for_each(|game| handout_game(4 * game + thread)));
         }

@@ -1,15 +1,16 @@
-//! Pyro's Konane world: our players in a world like Pyro's, a player like Pyro's in our world, and whatever else comes.
+//! Pyro's Konane world: `pyro` in a stand-in for Pyro's world, a stand-in for its player on `pyro-server`, and faults.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use turnstone::pyro::pickle::{self, Value};
 
 use super::{TURNSTONE, output, python, texts};
 
-/// A process that is ended with the test.
+/// A process that is killed at the end of the test.
 struct Running(Child);
 
 impl Running {
@@ -47,7 +48,7 @@ fn turnstone_server(args: &[&str]) -> (Running, [u16; 2], BufReader<ChildStdout>
     (server, [ports[0], ports[1]], out)
 }
 
-/// Two of our players in a world like Pyro's, whose referee is the test's own.
+/// Two `pyro` players in the stand-in's world, with the test as the referee.
 #[test]
 fn pyros_world_twenty_games() {
     let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["20"]));
@@ -65,7 +66,103 @@ fn pyros_world_twenty_games() {
     assert_eq!(won[0] + won[1], 20);
 }
 
-/// A player that uses Python's own pickles in our world, against one of ours.
+/// A player whose opponent leaves after each game; leaving without `disconnect` closes every player's connection.
+#[test]
+fn an_opponents_leaving_is_survived() {
+    let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["4"]));
+    let ports: Vec<u16> = line.split_whitespace().map(|port| port.parse().expect("a port")).collect();
+    let (stays, leaves) = thread::scope(|scope| {
+        let stays = scope.spawn(|| texts(&mut pyro("alphabeta:depth=2", ports[0], 4)).0);
+        let leaves: Vec<String> = (0..4)
+            .map(|game| {
+                let (lines, _) = texts(&mut pyro("random", ports[1], 1));
+                if game < 3 {
+                    let mut rude = TcpStream::connect(("127.0.0.1", ports[1])).expect("it listens");
+                    rude.write_all(b"properties").expect("sent");
+                    assert!(rude.read(&mut [0; 256]).expect("an answer") > 0);
+                }
+                lines
+            })
+            .collect();
+        (stays.join().expect("a player"), leaves.concat())
+    });
+    let mut games = String::new();
+    out.read_to_string(&mut games).expect("the world's lines");
+    assert!(world.0.wait().expect("it ends").success(), "{games}");
+    let count = |lines: &str, result: &str| lines.matches(result).count();
+    assert_eq!(count(&stays, " won, ") + count(&leaves, " won, "), 4, "{stays}{leaves}");
+    assert_eq!(count(&stays, " lost, ") + count(&leaves, " lost, "), 4, "{stays}{leaves}");
+}
+
+/// A move is made exactly once, whether the connection is lost before or after its `done` is executed.
+#[test]
+fn a_move_cut_off_is_completed() {
+    let ok = || Value::from("ok").pickled();
+    for is_carried_out in [false, true] {
+        let mut script = vec![
+            ("connectionNum", vec![Value::Int(1).pickled()]),
+            ("whosMove", vec![Value::Int(1).pickled()]),
+            ("board", vec![board(|_, _| false)]),
+            ("remove(", vec![ok()]),
+            ("done", vec![]), // the connection is closed
+            ("connectionNum", vec![Value::Int(1).pickled()]),
+            ("whosMove", vec![Value::Int(i64::from(!is_carried_out)).pickled()]),
+        ];
+        if !is_carried_out {
+            script.push(("board", vec![])); // without the removed stone
+            script.push(("done", vec![b"o".to_vec(), b"k".to_vec()]));
+        }
+        script.push(("whosMove", vec![Value::Int(1).pickled()]));
+        script.push(("board", vec![lost_board()]));
+        script.push(("disconnect", vec![]));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let world = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a player");
+            let mut removed = (0, 0);
+            for (request, mut answer) in script {
+                let mut bytes = [0; 256];
+                let length = stream.read(&mut bytes).expect("a request");
+                let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+                assert!(text.starts_with(request), "{text} instead of {request}");
+                if let Some((x, y)) =
+                    text.strip_prefix("remove(").and_then(|cell| cell.strip_suffix(')')?.split_once(','))
+                {
+                    removed = (x.parse().expect("a row"), y.parse().expect("a column"));
+                }
+                match (request, answer.is_empty()) {
+                    ("board", true) => answer.push(board(|x, y| (x, y) == removed)),
+                    ("done", true) => {
+                        stream.shutdown(Shutdown::Both).expect("it is open");
+                        stream = listener.accept().expect("the player again").0;
+                    }
+                    _ => {}
+                }
+                for part in answer {
+                    stream.write_all(&part).expect("sent");
+                    thread::sleep(Duration::from_millis(20));
+                }
+            }
+        });
+        let (lines, _) = texts(&mut pyro("alphabeta:depth=1", port, 1));
+        assert!(lines.ends_with("game 1: X lost, 1 moves\n"), "{lines}");
+        world.join().expect("the world");
+    }
+}
+
+/// A pickled board with all stones except on these cells.
+fn board(is_empty: impl Fn(usize, usize) -> bool) -> Vec<u8> {
+    let stone = |x: usize, y: usize| if x % 2 == y % 2 { "O" } else { "X" };
+    let cell = |x, y| Value::from(if is_empty(x, y) { "" } else { stone(x, y) });
+    Value::List((1..=8).map(|x| Value::List((1..=8).map(|y| cell(x, y)).collect())).collect()).pickled()
+}
+
+/// A pickled board on which neither side can jump.
+fn lost_board() -> Vec<u8> {
+    board(|x, y| ![(1, 1), (8, 1)].contains(&(x, y)))
+}
+
+/// A player that uses Python's `pickle` against `pyro` on `pyro-server`.
 #[test]
 fn our_world_twenty_games() {
     let (_server, [o, x], _out) = turnstone_server(&[]);
@@ -87,6 +184,9 @@ fn our_world_survives_whoever_connects() {
             let length = stream.read(&mut chunk).expect("an answer");
             assert!(length > 0, "the connection is closed");
             bytes.extend(&chunk[..length]);
+            if bytes == b"ok" {
+                return Value::from("not pickled");
+            }
             if let Some((value, _)) = pickle::read(&bytes).expect("a pickle") {
                 return value;
             }
@@ -103,11 +203,18 @@ fn our_world_survives_whoever_connects() {
     dark.write_all(b"remove(").expect("sent");
     assert_eq!(ask(&mut light, b"whosMove"), Value::Int(1), "half a request holds nobody up");
     assert_eq!(ask(&mut dark, b"5,4)"), Value::from("ok"));
-    // More connections than are kept: the rest are closed, and those that play go on.
+    // Who says `end` is answered, who says `disconnect` is not; the others stay.
+    for (word, answer) in [("end", "S'ok'\n."), ("disconnect", "")] {
+        let (mut guest, mut bytes) = (connect(o), Vec::new());
+        guest.write_all(word.as_bytes()).expect("sent");
+        guest.read_to_end(&mut bytes).expect("the end");
+        assert_eq!(bytes, answer.as_bytes(), "{word}");
+    }
+    // More connections than allowed: further ones are closed, and games in progress continue.
     let _crowd: Vec<TcpStream> = (0..100).map(|_| connect(o)).collect();
-    assert_eq!(ask(&mut dark, b"done"), Value::from("ok"));
+    assert_eq!(ask(&mut dark, b"done"), Value::from("not pickled"));
     assert_eq!(ask(&mut light, b"whosMove"), Value::Int(0));
-    // A program that only tries what is refused is sent away.
+    // A program whose moves are all refused is disconnected.
     let refused = (0..1000).take_while(|_| {
         let mut byte = [0; 64];
         dark.write_all(b"done").is_ok() && dark.read(&mut byte).is_ok_and(|length| length > 0)
@@ -115,7 +222,7 @@ fn our_world_survives_whoever_connects() {
     assert!(refused.count() < 1000);
 }
 
-/// A world that sends whatever it likes gets one line of complaint.
+/// Faults of a world end in one line of error.
 #[test]
 fn a_world_that_is_none_is_refused() {
     let function = b"cos\nsystem\n(S'true'\ntR.".to_vec();
@@ -126,6 +233,9 @@ fn a_world_that_is_none_is_refused() {
         (vec![b"I0\n.".to_vec(), b"I0\n.".to_vec(), b"(l(la.".to_vec()], "not eight columns of eight cells"),
         (vec![b"I0\n.".to_vec(), b"I0\n.".to_vec(), python_board("S")], "the world's board: position"),
         (vec![b"I0\n.".to_vec()], "has closed the connection"),
+        (vec![b"ok".to_vec()], "is 'ok', not 0 or 1"),
+        (vec![vec![b' '; 70_000]], "longer than 16384 bytes"),
+        (vec![b"I1\n.".to_vec(), b"I1\n.".to_vec(), board(|_, _| false), b"error ".to_vec()], "is 'error', not 'ok'"),
     ];
     for (answers, complaint) in cases {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -146,7 +256,7 @@ fn a_world_that_is_none_is_refused() {
     }
 }
 
-/// A board with X on every cell, half of which belong to O.
+/// A pickled board with X on every cell, including those of O.
 fn python_board(opcode: &str) -> Vec<u8> {
     let quote = if opcode == "S" { "'" } else { "" };
     let column = format!("(l{}", format!("{opcode}{quote}X{quote}\na").repeat(8));

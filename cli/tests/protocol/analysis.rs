@@ -1,4 +1,4 @@
-//! The analysis mode as other programs see it: answers, faults, and that no query sees another.
+//! `turnstone analyse`: answers, faults, and independence of queries.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,7 +10,7 @@ fn analysis(threads: &str) -> Talk {
     Talk::start(&["analyse", "mu_torere", "--agent", "az:pretrained,sims=40", "--threads", threads])
 }
 
-/// Asks everything at once and returns the answers by query and turn, as text.
+/// Sends all queries at once and returns the answers as text by query and turn.
 fn answers(threads: &str, queries: &[Value]) -> Vec<(String, u64, String)> {
     let mut talk = analysis(threads);
     let text: String = queries.iter().map(|query| format!("{query}\n")).collect();

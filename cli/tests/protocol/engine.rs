@@ -1,4 +1,4 @@
-//! The engine as other programs see it: whole games, stops and ends, and whatever can come down a pipe.
+//! `turnstone engine`: whole games, stopping and ending, and arbitrary input.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -76,7 +76,7 @@ fn a_reader_that_has_gone_ends_the_program() {
     }
 }
 
-/// A line that is a command, nearly one, or none at all.
+/// A random line: a command, an invalid command, or noise.
 fn line(rng: &mut impl Rng) -> Vec<u8> {
     const WORDS: &[&str] = &[
         "ugi",
@@ -170,7 +170,7 @@ fn nothing_that_comes_down_the_pipe_kills_or_hangs_the_engine() {
         let mut talk = engine(game, "mcts:sims=50");
         for _ in 0..60 {
             let mut line = line(&mut rng);
-            // Some lines in pieces; a `quit` would end the conversation too soon.
+            // Some lines in pieces; without `quit`, which would end the program too soon.
             line.push(b'\n');
             let cut = rng.random_range(0..line.len());
             talk.send(&line[..cut]);
@@ -222,7 +222,7 @@ fn every_fault_is_one_line_and_changes_nothing() {
     talk.hear_of("bestmove ");
 }
 
-/// Plays a game between two engines; every move is checked by the rules, the result by both.
+/// Plays a game between two engines. Every move is checked against the rules, and both engines report the result.
 fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
     let mut state = game.start();
     let mut moves: Vec<String> = Vec::new();

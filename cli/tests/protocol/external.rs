@@ -1,4 +1,4 @@
-//! Other programs as players: they play as they would, and their faults are faults of a player.
+//! Other programs as players: they play as by themselves, and their faults count as the player's.
 
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;

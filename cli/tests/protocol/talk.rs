@@ -1,4 +1,4 @@
-//! A conversation with the program, for the tests of its protocols.
+//! A running program and its pipes, for the tests of the protocols.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for anything: far longer than it may take, so that a busy machine fails no test.
+/// Timeout of a test, long enough for a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running program with its two pipes.
@@ -37,17 +37,17 @@ impl Talk {
         self.send(format!("{line}\n").as_bytes());
     }
 
-    /// Sends bytes; whether the program still reads them is not asked.
+    /// Sends bytes. Succeeds even if the program has closed its input.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         _ = self.input.as_mut().expect("the input is open").write_all(bytes);
     }
 
-    /// The next line.
+    /// Receives the next line.
     pub(crate) fn hear(&self) -> String {
         self.output.recv_timeout(PATIENCE).expect("an answer in time")
     }
 
-    /// The next line that begins so; others are passed over.
+    /// Receives the next line that starts with a prefix; skips others.
     pub(crate) fn hear_of(&self, beginning: &str) -> String {
         loop {
             let line = self.hear();
@@ -57,7 +57,7 @@ impl Talk {
         }
     }
 
-    /// Closes the input and returns all that is still said, once the program has ended.
+    /// Closes the input, waits until the program has ended, and returns the rest of its output.
     pub(crate) fn end(mut self) -> (Vec<String>, ExitStatus) {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;

@@ -21,8 +21,8 @@
 //! the shot is an action of its own. The score is the number of cows shot, and however the game ends, the higher score
 //! wins.
 
-mod ban;
 mod board;
+mod ban;
 mod state;
 pub mod reference;
 mod text;

@@ -6,6 +6,6 @@ from enum import Enum
 class Color(Enum):
     """A player's colour has the player's number."""
 
-    black = -1
+    white = -1
     empty = 0
-    white = 1
+    green = 1

@@ -2,8 +2,9 @@
 
     main.py -ai0 PLAYER.py -ai1 PLAYER.py -t SECONDS -g GAMES
 
-An illegal action, no action, an exception or a player's clock that runs out ends it with an error. Even games change the
-seats, with the same players. It prints a line for every game: the score of each player and the seconds each took.
+The rules are the contest's, its end rules included, with 200 quiet plies as in its window. Where the contest plays at
+random for a player, after an illegal action or without time left, this program ends with an error. Even games change the
+seats, with the same players. It prints a line for every game: for each player the score, the seconds and the plies.
 """
 
 import argparse
@@ -26,20 +27,21 @@ def load(path, number):
 
 
 def play(players, seconds):
-    state = MorabarabaState()
-    used = {-1: 0.0, 1: 0.0}
-    plies = 0
+    state = MorabarabaState(boring_limit=200)
+    used, plies = {-1: 0.0, 1: 0.0}, {-1: 0, 1: 0}
     over = False
     while not over:
         player = state.get_next_player()
         start = time.perf_counter()
         action = players[player].play(deepcopy(state), seconds - used[player])
         used[player] += time.perf_counter() - start
-        assert used[player] < seconds, f"{players[player].name} has used up its time after {plies} plies"
-        over = MorabarabaRules.act(state, action, player)
+        plies[player] += 1
+        assert used[player] < seconds, f"{players[player].name} has used up its time after {plies[player]} plies"
+        result = MorabarabaRules.act(state, action, player)
+        assert result is not False, f"illegal action {action} of {players[player].name}"
+        state, over, _ = result
         players[player].update_player_infos(state.get_player_info(player))
-        plies += 1
-    return state.score, used, plies
+    return [f"{players[side].name} {state.score[side]} in {used[side]:.2f} s, {plies[side]} plies" for side in (-1, 1)]
 
 
 def main():
@@ -57,9 +59,7 @@ def main():
         for _ in range((arguments.g + (not swapped)) // 2):
             for player in players.values():
                 player.reset_player_informations()
-            score, used, plies = play(players, arguments.t)
-            sides = [f"{players[side].name} {score[side]} in {used[side]:.2f} s" for side in (-1, 1)]
-            print(f"{', '.join(sides)}, {plies} plies", flush=True)
+            print("; ".join(play(players, arguments.t)), flush=True)
 
 
 main()

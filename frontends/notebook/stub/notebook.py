@@ -1,8 +1,9 @@
 """The notebook's game of Mu Torere, for the tests: games of `turnstone_agent` against a random agent, from both seats.
 
-    notebook.py GAMES
+    notebook.py GAMES [repeated]
 
-Prints how many the agent has won.
+Prints how many the agent has won, and the results of four games against itself. With `repeated` these are played under
+`check_repeated_states`, and so are four against the same agent in ignorance of that rule.
 """
 
 import random
@@ -53,6 +54,14 @@ random.seed(1)
 random_agent = Agent(lambda state, player: random.choice(valid_moves(state, player)))
 games = int(sys.argv[1])
 g = Game(number_of_games=games // 2)
+g.check_repeated_states = "repeated" in sys.argv
 won = g.run(turnstone_agent(g), random_agent).count(1)
 won += g.run(random_agent, turnstone_agent(g)).count(2)
 print(f"won {won} of {games}")
+g.number_of_games = 2
+both = turnstone_agent(g)
+print(*g.run(both, both), *g.run(turnstone_agent(g), turnstone_agent(g)))
+if g.check_repeated_states:
+    plain_game = Game()
+    ignorant = turnstone_agent(plain_game)
+    print(*g.run(turnstone_agent(g), ignorant), *g.run(ignorant, turnstone_agent(g)))

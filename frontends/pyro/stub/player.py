@@ -2,7 +2,8 @@
 
     player.py PORT
 
-Plays until the world has gone, jumps in single steps, and asks for a new game when it has lost one.
+Plays until the world has gone, jumps in single steps, and asks for a new game when it has lost one. As in Pyro's, an
+answer that is no pickle is taken as it is.
 """
 
 import pickle
@@ -19,7 +20,10 @@ def ask(connection, request):
     answer = connection.recv(4096)
     if not answer:
         sys.exit(0)
-    return pickle.loads(answer.strip())
+    try:
+        return pickle.loads(answer.strip())
+    except pickle.UnpicklingError:
+        return answer.decode()
 
 
 def steps(command):

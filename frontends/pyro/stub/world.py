@@ -2,8 +2,10 @@
 
     world.py GAMES
 
-Prints its two ports, and a line for every game. It ends when so many games are over and the players have left; an illegal
-move, or a player who speaks out of turn, ends it with an error.
+Prints its two ports, and a line for every game. It ends when this number of games is over and the players have left. As
+in Pyro's, one player at a time has a port, `done` is answered without pickling, `disconnect` not at all, and a player who
+goes without a `disconnect` takes everyone's connection along. Other than in Pyro's, an illegal move, or a player who speaks
+out of turn, ends it with an error.
 """
 
 import os
@@ -17,13 +19,26 @@ import konane
 
 
 class World:
-    """The board and whose move it is."""
+    """The board and whose move it is, and who is there."""
 
-    def __init__(self, ports):
+    def __init__(self, ports, games):
         self.ports = ports
         self.lock = threading.Lock()
+        self.last_game = games
         self.games = 0
+        self.connections = set()
         self.reset()
+
+    def leave(self, connection, is_polite):
+        """Closes a connection, and all others too after one that broke off."""
+        with self.lock:
+            self.connections.discard(connection)
+            connection.close()
+            if not is_polite:
+                for other in self.connections:
+                    other.shutdown(socket.SHUT_RDWR)
+            if self.games >= self.last_game and not self.connections:
+                os._exit(int(self.games > self.last_game))
 
     def reset(self):
         self.board = konane.full_board()
@@ -57,29 +72,43 @@ class World:
             self.played = True
         return "ok"
 
+    def answer(self, request, player):
+        """The bytes of an answer."""
+        with self.lock:
+            answer = self.process(request, player)
+        return answer.encode() if request == "done" else pickle.dumps(answer, 0)
+
 
 def serve(listener, world, player):
-    connection, _ = listener.accept()
     while True:
-        request = connection.recv(1024)  # a request is whatever arrives at a time
-        if not request:
-            return
+        connection, _ = listener.accept()
+        world.connections.add(connection)
+        request = talk(connection, world, player)
+        world.leave(connection, is_polite=request == "disconnect")
+
+
+def talk(connection, world, player):
+    """Answers requests until the player leaves; the last one."""
+    while True:
         try:
-            with world.lock:
-                answer = pickle.dumps(world.process(request.decode(), player), 0)
+            request = connection.recv(1024).decode().strip()  # a request is whatever arrives at a time
+            if request in ("", "disconnect"):
+                return request
+            answer = world.answer(request, player)
+        except OSError:
+            return ""
         except Exception as error:
             print(f"world: {error!r}", file=sys.stderr, flush=True)
             os._exit(1)
-        connection.sendall(answer)
+        try:
+            connection.sendall(answer)
+        except OSError:
+            return ""
 
 
 random.seed(1)
 listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-world = World([listener.getsockname()[1] for listener in listeners])
+world = World([listener.getsockname()[1] for listener in listeners], int(sys.argv[1]))
 print(*world.ports, flush=True)
-threads = [threading.Thread(target=serve, args=(listeners[i], world, i)) for i in range(2)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-assert world.games == int(sys.argv[1]), f"{world.games} games"
+for i in range(2):
+    threading.Thread(target=serve, args=(listeners[i], world, i)).start()

@@ -7,11 +7,13 @@
 
 mod ordering;
 mod table;
+mod window;
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
 use self::ordering::{Ordering, Queue};
 use self::table::{Bound, Known, Table};
+use self::window::Window;
 use super::found::{Lines, SearchResult, SearchStats, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
 use super::limits::{Control, Limits, Watch};
@@ -47,58 +49,6 @@ pub struct AlphaBeta<G: Game, H> {
     stats: SearchStats,
     /// Estimates, and stored scores with estimates in them, that had a part in the search so far.
     estimates: u64,
-}
-
-/// Search window of scores for the first side: `alpha` is a lower bound that it has secured, `beta` an upper bound that
-/// the second side has secured.
-#[derive(Clone, Copy)]
-struct Window {
-    alpha: i32,
-    beta: i32,
-}
-
-impl Window {
-    const ALL: Self = Self { alpha: i32::MIN, beta: i32::MAX };
-
-    /// Narrows the window after the mover has secured `score`.
-    #[inline]
-    fn assure(&mut self, mover: Side, score: i32) {
-        match mover {
-            Side::First => self.alpha = self.alpha.max(score),
-            Side::Second => self.beta = self.beta.min(score),
-        }
-    }
-
-    /// The null window above the score that `mover` has secured.
-    #[inline]
-    fn narrowest(self, mover: Side) -> Self {
-        match mover {
-            Side::First => Self { beta: self.alpha + 1, ..self },
-            Side::Second => Self { alpha: self.beta - 1, ..self },
-        }
-    }
-
-    #[inline]
-    fn is_empty(self) -> bool {
-        self.alpha >= self.beta
-    }
-
-    #[inline]
-    fn contains(self, score: i32) -> bool {
-        self.alpha < score && score < self.beta
-    }
-
-    /// The kind of bound on the true score that a score found in this window is.
-    #[inline]
-    fn bound(self, score: i32) -> Bound {
-        if score >= self.beta {
-            Bound::Lower
-        } else if score <= self.alpha {
-            Bound::Upper
-        } else {
-            Bound::Exact
-        }
-    }
 }
 
 /// The best of the root's actions so far.

@@ -6,6 +6,7 @@ use rand::TryRng;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
+use super::choice::draw;
 use super::*;
 use crate::evaluator::{Rollout, Uniform};
 
@@ -208,10 +209,8 @@ impl TryRng for Constant {
 fn the_least_and_the_greatest_random_number_draw_actions_with_weight() {
     assert_eq!(draw(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(0)), 1);
     assert_eq!(draw(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(u64::MAX)), 2);
-    // A number that rounding lets pass all of these.
-    let mut thirds = [0.1f32; 7];
-    thirds[6] = 0.0;
-    assert!(draw(&mut thirds, 1.0, &mut Constant(u64::MAX)) < 6);
+    // Rounding lets the number pass all weights: the last action with any takes it.
+    assert_eq!(draw(&mut [0.46, 0.33, 0.48, 0.03, 0.4, 0.0], 1.0, &mut Constant(u64::MAX)), 4);
 }
 
 #[test]

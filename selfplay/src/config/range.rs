@@ -1,18 +1,18 @@
-//! Checks of values, and the number of cores.
+//! Range checks of values, and the number of cores.
 
-/// A number of threads, where 0 stands for one per core.
+/// Resolves a number of threads, where 0 means one per core.
 #[must_use]
 pub fn or_all_cores(threads: usize) -> usize {
     if threads == 0 { cores() } else { threads }
 }
 
-/// Cores that this program may use.
+/// Number of cores available to this program; 1 if it cannot be determined.
 #[must_use]
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Checks that the value of `key` is from `least` to `most`.
+/// Checks that `value` is within `least..=most`; `key` names it in the error.
 ///
 /// # Errors
 /// One line that names the key, its value and the range.

@@ -1,4 +1,4 @@
-//! `[search]`: the tree search of self-play.
+//! Section `[search]` of the config: the tree search of self-play.
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{SearchKind, SearchSettings};
@@ -6,15 +6,16 @@ use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use super::range::within;
 
-/// `[search]`: the tree search of self-play.
+/// Section `[search]` of the config: the tree search of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchConfig {
-    /// Which search.
+    /// Search algorithm.
     pub method: SearchKind,
     /// Simulations per move at the start of the run.
     pub simulations: u32,
-    /// Simulations per move at its end, reached evenly; 0 means as many as at the start.
+    /// Simulations per move at the end of the run, interpolated linearly from the start; 0 means the same number
+    /// throughout.
     pub final_simulations: u32,
     /// PUCT: weight of the exploration term.
     pub c_puct: f32,
@@ -22,15 +23,15 @@ pub struct SearchConfig {
     pub fpu_reduction: f32,
     /// PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions.
     pub noise_concentration: f32,
-    /// PUCT: share of the noise in the root's priors; 0 switches it off.
+    /// PUCT: share of the noise in the root's priors, 0..=1; 0 disables it.
     pub noise_fraction: f32,
-    /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 forces none.
+    /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 disables them.
     pub forced_playouts: f32,
-    /// Gumbel: actions considered at the root.
+    /// Gumbel: number of actions considered at the root.
     pub considered: u32,
-    /// Gumbel: added to the greatest visit count in the weight of values against logits.
+    /// Gumbel: added to the greatest visit count in the scale of the values relative to the logits.
     pub c_visit: f32,
-    /// Gumbel: weight of values against logits.
+    /// Gumbel: factor in the scale of the values relative to the logits.
     pub c_scale: f32,
 }
 
@@ -54,7 +55,7 @@ impl Default for SearchConfig {
 }
 
 impl SearchConfig {
-    /// Simulations per move, `progress` (0..=1) of the way through the run.
+    /// Simulations per move at `progress` (0..=1) of the run.
     #[must_use]
     pub fn simulations_at(&self, progress: f64) -> u32 {
         let first = f64::from(self.simulations);
@@ -62,8 +63,8 @@ impl SearchConfig {
         (first + (last - first) * progress.clamp(0.0, 1.0)).round() as u32
     }
 
-    /// The search of self-play, at a ply with this temperature: PUCT draws its move with it later, Gumbel search scales
-    /// its noise by it, which samples actions in the same proportions.
+    /// The search of a self-play move at a temperature. PUCT ignores it: the move is sampled with it after the search.
+    /// Gumbel search scales its noise by it, which samples actions in the same proportions.
     #[must_use]
     pub fn self_play(&self, temperature: f32) -> Method {
         match self.plain() {
@@ -76,7 +77,7 @@ impl SearchConfig {
         }
     }
 
-    /// The search without noise and forced playouts.
+    /// The search without noise and without forced playouts.
     #[must_use]
     pub fn plain(&self) -> Method {
         match self.method {
@@ -92,8 +93,7 @@ impl SearchConfig {
         }
     }
 
-    /// The settings that a checkpoint of a run keeps, so that its network is played with the search that it was trained
-    /// with.
+    /// Settings stored in the run's checkpoints, so that a network is played with the search it was trained with.
     #[must_use]
     pub fn settings(&self) -> SearchSettings {
         SearchSettings {

@@ -1,34 +1,35 @@
-//! `[self_play]`: the games that are learned from.
+//! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
 
 use super::range::{or_all_cores, within};
 
-/// `[self_play]`.
+/// Section `[self_play]` of the config.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfPlayConfig {
     /// Games per iteration.
     pub games_per_iteration: usize,
-    /// Games that one worker steps at the same time: the size of its batches.
+    /// Games played at the same time by each worker, which is the size of its evaluation batches.
     pub concurrent_games: usize,
-    /// Positions whose evaluation each worker keeps during an iteration; 0 keeps none. It changes no game.
+    /// Capacity, in positions, of each worker's evaluation cache during an iteration; 0 disables it. Does not change
+    /// the games.
     pub cached_positions: usize,
-    /// Worker threads; 0 means one per core. Their number changes no game.
+    /// Worker threads; 0 means one per core. Does not change the games.
     pub threads: usize,
-    /// Share of the moves that are searched in full and learned from (playout-cap randomisation); the others are
-    /// searched with `fast_simulations` and without noise.
+    /// Share of the moves that are searched in full and recorded for training (playout-cap randomisation); the others
+    /// use `fast_simulations` and no noise.
     pub full_search_share: f32,
-    /// Simulations of a move that is not searched in full.
+    /// Simulations of moves that are not searched in full.
     pub fast_simulations: u32,
-    /// A game starts with 0 to this many uniformly random plies, which are not learned from.
+    /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
     pub opening_plies: u16,
-    /// Share of the games that start from a position of an earlier game in the replay window instead (Trudeau and
-    /// Bowling, "Targeted search control in AlphaZero", 2023).
+    /// Share of the games that start from a position of an earlier game in the replay window (Trudeau and Bowling,
+    /// "Targeted search control in AlphaZero", 2023).
     pub archived_starts: f32,
-    /// Temperature of the choice of moves in the first plies.
+    /// Temperature of the move choice in the first `temperature_plies` plies.
     pub temperature: f32,
-    /// How many plies, counted from the start of the game, that temperature holds.
+    /// Number of plies, counted from the start of the game, with that temperature.
     pub temperature_plies: u16,
     /// Temperature of the later plies; 0 plays the best move.
     pub final_temperature: f32,
@@ -53,13 +54,13 @@ impl Default for SelfPlayConfig {
 }
 
 impl SelfPlayConfig {
-    /// Temperature at a ply of the game.
+    /// Temperature of the move choice at a ply of the game.
     #[must_use]
     pub fn temperature_at(&self, ply: u16) -> f32 {
         if ply < self.temperature_plies { self.temperature } else { self.final_temperature }
     }
 
-    /// Worker threads in force.
+    /// Number of worker threads, with 0 resolved to one per core.
     #[must_use]
     pub fn workers(&self) -> usize {
         or_all_cores(self.threads)

@@ -1,9 +1,9 @@
-//! One iteration's positions: flat arrays in memory, and a file with version and checksum on disk.
+//! Shard of one iteration's positions: flat arrays in memory, and a versioned file with a checksum on disk.
 //!
-//! A shard's file is, in little-endian byte order: the magic `TURNSHRD`, the format version (u32), the length of a JSON
-//! header (u32) and the header (game, version, parameters, iteration, sizes, archive), then the arrays `records`,
-//! `policy_ends` (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), each of the length that the
-//! header says, and last the CRC-32 of all bytes before it (u32).
+//! The file consists of the magic `TURNSHRD`, the format version (u32), the length of the JSON header (u32) and the
+//! header (game, version, parameters, iteration, sizes, archive), followed by the arrays `records`, `policy_ends`
+//! (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), whose lengths follow from the header, and the
+//! CRC-32 of all preceding bytes (u32). The byte order is little-endian.
 
 use std::path::{Path, PathBuf};
 
@@ -20,17 +20,17 @@ const PREFIX: usize = 16;
 /// Maximum length of a file to read, far above that of any iteration.
 const LONGEST: u64 = 1 << 33;
 
-/// Why a shard's file cannot be read.
+/// Error of reading a shard's file.
 #[derive(Debug, Error)]
 #[error("replay shard {}: {fault}", path.display())]
 pub struct ShardError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: String,
 }
 
-/// What is known of a position besides its features and policy. Values are for the first side.
+/// Data of a position besides its features and policy. Values are for the first side.
 #[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Record {
@@ -43,10 +43,10 @@ struct Record {
     padding: [u8; 2],
 }
 
-/// The positions of one iteration of self-play.
+/// Positions of one iteration of self-play.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shard {
-    /// The iteration that the positions come from.
+    /// Iteration in which the positions were played.
     pub iteration: u64,
     features_per_position: usize,
     features: Vec<f32>,
@@ -58,34 +58,34 @@ pub struct Shard {
     archive: Vec<Archived>,
 }
 
-/// A position that later games may start from.
+/// Position from which later games may start.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archived {
-    /// Plies that had been played in its game.
+    /// Number of plies played before the position.
     pub ply: u16,
     /// The position as text.
     pub position: String,
 }
 
-/// One position to learn from.
+/// One training position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Position<'a> {
-    /// The features as seen by the mover.
+    /// Features from the mover's point of view.
     pub features: &'a [f32],
     /// Indices of the legal actions in the policy vector.
     pub policy_indices: &'a [u16],
-    /// The search's share of each legal action, of sum 1.
+    /// Policy target: the search's probability of each legal action; their sum is 1.
     pub policy: &'a [f32],
     /// The side to move.
     pub mover: Side,
-    /// What the search's root was worth, for the first side.
+    /// Evaluation of the search's root, for the first side.
     pub root: Evaluation,
-    /// The game's result for the first side: 1, 0 or -1.
+    /// Result of the game for the first side: 1, 0 or -1.
     pub result: i8,
-    /// The final margin for the first side.
+    /// Final margin for the first side.
     pub margin: i16,
-    /// Plies from here to the end of the game.
+    /// Number of plies from the position to the end of the game.
     pub plies_left: u16,
 }
 
@@ -103,19 +103,19 @@ struct Header {
     archive: Vec<Archived>,
 }
 
-/// The game that a shard's positions are of, for the header.
+/// Identity of a shard's game, as stored in the header.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GameId {
-    /// Name.
+    /// Name of the game.
     pub name: String,
-    /// Version.
+    /// Version of the game's rules.
     pub version: u32,
-    /// Parameters in force.
+    /// Parameter values in force.
     pub params: Params,
 }
 
 impl Shard {
-    /// An empty shard of positions with this many features.
+    /// Creates an empty shard for positions with `features` features.
     #[must_use]
     pub fn new(iteration: u64, features: usize) -> Self {
         Self {
@@ -136,13 +136,13 @@ impl Shard {
         self.records.len()
     }
 
-    /// Whether there is no position.
+    /// Whether the shard has no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Adds a position of a game that still runs; [`Shard::finish_game`] fills in its end.
+    /// Adds a position of an unfinished game; [`Shard::finish_game`] sets its result.
     pub fn push(&mut self, features: &[f32], policy: impl Iterator<Item = (u16, f32)>, mover: Side, root: Evaluation) {
         assert_eq!(features.len(), self.features_per_position, "features of a position");
         self.features.extend_from_slice(features);
@@ -159,8 +159,8 @@ impl Shard {
         });
     }
 
-    /// Gives all positions from number `first` on the end of their game; `plies[i]` is the ply at which the `i`-th of
-    /// them stood, `end` the number of plies of the whole game.
+    /// Sets the result of all positions from index `first` on; `plies[i]` is the ply of the `i`-th of them, `end` the
+    /// number of plies of the whole game.
     pub fn finish_game(&mut self, first: usize, plies: &[u16], end: u16, outcome: &Outcome) {
         for (record, ply) in self.records[first..].iter_mut().zip(plies) {
             record.result = outcome.value();
@@ -169,12 +169,12 @@ impl Shard {
         }
     }
 
-    /// Adds a position that later games may start from.
+    /// Adds a position from which later games may start.
     pub fn archive(&mut self, archived: Archived) {
         self.archive.push(archived);
     }
 
-    /// The positions that later games may start from.
+    /// Positions from which later games may start.
     #[must_use]
     pub fn archived(&self) -> &[Archived] {
         &self.archive
@@ -192,7 +192,7 @@ impl Shard {
         self.archive.extend_from_slice(&other.archive);
     }
 
-    /// Position `i`.
+    /// Returns the position at index `i`.
     #[must_use]
     pub fn position(&self, i: usize) -> Position<'_> {
         let record = &self.records[i];
@@ -210,7 +210,7 @@ impl Shard {
         }
     }
 
-    /// The file's bytes.
+    /// Serialises the shard to the bytes of its file.
     #[must_use]
     pub fn to_bytes(&self, game: &GameId) -> Vec<u8> {
         let header = serde_json::to_vec(&Header {
@@ -238,10 +238,11 @@ impl Shard {
         bytes
     }
 
-    /// Reads the shard of `iteration` of this game, with this many features and actions.
+    /// Reads the shard of `iteration` of this game, whose positions have `features` features and `actions` actions.
     ///
     /// # Errors
-    /// The file is missing, damaged, of another format or of another game, or holds what no self-play writes.
+    /// The file is missing or damaged, of another format, game, iteration or number of features, or contains values that
+    /// self-play does not write.
     pub fn read(
         path: &Path,
         game: &GameId,
@@ -329,7 +330,7 @@ fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
     Ok(shard)
 }
 
-/// Cuts the next array of `len` elements off the front.
+/// Takes an array of `len` elements from the front of `rest`.
 fn take<T: Pod>(rest: &mut &[u8], len: Option<usize>) -> Result<Vec<T>, String> {
     let bytes = len.and_then(|len| len.checked_mul(size_of::<T>())).filter(|&bytes| bytes <= rest.len());
     let (array, after) = rest.split_at(bytes.ok_or("an array is cut short")?);
@@ -341,7 +342,7 @@ fn take<T: Pod>(rest: &mut &[u8], len: Option<usize>) -> Result<Vec<T>, String> 
 pub(super) mod tests {
     use super::*;
 
-    /// A shard whose positions can be told apart by their first feature.
+    /// A shard whose positions differ in their first feature.
     pub(in crate::replay) fn example(iteration: u64, positions: usize) -> Shard {
         let mut shard = Shard::new(iteration, 3);
         for i in 0..positions {
@@ -361,7 +362,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_comes_back_whole_and_damage_is_noticed() {
+    fn files_round_trip_and_damage_is_detected() {
         let mut shard = example(7, 5);
         shard.append(&example(8, 3));
         let bytes = shard.to_bytes(&id());

@@ -1,4 +1,4 @@
-//! `[arena]`: matches during training.
+//! The `[arena]` section.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,25 +10,25 @@ use turnstone_selfplay::config::within;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArenaConfig {
-    /// Iterations between matches; 0 plays them only at the end of the run.
+    /// Iterations between matches. 0 plays matches only at the end of the run.
     pub every: u64,
-    /// Games per match, in pairs from the same opening with seats swapped.
+    /// Games per match, in pairs that share an opening with seats swapped.
     pub games: usize,
     /// Games per match at the end of the run.
     pub final_games: usize,
     /// Simulations per move of the network's search.
     pub simulations: u32,
-    /// Which search the network plays with.
+    /// Kind of tree search that the network plays with.
     pub search: SearchKind,
-    /// Fewest and most random plies of an opening.
+    /// Minimum and maximum number of random plies of an opening.
     pub opening_plies: [u16; 2],
-    /// The opponents.
+    /// Agents that the network plays a match against.
     pub opponents: Vec<AgentSpec>,
-    /// Whether the network is graded against the exact truth beside every match, if the program has it for the game.
+    /// Whether the network's moves are graded against exact values after every match, if the game comes with some.
     pub grade: bool,
-    /// Games against each rung of the game's ladder; 0 does not climb it.
+    /// Games against each rung of the game's ladder. 0 skips the ladder.
     pub ladder_games: usize,
-    /// Games against the best checkpoint so far; 0 does not meet it.
+    /// Games against the best checkpoint so far. 0 skips that match.
     pub best_games: usize,
 }
 
@@ -50,7 +50,7 @@ impl Default for ArenaConfig {
 }
 
 impl ArenaConfig {
-    /// Checks every value.
+    /// Checks the range of every value.
     pub(super) fn validate(&self) -> Result<(), String> {
         within("arena.every", self.every, 0, 1_000_000_000)?;
         within("arena.games", self.games, 2, 1_000_000)?;

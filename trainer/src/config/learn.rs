@@ -1,4 +1,4 @@
-//! `[learn]`: the learner.
+//! The `[learn]` section.
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Spec;
@@ -6,41 +6,41 @@ use turnstone_models::OptimiserConfig;
 
 use turnstone_selfplay::config::{or_all_cores, within};
 
-/// `[learn]`.
+/// `[learn]`: learner and replay window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LearnConfig {
-    /// Positions per step.
+    /// Positions per learner step.
     pub batch: usize,
-    /// Threads of a step; 0 means one per core. Their number changes no result.
+    /// Threads of a learner step; 0 selects one per core. The number does not change any result.
     pub threads: usize,
     /// Peak learning rate of AdamW.
     pub learning_rate: f64,
-    /// Learning rate at the end of the run; cosine decay leads to it.
+    /// Learning rate at the end of the run, reached by cosine decay.
     pub final_learning_rate: f64,
-    /// Steps of linear warm-up.
+    /// Learner steps of linear warm-up.
     pub warmup_steps: u64,
-    /// How often each new position is drawn, on average.
+    /// Mean number of times that each new position is drawn.
     pub samples_per_position: f64,
-    /// Positions in the replay window at the start; it grows with a power of the data.
+    /// Initial size of the replay window in positions. It grows with a power of the number of positions.
     pub window: usize,
-    /// The largest replay window.
+    /// Maximum size of the replay window in positions.
     pub max_window: usize,
-    /// Share of the search's root value in the value target; the rest is the game's result.
+    /// Share of the search's root value in the value target, 0 to 1. The rest is the game's result.
     pub root_value_share: f32,
-    /// Whether positions are mapped by a random symmetry of the board.
+    /// Whether each drawn position is transformed by a random symmetry of the board.
     pub augment: bool,
-    /// Decoupled weight decay of matrices.
+    /// Decoupled weight decay, applied to matrices only.
     pub weight_decay: f64,
-    /// Largest norm of the whole gradient.
+    /// Norm to which the gradient of all parameters together is clipped.
     pub clip_norm: f64,
-    /// Decay of the averaged weights, which play and are exported.
+    /// Decay per step of the exponential moving average of the weights, which is used for play and exported.
     pub ema_decay: f64,
     /// Weight of the value loss.
     pub value_weight: f64,
-    /// Weight of the squared error of the final margin, an auxiliary target; 0 does not learn it.
+    /// Weight of the squared error of the final margin, an auxiliary target. 0 disables the target.
     pub margin_weight: f64,
-    /// Weight of the squared error of the plies left, an auxiliary target; 0 does not learn it.
+    /// Weight of the squared error of the plies left, an auxiliary target. 0 disables the target.
     pub plies_left_weight: f64,
 }
 
@@ -69,13 +69,13 @@ impl Default for LearnConfig {
 }
 
 impl LearnConfig {
-    /// Threads in force.
+    /// Returns the number of threads, with 0 resolved to one per core.
     #[must_use]
     pub fn threads(&self) -> usize {
         or_all_cores(self.threads)
     }
 
-    /// The optimiser's constants.
+    /// Returns the optimiser's constants.
     #[must_use]
     pub fn optimiser(&self) -> OptimiserConfig {
         OptimiserConfig {
@@ -89,7 +89,7 @@ impl LearnConfig {
         }
     }
 
-    /// Checks every value against what the game has.
+    /// Checks the range of every value, and that the game has the auxiliary targets.
     pub(super) fn validate(&self, spec: &Spec) -> Result<(), String> {
         within("learn.batch", self.batch, 1, 65_536)?;
         within("learn.threads", self.threads, 0, 1024)?;

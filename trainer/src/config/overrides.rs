@@ -1,4 +1,4 @@
-//! Values given on the command line in place of the file's: `--set search.simulations=200`.
+//! Values from the command line that replace the file's: `--set search.simulations=200`.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ pub struct Override {
 impl FromStr for Override {
     type Err = String;
 
-    /// `section.key=value` or `seed=value`; what is no TOML value is a string.
+    /// Parses `section.key=value` or `seed=value`. A value that is not valid TOML is taken as a string.
     fn from_str(text: &str) -> Result<Self, String> {
         let (path, value) = text.split_once('=').ok_or("expected section.key=value")?;
         let (section, key) = match path.trim().split_once('.') {
@@ -28,18 +28,18 @@ impl FromStr for Override {
 }
 
 impl Override {
-    /// Whether it names another kind of network.
+    /// Whether the key is `net.kind`.
     pub(super) fn is_network_kind(&self) -> bool {
         self.section.as_deref() == Some("net") && self.key == "kind"
     }
 
-    /// Puts the value into the table of a file.
+    /// Sets the value in the table of a configuration.
     pub(super) fn apply(&self, table: &mut toml::Table) -> Result<(), String> {
         let target = match &self.section {
             None => table,
             Some(section) => {
                 let entry = table.entry(section.clone()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-                entry.as_table_mut().ok_or_else(|| format!("`{section}` is no section"))?
+                entry.as_table_mut().ok_or_else(|| format!("`{section}` is not a section"))?
             }
         };
         target.insert(self.key.clone(), self.value.clone());

@@ -1,10 +1,10 @@
-//! The checks, one function each.
+//! The checks of the doctor, one function each.
 
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Check;
+use super::check::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
@@ -13,18 +13,18 @@ use crate::progress::duration;
 use turnstone_agents::SearchKind;
 use turnstone_selfplay::TrainableGame;
 
-/// Shares of the memory that a run may take before there is a warning.
+/// Share of the available memory above which there is a warning.
 const MEMORY_SHARE: f64 = 0.6;
-/// Share of the time that matches may take.
+/// Share of the run's time in matches above which there is a warning.
 const ARENA_SHARE: f64 = 0.25;
-/// Share of the steps that the warm-up may take.
+/// Share of the learner steps in the warm-up above which there is a warning.
 const WARMUP_SHARE: f64 = 0.2;
-/// How often a position may be drawn.
+/// Range of `learn.samples_per_position` without a warning.
 const SAMPLES: std::ops::RangeInclusive<f64> = 1.0..=16.0;
-/// Space on disk that goes without a warning, in bytes.
+/// Disk space in bytes above which there is a warning.
 const DISK: f64 = 20e9;
 
-/// The config itself: it has passed the reader.
+/// Summarises the config, which is valid at this point.
 pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check> {
     let (parameters, iterations) = (memory::parameters(game, &config.net)?, config.run.iterations);
     let games = config.self_play.games_per_iteration;
@@ -34,24 +34,24 @@ pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check>
     Ok(Check::ok("config", finding))
 }
 
-/// Whether the search can look at every action.
+/// Checks whether there are enough simulations to compare the legal actions.
 pub(super) fn search(config: &Config, measured: &Measured) -> Check {
     let (simulations, most, mean) =
         (config.search.simulations, measured.self_play.legal_most, measured.self_play.legal_mean);
     let finding = format!("{simulations} simulations for up to {most} legal actions ({mean:.1} on average)");
     match config.search.method {
         SearchKind::Puct if f64::from(simulations) < 2.0 * mean => {
-            let advice = "PUCT can hardly tell good from bad: raise search.simulations or take method = \"gumbel\"";
+            let advice = "too few for PUCT to compare the actions: raise search.simulations or set method = \"gumbel\"";
             Check::warn("search", finding, advice)
         }
         SearchKind::Gumbel if simulations < 2 => {
-            Check::warn("search", finding, "Gumbel search compares actions from two simulations up")
+            Check::warn("search", finding, "Gumbel search needs two simulations to compare actions")
         }
         _ => Check::ok("search", finding),
     }
 }
 
-/// Whether the batches of self-play can be filled.
+/// Checks whether games, workers and openings let self-play fill its batches.
 pub(super) fn self_play(config: &Config, measured: &Measured) -> Check {
     let play = &config.self_play;
     let (workers, seats) = (play.workers(), play.workers() * play.concurrent_games);
@@ -73,13 +73,13 @@ pub(super) fn self_play(config: &Config, measured: &Measured) -> Check {
         return Check::warn("self_play", finding, advice);
     }
     if f64::from(play.opening_plies) > measured.self_play.positions_per_game {
-        let advice = "random openings are longer than what is left to learn from: lower opening_plies";
+        let advice = "random openings are longer than the rest of the game: lower opening_plies";
         return Check::warn("self_play", finding, advice);
     }
     Check::ok("self_play", finding)
 }
 
-/// Whether the data suffices for the learner's batches.
+/// Checks whether an iteration has enough positions for the learner's batches.
 pub(super) fn data(config: &Config, measured: &Measured, plan: &Plan) -> Check {
     let (learn, first) = (&config.learn, plan.positions_per_iteration);
     let milliseconds = 1e3 * measured.seconds_per_step;
@@ -96,18 +96,18 @@ pub(super) fn data(config: &Config, measured: &Measured, plan: &Plan) -> Check {
     if !SAMPLES.contains(&learn.samples_per_position) {
         let samples = learn.samples_per_position;
         let advice =
-            if samples < 1.0 { "most positions are never learned from" } else { "the network may learn them by heart" };
+            if samples < 1.0 { "most positions are never used for training" } else { "the network may overfit" };
         return Check::warn("learn", finding, format!("samples_per_position is {samples}: {advice}"));
     }
     if (learn.window as f64) < first {
         let advice =
-            format!("learn.window = {} holds less than one iteration, so nothing older is learned", learn.window);
+            format!("learn.window = {} holds less than one iteration, so older positions are never used", learn.window);
         return Check::warn("learn", finding, advice);
     }
     Check::ok("learn", finding)
 }
 
-/// Whether the warm-up leaves room for learning.
+/// Checks whether the warm-up is short compared with the run.
 pub(super) fn schedule(config: &Config, plan: &Plan) -> Check {
     let (warmup, steps) = (config.learn.warmup_steps, plan.steps);
     let finding = format!("{warmup} steps of warm-up of {steps}, window up to {} positions", plan.largest_window);
@@ -117,12 +117,12 @@ pub(super) fn schedule(config: &Config, plan: &Plan) -> Check {
     Check::ok("schedule", finding)
 }
 
-/// What the matches cost.
+/// Checks the time spent in matches.
 pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
     let share = plan.shares()[2];
     let finding = format!("{} games of matches, {:.0} % of the time", plan.match_games, 100.0 * share);
     if config.arena.opponents.is_empty() && config.arena.ladder_games == 0 {
-        return Check::warn("arena", finding, "without arena.opponents nothing measures strength");
+        return Check::warn("arena", finding, "strength is not measured: add arena.opponents");
     }
     if share > ARENA_SHARE {
         return Check::warn("arena", finding, "raise arena.every or take fewer games or weaker opponents");
@@ -130,7 +130,7 @@ pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
     Check::ok("arena", finding)
 }
 
-/// Whether the run fits into memory.
+/// Checks whether the run fits into memory.
 pub(super) fn memory(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
     let demand = Demand::of(game, config, measured, plan)?;
     let available = memory::available();
@@ -150,12 +150,12 @@ pub(super) fn memory(game: &dyn TrainableGame, config: &Config, measured: &Measu
     })
 }
 
-/// What the run's folder comes to.
+/// Checks the size of the run folder.
 pub(super) fn disk(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
     let checkpoint = 4.0 * memory::parameters(game, &config.net)? as f64;
     let numbered = (plan.steps / config.run.checkpoint_steps).min(config.run.iterations) + 1;
     let replay = memory::position(game, measured) * plan.largest_window as f64;
-    // `latest`, `best`, and the learner's state: weights, averages and two moments.
+    // Two for `latest` and `best`, four for the learner's state: weights, averages and two moments.
     let all = checkpoint * (numbered as f64 + 2.0 + 4.0) + replay;
     let each = bytes(checkpoint);
     let finding = format!("about {}: {numbered} numbered checkpoints of {each}, replay {}", bytes(all), bytes(replay));
@@ -166,7 +166,7 @@ pub(super) fn disk(game: &dyn TrainableGame, config: &Config, measured: &Measure
     })
 }
 
-/// How long the run will take.
+/// Reports the projected duration of the run.
 pub(super) fn time(measured: &Measured, plan: &Plan) -> Check {
     let whole = duration(Duration::try_from_secs_f64(plan.seconds()).unwrap_or(Duration::MAX));
     let [play, learn, arena] = plan.shares().map(|share| 100.0 * share);
@@ -181,7 +181,7 @@ fn basis(measured: &Measured) -> String {
     let play = &measured.self_play;
     let games: usize = measured.matches.iter().map(|result| result.games).sum();
     let iterations = match play.iterations {
-        0 => format!("{:.1} s of an iteration and a few games with little search", play.seconds),
+        0 => format!("{:.1} s of an iteration and a few whole games", play.seconds),
         1 => "1 iteration".into(),
         many => format!("{many} iterations"),
     };
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn each_slip_is_named() {
         let found = |text: &str| examined(text, |_| ());
-        // 256 games of the default config on up to a few workers of 64 games.
+        // The default config has 256 games per iteration and 64 concurrent games per worker.
         let threads = "[self_play]\nthreads = 1\n";
         assert_eq!(found(threads), []);
         let play = "[self_play]\nthreads = 1\ngames_per_iteration = 2\nconcurrent_games = 2\n";

@@ -1,4 +1,4 @@
-//! How fast a run's parts are on this machine: real self-play, real learner steps, real matches, each for a while.
+//! Measures the speed of self-play, learner steps and matches on this machine by running each for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -18,43 +18,44 @@ use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 
-/// Shares of the time that self-play and learning are measured for; matches get the rest.
+/// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
 const LEARNING_SHARE: f64 = 0.2;
-/// SelfPlayGames and simulations of the stand-in for an iteration that does not end in time.
+/// Number of games of the short iteration that is played if no whole one ends in time, and number of simulations if the
+/// short one does not end in time either.
 const FEW_GAMES: usize = 32;
 const FEW_SIMULATIONS: u32 = 8;
 
-/// The speeds of a run's parts, with the untrained network.
+/// Speeds measured with the untrained network.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measured {
-    /// Self-play.
+    /// Speed and yield of self-play.
     pub self_play: SelfPlay,
-    /// Steps of the learner that were measured.
+    /// Number of learner steps measured.
     pub steps: u64,
-    /// Seconds of a step.
+    /// Mean seconds per learner step.
     pub seconds_per_step: f64,
-    /// Matches, by opponent.
+    /// Speed of matches against each opponent.
     pub matches: Vec<Match>,
 }
 
 /// Speed and yield of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SelfPlay {
-    /// Whole iterations played. If 0, positions per game and legal actions, and for very slow searches the speed, come
-    /// from a few games with hardly any search.
+    /// Number of whole iterations played. If 0, positions per game and legal actions are measured in a few whole games,
+    /// with few simulations if the run's own number takes too long; then the speed, too, if the search is very slow.
     pub iterations: u64,
-    /// Seconds measured.
+    /// Duration of the measurement in seconds.
     pub seconds: f64,
-    /// Positions searched per second.
+    /// Positions for the replay window per second; positions searched with fewer simulations are not among them.
     pub positions_per_second: f64,
-    /// Positions of a game, a mean.
+    /// Mean number of positions for the replay window per game.
     pub positions_per_game: f64,
-    /// Legal actions of a position, a mean.
+    /// Mean number of legal actions per position.
     pub legal_mean: f64,
-    /// The most legal actions of a position.
+    /// Maximum number of legal actions in a position.
     pub legal_most: usize,
-    /// Positions per batch of the evaluator, a mean, if it was measured.
+    /// Mean number of positions per evaluator batch; absent if no whole iteration was played.
     pub mean_batch: Option<f64>,
 }
 
@@ -63,15 +64,16 @@ pub struct SelfPlay {
 pub struct Match {
     /// The opponent's spec.
     pub opponent: String,
-    /// SelfPlayGames against it that the run will play.
+    /// Number of games against it in the whole run.
     pub planned: u64,
-    /// SelfPlayGames finished.
+    /// Number of games finished in the measurement.
     pub games: usize,
-    /// Seconds per game, all threads together.
+    /// Wall-clock seconds per game with all threads in use.
     pub seconds_per_game: f64,
 }
 
-/// Measures for about `time`, against opponents with the games that the run will play against each. `None` if `stop` was set before the end.
+/// Measures for about `time`. Each opponent comes with the number of games that the run plays against it. Returns
+/// `None` if `stop` was set before the end.
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
@@ -100,7 +102,7 @@ pub(super) fn measure(
     Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
 }
 
-/// Plays iterations of self-play as the run would begin with.
+/// Plays iterations of self-play with the run's settings and the untrained network.
 fn play(
     game: &dyn TrainableGame,
     config: &Config,
@@ -118,7 +120,7 @@ fn play(
         seed: config.seed,
         iteration,
     };
-    // Half way through the run, if they grow.
+    // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
     let (start, progress) = (Instant::now(), Progress::default());
     let mut whole: Vec<SelfPlayGames> = Vec::new();
@@ -138,28 +140,36 @@ fn play(
     let mut positions_per_second = searched as f64 / seconds;
     let iterations = whole.len() as u64;
     if whole.is_empty() {
+        // No iteration ended in time, and unfinished games would bias the figures. Play a few whole games with the
+        // run's number of simulations or, if these do not end in time either, with few simulations.
         let few = SelfPlayConfig {
             games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
             ..config.self_play.clone()
         };
-        let simulations = planned.min(FEW_SIMULATIONS);
-        let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
-        let start = Instant::now();
-        let games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
-        let Some(games) = games else { return Ok(None) };
-        let seats = config.self_play.workers() * config.self_play.concurrent_games;
-        if searched < 2 * seats as u64 {
-            // Most games have not come to their second move: time goes by simulations.
-            let share = f64::from(simulations + 1) / f64::from(planned + 1);
-            positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
+        let own = task(1, &config.search, planned, &few);
+        let mut games = within(time, stop, |over| game.self_play(&own, &Progress::default(), over))?;
+        if games.is_none() {
+            let simulations = planned.min(FEW_SIMULATIONS);
+            let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
+            let start = Instant::now();
+            games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
+            let seats = config.self_play.workers() * config.self_play.concurrent_games;
+            if let Some(games) = games.as_ref().filter(|_| searched < 2 * seats as u64) {
+                // Most games have not reached their second move: scale the speed by the number of simulations.
+                let share = f64::from(simulations + 1) / f64::from(planned + 1);
+                positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
+            }
         }
-        whole.push(games);
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        whole.extend(games);
     }
     let sum = |figure: fn(&SelfPlayGames) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
     let shards = || whole.iter().map(|games| &games.shard);
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
-    // Only moves that are searched in full are learned from.
+    // Only positions that are searched in full are training data.
     let positions_per_second = positions_per_second * positions / sum(|games| games.work.positions);
     let self_play = SelfPlay {
         iterations,
@@ -178,7 +188,8 @@ fn play(
     Ok(Some((self_play, window)))
 }
 
-/// Takes steps on the window; the first one, which warms up, does not count. At least one is measured.
+/// Takes learner steps on the window and returns their number and the mean seconds of one. The first step is a warm-up
+/// and does not count; at least one more is taken.
 fn learn(
     game: &dyn TrainableGame,
     config: &Config,
@@ -202,7 +213,7 @@ fn learn(
     Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
 }
 
-/// Plays games of the match that the run would play. SelfPlayGames in progress when the time is up are finished.
+/// Plays games of a match with the run's settings. Games in progress when the time is up are finished.
 fn play_some(
     game: &dyn TrainableGame,
     config: &Config,
@@ -225,7 +236,7 @@ fn play_some(
     Ok(Match { opponent: agents[1].spec.to_string(), planned, games, seconds_per_game })
 }
 
-/// Does work that ends early when the flag it is given is set: when the time is up, or `stop` is set.
+/// Runs `work` with a flag that is set when the time is up or `stop` is set, upon which `work` has to return early.
 fn within<T>(time: Duration, stop: &AtomicBool, work: impl FnOnce(&AtomicBool) -> T) -> T {
     let (start, over, done) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! How much memory is there, and how much a run takes. The latter are estimates from the sizes of what is kept.
+//! Available memory, and estimates of a run's demand from the sizes of its data structures.
 
 use std::fs;
 
@@ -10,25 +10,25 @@ use crate::config::Config;
 use turnstone_agents::shape;
 use turnstone_selfplay::TrainableGame;
 
-/// Bytes of a position in the replay window besides features and policy: its record and the end of its policy.
+/// Bytes per position in the replay window besides features and policy: its record and the end index of its policy.
 const RECORD: f64 = 20.0;
-/// Bytes of a policy entry: index and share.
+/// Bytes of a policy entry: action index and probability.
 const POLICY_ENTRY: f64 = 6.0;
-/// Bytes of a tree's node besides the state, and of an edge.
+/// Bytes of a tree node besides the state, and of an edge.
 const NODE: f64 = 48.0;
 const EDGE: f64 = 20.0;
-/// Bytes of an entry in the cache of evaluations besides the state: where its answer lies, and room for its priors.
+/// Bytes of an entry in the evaluation cache besides the state: the entry itself and space for 16 priors.
 const CACHED: f64 = 40.0 + 16.0 * 4.0;
-/// Copies of the network's parameters that the learner holds: weights, two moments, averages, gradients, the graph's.
+/// Copies of the parameters that the learner holds: weights, two moments, averages, gradients, and those in the graph.
 const LEARNER_COPIES: f64 = 8.0;
 
-/// Copies of the network's activations that the learner holds: values, gradients, and what burn keeps between them.
+/// Copies of the activations that the learner holds: values, gradients, and burn's intermediate results.
 const ACTIVATION_COPIES: f64 = 4.0;
 
-/// Bytes that a run takes.
+/// Estimated memory demand of a run in bytes.
 pub(super) struct Demand {
     pub(super) replay: f64,
-    /// Trees and caches of evaluations.
+    /// Trees and evaluation caches.
     pub(super) search: f64,
     pub(super) network: f64,
 }
@@ -43,8 +43,8 @@ impl Demand {
         let parameters = 4.0 * parameters(game, &config.net)? as f64;
         let workers = config.self_play.workers();
         let seats = workers * config.self_play.concurrent_games.min(config.self_play.games_per_iteration);
-        // A tree keeps what was searched below the last move, and its memory doubles as it grows; a second one is the
-        // place that it is copied to.
+        // A factor of 2 because a tree keeps the subtree of the last move and its memory doubles as it grows, and
+        // another because it is copied to a second tree when its root advances.
         let nodes = 2.0 * 2.0 * f64::from(config.search.simulations);
         let state = game.state_bytes() as f64;
         let cached = match config.self_play.cached_positions {
@@ -65,12 +65,12 @@ impl Demand {
     }
 }
 
-/// Bytes of a position in the replay window, in memory and on disk.
+/// Estimated bytes per position in the replay window, in memory and on disk.
 pub(super) fn position(game: &dyn TrainableGame, measured: &Measured) -> f64 {
     4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.self_play.legal_mean
 }
 
-/// Numbers that a network computes for one position, about: what the learner keeps until the gradients are there.
+/// Approximate number of activations per position, which the learner keeps for the backward pass.
 fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
     let points = game.spec().points;
     match *network {
@@ -82,13 +82,13 @@ fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
     }
 }
 
-/// Parameters of the network.
+/// Number of parameters of the network.
 pub(super) fn parameters(game: &dyn TrainableGame, network: &NetworkConfig) -> anyhow::Result<usize> {
     Ok(network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum())
 }
 
-/// Bytes that may still be taken: of the machine, or of the container if that has less. `None` where the system does
-/// not say (it is asked as Linux is).
+/// Available memory in bytes: that of the machine, or that of the container if it has less. `None` where it is unknown;
+/// only Linux is supported.
 pub(super) fn available() -> Option<f64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -98,7 +98,7 @@ pub(super) fn available() -> Option<f64> {
     Some(container.map_or(machine, |container| container.min(machine)))
 }
 
-/// Bytes as people read them.
+/// Formats a number of bytes, e.g. `3.2 GB`, `45 MB`, `7 KB`.
 pub(super) fn bytes(count: f64) -> String {
     match count {
         1e9.. => format!("{:.1} GB", count / 1e9),

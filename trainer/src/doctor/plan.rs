@@ -1,4 +1,4 @@
-//! What a whole run comes to at measured speeds.
+//! Projection of a whole run from measured speeds.
 
 use serde::Serialize;
 
@@ -7,26 +7,26 @@ use crate::config::Config;
 use crate::learn::steps_due;
 use turnstone_selfplay::replay::window_size;
 
-/// Counts and seconds of the whole run.
+/// Projected counts and durations of the whole run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Plan {
-    /// Positions of one iteration.
+    /// Positions per iteration.
     pub positions_per_iteration: f64,
-    /// Steps after the first iteration.
+    /// Learner steps of the first iteration.
     pub first_steps: u64,
-    /// Positions of the run.
+    /// Positions of the whole run.
     pub positions: u64,
-    /// Steps of the run.
+    /// Learner steps of the whole run.
     pub steps: u64,
-    /// Positions in the replay window at its largest.
+    /// Maximum size of the replay window in positions.
     pub largest_window: u64,
-    /// Games of all matches.
+    /// Games of all matches together.
     pub match_games: u64,
-    /// Seconds of self-play.
+    /// Seconds in self-play.
     pub self_play_seconds: f64,
-    /// Seconds of learning.
+    /// Seconds in learning.
     pub learn_seconds: f64,
-    /// Seconds of matches.
+    /// Seconds in matches.
     pub arena_seconds: f64,
 }
 
@@ -37,7 +37,7 @@ impl Plan {
             config.self_play.games_per_iteration as f64 * measured.self_play.positions_per_game;
         let positions = (iterations as f64 * positions_per_iteration) as u64;
         let steps = steps_due(learn, positions);
-        // The window holds whole iterations, so it goes beyond its size by up to one.
+        // The window consists of whole iterations, so it can exceed its nominal size by up to one iteration.
         let window = window_size(positions, learn.window, learn.max_window) as f64 + positions_per_iteration;
         Self {
             positions_per_iteration,
@@ -52,20 +52,21 @@ impl Plan {
         }
     }
 
-    /// Seconds of the run.
+    /// Returns the projected duration of the run in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.self_play_seconds + self.learn_seconds + self.arena_seconds
     }
 
-    /// Shares of self-play, learning and matches, 0..=1.
+    /// Returns the shares of self-play, learning and matches in the duration, 0..=1.
     #[must_use]
     pub fn shares(&self) -> [f64; 3] {
         [self.self_play_seconds, self.learn_seconds, self.arena_seconds].map(|part| part / self.seconds())
     }
 }
 
-/// Games of all matches against one opponent, if a match has so many and the last one so many; they come in pairs.
+/// Returns the number of games in all matches against one opponent, with `games` per match and `final_games` in the
+/// last one. Odd numbers are rounded up, because games are played in pairs.
 pub(super) fn match_games(config: &Config, games: usize, final_games: usize) -> u64 {
     let before_the_last = (config.run.iterations - 1).checked_div(config.arena.every).unwrap_or(0);
     let paired = |games: usize| games.next_multiple_of(2) as u64;

@@ -1,11 +1,11 @@
-//! Curves over the iterations: learning and throughput; and the config that they belong to.
+//! Curves of learning and throughput over the iterations, and the config.
 
 use super::history::{Iteration, span};
 use super::overview::STAGES;
 use crate::config::Config;
 use turnstone_arena::page::{Chart, Form, Part, Series, escaped};
 
-/// Losses, schedules and what self-play looks like.
+/// Losses, schedules, and outcomes and lengths of self-play games.
 pub(super) fn learning(history: &[Iteration]) -> Part {
     let loss = |name: &'static str| over(history, move |iteration| iteration.loss(name));
     let outcome = |i: usize| over(history, move |it| it.outcome_shares.map(|shares| 100.0 * shares[i]));
@@ -21,19 +21,19 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
             "Auxiliary losses",
             "",
             vec![("margin", loss("margin_loss")), ("plies left", loss("plies_left_loss"))],
-            "Squared errors of the scaled targets, as far as they are learned; means over an iteration's steps.",
+            "Squared errors of the scaled targets that are enabled; means over an iteration's steps.",
         ),
         lines(
             "Policy divergence",
             "nats",
             vec![("from the search's policy", loss("policy_divergence"))],
-            "Policy loss less the targets' own entropy: what the network could still learn from the search.",
+            "KL divergence of the network's policy from the targets: policy loss minus the targets' entropy.",
         ),
         lines(
             "Policy entropy",
             "nats",
             vec![("of the network", loss("policy_entropy"))],
-            "How undecided the network is among the legal actions.",
+            "Entropy of the network's policy over the legal actions.",
         ),
         curves(
             history,
@@ -71,7 +71,7 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
     Part { id: "learning", heading: "Learning", lead: String::new(), html: charts(&html) }
 }
 
-/// Rates, and where each iteration's time went.
+/// Rates, and the shares of each iteration's time.
 pub(super) fn throughput(history: &[Iteration]) -> Part {
     let stage = |i: usize| {
         over(history, move |it| {
@@ -100,7 +100,7 @@ pub(super) fn throughput(history: &[Iteration]) -> Part {
             "positions",
             "mean batch",
             over(history, |it| it.timing.mean_batch),
-            "Positions that the network evaluates together, a mean.",
+            "Mean number of positions that the network evaluates together.",
         ),
         curves(
             history,
@@ -121,7 +121,7 @@ pub(super) fn throughput(history: &[Iteration]) -> Part {
     Part { id: "throughput", heading: "Throughput", lead: String::new(), html: charts(&html) }
 }
 
-/// The config as it was given, and with its defaults.
+/// The config file, and the config with all defaults.
 pub(super) fn config(text: &str, config: &Config) -> Part {
     let whole = toml::to_string(config).unwrap_or_default();
     let html = format!(
@@ -138,12 +138,12 @@ fn charts(figures: &[String]) -> String {
 
 type Values = Vec<(f64, f64)>;
 
-/// A figure over the iterations; where it is unknown there is a gap.
+/// The points of a quantity over the iterations; NaN, drawn as a gap, where it is unknown.
 fn over(history: &[Iteration], value: impl Fn(&Iteration) -> Option<f64>) -> Values {
     history.iter().map(|iteration| (iteration.iteration as f64, value(iteration).unwrap_or(f64::NAN))).collect()
 }
 
-/// A chart over the iterations of the series that the metrics tell; nothing if they tell none.
+/// A chart of those series over the iterations that have any finite value. Empty if none has.
 fn curves(
     history: &[Iteration],
     form: Form,

@@ -1,4 +1,4 @@
-//! Sample games: the newest checkpoint plays itself, and the page replays it.
+//! Sample games of the newest checkpoint against itself, which the page replays.
 
 use std::fmt::Write;
 
@@ -16,26 +16,26 @@ use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::{SamplePly, Sampling};
 
-/// Sample games in a report.
+/// Number of sample games in a report.
 pub(super) const GAMES: u64 = 3;
-/// A game is shown up to so many plies.
+/// Maximum number of plies of a sample game.
 const MOST_PLIES: usize = 300;
-/// Plies that the games after the first begin with, drawn at random as the search weighs them instead of played best.
+/// Number of initial plies that are sampled from the search's policy in all games but the first.
 const VARIED_PLIES: usize = 8;
 
-/// A game that a network played against itself.
+/// A game of a network against itself.
 pub(super) struct SampleGame {
     how: String,
     moves: Vec<(Side, String)>,
-    /// The boards before and after every move, as SVG documents.
+    /// The boards before the first and after every move, as SVG documents.
     boards: Vec<String>,
-    /// Probabilities that player 1 wins, draws and loses in each of these positions, as the search found them; at the
-    /// end of the game, what came of it.
+    /// Probabilities of win, draw and loss for player 1 in each of these positions, as estimated by the search; the
+    /// outcome in the last position of a finished game.
     values: Vec<[f32; 3]>,
     ending: String,
 }
 
-/// Plays game `number` (from 0). It depends on the network, the seed and the number of simulations alone.
+/// Plays game `number` (from 0). The result depends only on the network, the config and the number of simulations.
 ///
 /// # Errors
 /// The network cannot be built.
@@ -68,18 +68,18 @@ pub(super) fn play(
     let by = if margin == 0 { String::new() } else { format!(" by {margin}") };
     let ending = match outcome {
         Some(_) => status(outcome, Side::First, ["player 1", "player 2"]) + &by,
-        None => "goes on".into(),
+        None => "unfinished".into(),
     };
     let how = match varied {
-        0 => format!("the best move of {simulations} simulations throughout"),
-        _ => format!("{simulations} simulations; the first {varied} plies drawn at random as the search weighs them"),
+        0 => format!("the best move of {simulations} simulations in every position"),
+        _ => format!("{simulations} simulations; the first {varied} plies sampled from the search's policy"),
     };
     let how = if config.arena.search == SearchKind::Gumbel { format!("{how}, Gumbel search") } else { how };
     Ok(SampleGame { how, moves, boards, values, ending })
 }
 
 impl SampleGame {
-    /// The game as a card of the page; `number` counts from 1. Its boards go to those of the page.
+    /// Renders the game as a card of the page and adds its boards to the page's. `number` counts from 1.
     pub(super) fn card(&self, number: u64, boards: &mut Boards) -> String {
         let plies = self.moves.len();
         let (how, ending) = (escaped(&self.how), escaped(&self.ending));
@@ -111,7 +111,7 @@ impl SampleGame {
         )
     }
 
-    /// The value over the plies.
+    /// Chart of the probabilities over the plies.
     fn chart(&self) -> String {
         let names = ["player 1 wins", "draw", "player 2 wins"];
         let layer =
@@ -140,7 +140,7 @@ impl SampleGame {
         format!(r#"<ol class="moves">{items}</ol>"#)
     }
 
-    /// What the replay needs.
+    /// Data for the replay script.
     fn data(&self, boards: &mut Boards) -> String {
         let moves: Vec<&str> = self.moves.iter().map(|(_, text)| text.as_str()).collect();
         let values: Vec<[i64; 3]> = self.values.iter().map(|value| per_mille(*value)).collect();
@@ -155,13 +155,13 @@ fn per_mille(value: [f32; 3]) -> [i64; 3] {
     value.map(|p| (1000.0 * p).round() as i64)
 }
 
-/// The probabilities as the page's script words them, too.
+/// Formats the probabilities in the same words as the page's script.
 fn in_words(value: [f32; 3]) -> String {
     let [win, draw, loss] = value.map(|p| 100.0 * p);
     format!("player 1 wins {win:.0} %, draw {draw:.0} %, player 2 wins {loss:.0} %")
 }
 
-/// A bar of the three probabilities.
+/// A stacked bar of the three probabilities.
 fn bar(value: [f32; 3]) -> String {
     let [win, draw, loss] = value.map(|p| 100.0 * p);
     format!(

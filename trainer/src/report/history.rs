@@ -1,4 +1,4 @@
-//! What a run's `metrics.jsonl` says, iteration by iteration, read back.
+//! Reads a run's `metrics.jsonl`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,16 @@ use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{LadderRating, SeatRecord};
 
-/// The figures of one iteration. Fields that a run of another version may lack are optional, and fields that this
-/// version does not know are passed over.
+/// Metrics of one iteration. Fields that files of other versions may lack are optional; unknown fields are ignored.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub struct Iteration {
     /// The iteration, from 1.
     pub iteration: u64,
-    /// Steps of the learner so far.
+    /// Learner steps so far.
     pub step: u64,
-    /// Games of self-play so far.
+    /// Self-play games so far.
     pub games: u64,
-    /// Positions of self-play so far.
+    /// Self-play positions so far.
     pub positions: u64,
     /// Positions in the replay window.
     pub window: Option<u64>,
@@ -31,18 +30,18 @@ pub struct Iteration {
     pub outcome_shares: Option<[f64; 3]>,
     /// Learning rate at the end of the iteration.
     pub learning_rate: Option<f64>,
-    /// Means over the iteration's steps by name; absent if there was none.
+    /// Means over the iteration's learner steps by name; absent if there were none.
     pub losses: Option<BTreeMap<String, Option<f64>>>,
     /// Matches played after the iteration.
     #[serde(default)]
     pub arena: Vec<Match>,
-    /// The match against the best checkpoint until then.
+    /// The match against the previous best checkpoint.
     pub previous_best: Option<Match>,
-    /// What the ladder said.
+    /// Rating on the game's ladder.
     pub ladder: Option<LadderRating>,
-    /// The grade against the exact truth after the iteration.
+    /// Grade against exact values after the iteration.
     pub grade: Option<Grade>,
-    /// How long things took.
+    /// Durations and rates.
     pub timing: Stages,
 }
 
@@ -63,7 +62,7 @@ pub struct Match {
     elo_interval: [Option<f64>; 2],
 }
 
-/// Seconds and rates of an iteration.
+/// Durations and rates of an iteration.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 pub struct Stages {
     /// Seconds of self-play.
@@ -72,15 +71,15 @@ pub struct Stages {
     pub learn_seconds: f64,
     /// Seconds of the whole iteration.
     pub seconds: f64,
-    /// Positions of self-play per second of self-play.
+    /// Positions searched per second of self-play.
     pub positions_per_second: Option<f64>,
     /// Positions evaluated by the network per second of self-play.
     pub evaluations_per_second: Option<f64>,
-    /// Positions per batch of the evaluator.
+    /// Mean number of positions per evaluator batch.
     pub mean_batch: Option<f64>,
 }
 
-/// A line of the metrics that cannot be read.
+/// A damaged line of the metrics.
 #[derive(Debug, Error)]
 #[error("{}: line {line}: {fault}", path.display())]
 pub struct HistoryError {
@@ -90,19 +89,19 @@ pub struct HistoryError {
 }
 
 impl Match {
-    /// Elo difference; infinite if every game was won or lost.
+    /// Returns the Elo difference, infinite if every game was won or every game lost.
     #[must_use]
     pub fn elo(&self) -> f64 {
         self.elo.unwrap_or(if self.score < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY })
     }
 
-    /// 95 % interval of the Elo difference.
+    /// Returns the 95 % interval of the Elo difference.
     #[must_use]
     pub fn elo_interval(&self) -> [f64; 2] {
         [self.elo_interval[0].unwrap_or(f64::NEG_INFINITY), self.elo_interval[1].unwrap_or(f64::INFINITY)]
     }
 
-    /// Games played.
+    /// Returns the number of games.
     #[must_use]
     pub fn games(&self) -> usize {
         self.by_seat.total().games()
@@ -110,14 +109,14 @@ impl Match {
 }
 
 impl Iteration {
-    /// A mean over the iteration's steps, if there were any.
+    /// Returns the mean of a loss over the iteration's learner steps, if it is known.
     #[must_use]
     pub fn loss(&self, name: &str) -> Option<f64> {
         self.losses.as_ref()?.get(name).copied().flatten()
     }
 
-    /// What the best checkpoint is found by: the score on the ladder, or else the mean score over the opponents of this
-    /// iteration's matches, if there were any.
+    /// Returns the score by which the best checkpoint is chosen: the score on the ladder if it was rated, else the mean
+    /// score over the opponents of this iteration's matches, if there were any.
     #[must_use]
     pub fn mean_score(&self) -> Option<f64> {
         if let Some(ladder) = &self.ladder {
@@ -127,7 +126,7 @@ impl Iteration {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
-    /// Seconds of self-play, learning, and the rest: matches and files.
+    /// Returns the seconds of self-play, of learning, and of the rest (matches and files).
     #[must_use]
     pub fn stage_seconds(&self) -> [f64; 3] {
         let Stages { self_play_seconds, learn_seconds, seconds, .. } = self.timing;
@@ -135,11 +134,11 @@ impl Iteration {
     }
 }
 
-/// Reads the metrics of a run; there are none before its first iteration ends. A last line without its line break is
-/// one that is being written, or was when the run was interrupted: it does not count.
+/// Reads the metrics of a run; a missing file counts as empty. A last line without a line break is incomplete and
+/// ignored: it is still being written, or the run was interrupted.
 ///
 /// # Errors
-/// The first line that is damaged, or that goes back in time.
+/// The first line that is damaged, or whose iteration is not above that of the line before it.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
     let bytes = match read_bounded(path, LONGEST_METRICS) {
         Ok(bytes) => bytes,
@@ -170,7 +169,7 @@ pub(super) fn span(history: &[Iteration]) -> Option<[f64; 2]> {
     Some([history.first()?.iteration as f64, history.last()?.iteration as f64])
 }
 
-/// The opponents of all matches, in the order in which they came up.
+/// The opponents of all matches in the order of their first match.
 pub(super) fn opponents(history: &[Iteration]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for result in history.iter().flat_map(|iteration| &iteration.arena) {
@@ -191,7 +190,7 @@ pub(super) fn matches<'a>(
     })
 }
 
-/// The iteration whose checkpoint is `best.safetensors`: the greatest mean score, the later of equals.
+/// The iteration whose checkpoint is `best.safetensors`: the one with the greatest mean score, the last among equals.
 pub(super) fn best(history: &[Iteration]) -> Option<&Iteration> {
     let scored = history.iter().filter_map(|iteration| Some((iteration, iteration.mean_score()?)));
     scored.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(iteration, _)| iteration)
@@ -201,7 +200,7 @@ pub(super) fn best(history: &[Iteration]) -> Option<&Iteration> {
 pub(super) mod tests {
     use super::*;
 
-    /// A line of metrics with as little in it as may be.
+    /// A line of metrics with the required fields and `extra`.
     pub(in crate::report) fn line(iteration: u64, extra: &str) -> String {
         format!(
             r#"{{"iteration":{iteration},"step":1,"games":2,"positions":3,{extra}"timing":{{"self_play_seconds":1.0,"learn_seconds":0.5,"seconds":2.0}}}}"#

@@ -1,4 +1,4 @@
-//! The head of the page: what was trained, how far it is, what it can do, and where the time went.
+//! Header of the page: game and network, progress, newest results, and shares of the time.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use turnstone_arena::page::{escaped, grouped, short};
 /// The stages of an iteration.
 pub(super) const STAGES: [&str; 3] = ["self-play", "learning", "matches and files"];
 
-/// The heading: what was trained, how far it is, and what it can do.
+/// The header of the page.
 pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Iteration]) -> String {
     let (done, planned) = (history.last().map_or(0, |last| last.iteration), config.run.iterations);
     let pill = if done >= planned {
@@ -31,7 +31,7 @@ pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, h
     )
 }
 
-/// The newest match against each opponent in large figures, beside the checkpoint that scored best.
+/// One tile per opponent with the newest match, and that of the best checkpoint if it is another.
 fn headline(history: &[Iteration]) -> String {
     let best = best(history);
     let mut tiles = String::new();
@@ -60,7 +60,7 @@ fn headline(history: &[Iteration]) -> String {
     if tiles.is_empty() { tiles } else { format!("<div class=\"tiles headline\">{tiles}</div>\n") }
 }
 
-/// Counts of the whole run and where its time went.
+/// Totals of the run and the shares of its stages in the time.
 fn standing(config: &Config, history: &[Iteration]) -> String {
     let Some(last) = history.last() else {
         return "<p class=\"lead\">No iteration has been finished yet.</p>\n".into();

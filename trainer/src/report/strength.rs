@@ -1,4 +1,4 @@
-//! How strong the run is: matches over its iterations, and the grade against the exact truth.
+//! Strength over the run: matches, and grades against exact values.
 
 use std::fmt::Write;
 
@@ -27,19 +27,19 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
         let elos = chart("Elo difference", "Elo", None, series(elo));
         figures += &scores.figure("Wins and half the draws; the band is the 95 % interval, from pairs of games.");
         figures += &elos
-            .figure("400 log10(s / (1 − s)). A triangle marks a match won throughout: Elo is at least there, at 95 %.");
+            .figure("400 log10(s / (1 − s)). A triangle marks the known end of the interval if every game was won.");
         figures += &match_table(&names, history);
     }
     let ladder = Series { name: "checkpoint", points: history.iter().filter_map(on_ladder).collect() };
     if !ladder.points.is_empty() {
         let elos = chart("Elo on the ladder", "Elo", None, vec![ladder]);
-        figures += &elos.figure("From games against every rung of the game's ladder, on which random has 0.");
+        figures += &elos.figure("From games against every rung of the game's ladder, where random play has 0.");
     }
     let best = |iteration: &Iteration| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
     let best = Series { name: "checkpoint", points: history.iter().filter_map(best).collect() };
     if !best.points.is_empty() {
         let scores = chart("Score against the best so far", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), vec![best]);
-        figures += &scores.figure("Against the checkpoint that was the best until then.");
+        figures += &scores.figure("Against the best checkpoint of earlier iterations.");
     }
     let html = if figures.is_empty() {
         let first =
@@ -60,7 +60,7 @@ fn on_ladder(iteration: &Iteration) -> Option<Point> {
     Some(Point { x: iteration.iteration as f64, y: ladder.elo, interval: Some(ladder.interval) })
 }
 
-/// The newest match against each opponent, seat by seat.
+/// Table of the newest match against each opponent by seat.
 fn match_table(names: &[String], history: &[Iteration]) -> String {
     let mut rows = String::new();
     for name in names {
@@ -79,7 +79,7 @@ fn match_table(names: &[String], history: &[Iteration]) -> String {
     )
 }
 
-/// The grade against the exact truth, and how it developed if the metrics tell. `how` says what was graded.
+/// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
 pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
     let mut rows = String::new();
     let mut row = |name: &str, share: &Share| {
@@ -103,25 +103,25 @@ pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
         }
     }
     if let Some(head) = &grade.value_head {
-        row("value head alone is right", &head.accuracy);
+        row("value head without search", &head.accuracy);
     }
     let [regret, low, high] = grade.regret;
     let mut notes =
-        format!("Mean regret {regret:.4} [{low:.4}, {high:.4}], where a win is worth 1, a draw 0, a loss −1.");
+        format!("Mean regret {regret:.4} [{low:.4}, {high:.4}], where a win counts 1, a draw 0, a loss −1.");
     if let Some(head) = &grade.value_head {
         let (brier, error) = (head.brier, head.calibration_error);
         write!(notes, " Value head without search: Brier score {brier:.3}, calibration error {error:.3}.")
             .expect("a string");
     }
     let mut html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>moves that keep the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
     );
     let graded = history.iter().filter(|iteration| iteration.grade.is_some()).count();
     if graded > 1 {
         let over_time = grade_chart(history);
         html += &format!("<div class=\"charts\" style=\"margin-top:14px\">{over_time}</div>\n");
     }
-    Part { id: "truth", heading: "Against the exact truth", lead: how, html }
+    Part { id: "truth", heading: "Moves against exact values", lead: how, html }
 }
 
 fn grade_chart(history: &[Iteration]) -> String {
@@ -136,7 +136,7 @@ fn grade_chart(history: &[Iteration]) -> String {
     let series = vec![series("all positions", |grade| grade.all), series("critical", |grade| grade.critical)];
     let x_range = span(history);
     let chart = Chart {
-        title: "Moves that keep the value",
+        title: "Moves that preserve the value",
         unit: "%",
         x_unit: "iteration",
         form: Form::Lines,
@@ -147,7 +147,7 @@ fn grade_chart(history: &[Iteration]) -> String {
     chart.figure("Measured during the run; the band is the 95 % interval.")
 }
 
-/// The Elo difference with its interval; of an infinite one its known end.
+/// Formats the Elo difference with its interval; an infinite one as a bound, the finite end of the interval.
 pub(super) fn elo_text(result: &Match) -> String {
     let [low, high] = result.elo_interval();
     match result.elo() {

@@ -1,45 +1,31 @@
-//! How strong the run has become: matches against its opponents and its best checkpoint, the game's ladder, the exact
-//! truth.
+//! Evaluation after an iteration: matches against opponents and the best checkpoint, the game's ladder, exact values.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use super::{Run, Setup};
-use crate::config::{Config, cores};
+use super::Run;
+use super::setup::Setup;
+use crate::config::cores;
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::checkpoint_info;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
-use turnstone_arena::grading::{Grade, TruthSet, grade, known};
+use turnstone_arena::grading::{Grade, TruthSet, grade};
 use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
-use turnstone_selfplay::TrainableGame;
 
-/// What the matches after an iteration have found.
+/// Results of the evaluation after an iteration.
 #[derive(Default)]
 pub(super) struct Evaluation {
-    /// Against the opponents.
+    /// Matches against the opponents.
     pub(super) matches: Vec<TournamentRecord>,
-    /// Against the best checkpoint until then.
+    /// Match against the previous best checkpoint.
     pub(super) previous_best: Option<ArenaMetrics>,
-    /// On the game's ladder.
+    /// Rating on the game's ladder.
     pub(super) ladder: Option<LadderRating>,
-    /// Against the exact truth.
+    /// Grade against exact values.
     pub(super) grade: Option<Grade>,
 }
 
-/// Confirms that the ladder is there if it is to be climbed.
-pub(super) fn confirm_ladder(game: &dyn TrainableGame, config: &Config) -> Result<()> {
-    if config.arena.ladder_games > 0 {
-        Ladder::shipped(game).context("arena.ladder_games")?;
-    }
-    Ok(())
-}
-
-/// The positions that checkpoints are graded in, if they are to be and there are any.
-pub(super) fn truth(game: &dyn TrainableGame, config: &Config) -> Result<Option<TruthSet>> {
-    if config.arena.grade { known(game) } else { Ok(None) }
-}
-
 impl Run<'_> {
-    /// Plays the matches that are due; `None` if interrupted.
+    /// Plays the matches that are due. Returns `None` if interrupted.
     pub(super) fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
         let arena = &self.setup.config.arena;
         let last = self.is_last(iteration);
@@ -82,14 +68,14 @@ impl Run<'_> {
         Ok(Some(evaluation))
     }
 
-    /// The agent's moves against the exact truth; `None` if interrupted.
+    /// Grades the agent's moves against exact values. Returns `None` if interrupted.
     fn grade(&self, agent: &Agent, truth: &TruthSet) -> Result<Option<Grade>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let bar = reporter.bar("grading", truth.positions.len() as u64);
         let grade = grade(game, agent, truth, config.seed, cores(), &|| bar.inc(1), stop)?;
         bar.finish_and_clear();
         if let Some(grade) = &grade {
-            reporter.line(&format!("    truth: {}", grade.summary()));
+            reporter.line(&format!("    exact values: {}", grade.summary()));
         }
         Ok(grade)
     }
@@ -99,15 +85,15 @@ impl Run<'_> {
         Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search)
     }
 
-    /// The best checkpoint until this iteration and its step, if it is to be met.
+    /// Returns the previous best checkpoint and its step, if the config enables the match.
     fn previous_best(&self) -> Option<(u64, Agent)> {
         let step = self.standing.best_step.filter(|_| self.setup.config.arena.best_games > 0)?;
-        // That it can be read was seen when the run was resumed; if it is gone since, there is no match.
+        // Resuming has checked that it is readable. If it has been removed since, there is no match.
         let network = load_network(&self.setup.folder.best(), self.setup.game).ok()?;
         (network.info.step == step).then(|| (step, self.agent(network)))
     }
 
-    /// The first agent's games against each of the others; `None` if interrupted.
+    /// Plays the first agent against each of the others. Returns `None` if interrupted.
     fn meet(&self, agents: Vec<&Agent>, games: usize, opening_plies: [u16; 2]) -> Result<Option<TournamentRecord>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let settings = Settings::plain(Format::Gauntlet, games, config.seed);

@@ -1,11 +1,11 @@
-//! Which numbered checkpoints are kept: the newest all, older ones ever further apart.
+//! Thinning of numbered checkpoints: the newest are all kept, older ones at increasing distances.
 
-/// The steps of the checkpoints to remove, the newest first, if the newest `keep` are all kept; 0 keeps everything.
+/// Returns the steps of the checkpoints to remove, newest first. The newest `keep` are all kept; 0 keeps everything.
 ///
-/// Distances are counted in `every`, the steps between checkpoints. From a distance of `keep` to twice that, the first
-/// of every 2 stays; from there to twice that again, the first of every 4; and so on. The first of every 4 is also the
-/// first of every 2, so what a later thinning wants is still there, and the first checkpoint of all stays for good.
-/// Removing the newest first, an interruption half-way leaves what the next thinning needs to come to the same end.
+/// Distances from the newest are in units of `every`, the steps between checkpoints. From a distance of `keep` to twice
+/// that, the first of every 2 is kept; from there to twice that again, the first of every 4; and so on. The first of
+/// every 4 is also the first of every 2, so a later thinning finds what it has to keep, and the first checkpoint is
+/// never removed. Since the newest are removed first, a thinning after an interrupted one reaches the same result.
 pub(super) fn unwanted(steps: &[u64], keep: u64, every: u64) -> Vec<u64> {
     let mut steps = steps.to_vec();
     steps.sort_unstable_by(|a, b| b.cmp(a));
@@ -17,7 +17,7 @@ pub(super) fn unwanted(steps: &[u64], keep: u64, every: u64) -> Vec<u64> {
             return true;
         }
         let stretch = 2 << (distance / keep).ilog2();
-        // Those after it in the list are older.
+        // Later entries of the list are older.
         steps[rank + 1..].iter().all(|older| older / every / stretch != number / stretch)
     };
     steps.iter().enumerate().filter(|&(rank, &step)| !wanted(rank, step)).map(|(_, &step)| step).collect()
@@ -27,7 +27,7 @@ pub(super) fn unwanted(steps: &[u64], keep: u64, every: u64) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// What is there after these checkpoints, each followed by a thinning; one that stops after `most` files begins again.
+    /// The checkpoints that remain if each is followed by a thinning, interrupted after `most` files and then repeated.
     fn kept(steps: impl Iterator<Item = u64>, keep: u64, every: u64, most: usize) -> Vec<u64> {
         let mut kept = Vec::new();
         for step in steps {

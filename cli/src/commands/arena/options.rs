@@ -1,4 +1,4 @@
-//! How a match or tournament is played, as the command line or a file says it.
+//! Options of a match or tournament, from the command line or a file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,57 +11,57 @@ use serde::Deserialize;
 use turnstone_agents::{AgentSpec, parse_time};
 use turnstone_arena::{Adjudication, Format, Ladder, OpeningFilter, OpeningSource, Penalty, Settings, Sprt};
 
-/// Games against each rung of a ladder, where nothing is said.
+/// Default number of games against each rung of a ladder.
 const LADDER_GAMES: u32 = 100;
 
-/// Every option, absent where it is not given.
+/// The options; `None` where not given.
 #[derive(Args, Clone, Default, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Options {
-    /// Games of each meeting, in pairs from the same opening with seats swapped [default: 200; with --sprt at most 10000]
+    /// Games of each meeting, in pairs with equal openings and seats swapped [default: 200; with --sprt at most 10000]
     #[arg(long)]
     games: Option<u32>,
     /// Openings: a number or range of random plies, e.g. 2-6, or a book with a line of moves for each [default: 2-6]
     #[arg(long, value_name = "PLIES|FILE")]
     openings: Option<Openings>,
-    /// Keep only openings that this agent finds open: exact (drawn), alphabeta:depth=8, az:<checkpoint>
+    /// Keep only openings that this agent scores as balanced: exact (drawn), alphabeta:depth=8, az:<checkpoint>
     #[arg(long, value_name = "AGENT")]
     opening_filter: Option<AgentSpec>,
-    /// Greatest score, for either side, of an opening that is kept: a heuristic's units, or the expected result in
+    /// Greatest score of either side in an opening that is kept, in the heuristic's units or as the expected result in
     /// hundredths [default: 0 for exact, 50 for networks]
     #[arg(long, value_name = "VALUE")]
     opening_bound: Option<u32>,
     /// Seed of openings and random choices [default: 0]
     #[arg(long)]
     seed: Option<u64>,
-    /// Who meets whom [default: round-robin]
+    /// Pairings [default: round-robin]
     #[arg(long, value_enum)]
     format: Option<Pairings>,
-    /// Rounds of a Swiss tournament [default: the logarithm of the number of agents]
+    /// Rounds of a Swiss tournament [default: log2 of the number of agents, rounded up]
     #[arg(long)]
     rounds: Option<usize>,
-    /// Time that each agent has for all its moves of a game, e.g. 10s; without it there are no clocks
+    /// Time of each agent for all its moves of a game, e.g. 10s [default: no clocks]
     #[arg(long, value_name = "TIME", value_parser = clock)]
     #[serde(deserialize_with = "clock_in_file")]
     clock: Option<Duration>,
-    /// What comes of a player whose clock has run out: random legal moves, or the loss of the game [default: random]
+    /// Penalty for a player whose clock has run out: random legal moves, or loss of the game [default: random]
     #[arg(long, value_name = "lose|random")]
     out_of_time: Option<Penalty>,
-    /// What comes of an engine that crashes, is silent or plays an illegal move [default: lose]
+    /// Penalty for an engine that crashes, does not answer or plays an illegal move [default: lose]
     #[arg(long, value_name = "lose|random")]
     on_fault: Option<Penalty>,
-    /// End games once the exact truth knows their value (see `turnstone solve`)
+    /// End games as soon as their exact value is known (see `turnstone solve`)
     #[arg(long, num_args = 0, default_missing_value = "true")]
     adjudicate: Option<bool>,
-    /// Folder with the tables for it [default: tables]
+    /// Folder with tables of exact values, for --adjudicate [default: tables]
     #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
-    /// End a match early by a sequential test, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05
+    /// Stop a match early by a sequential test, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05
     #[arg(long, value_name = "BOUNDS")]
     sprt: Option<Sprt>,
 }
 
-/// Names of the formats.
+/// Format of a tournament.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Pairings {
@@ -71,7 +71,7 @@ enum Pairings {
     Gauntlet,
 }
 
-/// Where openings come from.
+/// Source of openings.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct Openings(OpeningSource);
@@ -79,7 +79,7 @@ struct Openings(OpeningSource);
 impl FromStr for Openings {
     type Err = String;
 
-    /// A number of plies, a range of them, or else a file.
+    /// Parses a number of plies, a range of them, or the path of a file.
     fn from_str(text: &str) -> Result<Self, String> {
         let (least, most) = text.split_once('-').unwrap_or((text, text));
         let numbers = [least, most].map(str::parse::<u16>);
@@ -109,7 +109,7 @@ fn clock_in_file<'de, D: serde::Deserializer<'de>>(text: D) -> Result<Option<Dur
 }
 
 impl Options {
-    /// The names of all in a file.
+    /// Names of the options in a file.
     pub(super) fn keys() -> [&'static str; 13] {
         [
             "games",
@@ -128,7 +128,7 @@ impl Options {
         ]
     }
 
-    /// These, and where one is not given, the other's.
+    /// Returns these options, completed by `other` where they are not given.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             games: self.games.or(other.games),
@@ -147,7 +147,7 @@ impl Options {
         }
     }
 
-    /// What a run's matches are played with.
+    /// Returns the options of a run's matches.
     pub(super) fn of_run(config: &turnstone_trainer::config::Config) -> Self {
         Self {
             games: u32::try_from(config.arena.final_games).ok(),
@@ -157,7 +157,7 @@ impl Options {
         }
     }
 
-    /// What a ladder was made with.
+    /// Returns the options for rating on a ladder.
     pub(super) fn of_ladder(ladder: &Ladder) -> Self {
         Self {
             games: Some(LADDER_GAMES),
@@ -166,10 +166,10 @@ impl Options {
         }
     }
 
-    /// The settings of a tournament of so many agents.
+    /// Returns the settings of a tournament of `agents` agents.
     ///
     /// # Errors
-    /// A value is out of range, or does not go with another.
+    /// A value is out of range or conflicts with another.
     pub(super) fn settings(&self, agents: usize) -> Result<Settings> {
         let games = self.games.unwrap_or(if self.sprt.is_some() { 10_000 } else { 200 });
         ensure!((1..=1_000_000).contains(&games), "games is {games}, but must be from 1 to 1000000");
@@ -194,15 +194,15 @@ impl Options {
         })
     }
 
-    /// Where openings come from.
+    /// Returns the source of openings.
     pub(super) fn openings(&self) -> OpeningSource {
         self.openings.clone().map_or(OpeningSource::Random([2, 6]), |openings| openings.0)
     }
 
-    /// Which openings are kept; all if `None`.
+    /// Returns the filter of openings; `None` keeps all.
     ///
     /// # Errors
-    /// The filter needs a bound.
+    /// A bound is given without a filter, or the filter has no default bound and none is given.
     pub(super) fn filter(&self) -> Result<Option<OpeningFilter>> {
         let Some(reference) = self.opening_filter.clone() else {
             ensure!(self.opening_bound.is_none(), "an opening bound needs an opening filter");
@@ -218,7 +218,7 @@ impl Options {
         Ok(Some(OpeningFilter { reference, bound }))
     }
 
-    /// The folder with tables.
+    /// Returns the folder with tables.
     pub(super) fn tables(&self) -> PathBuf {
         self.tables.clone().unwrap_or_else(|| "tables".into())
     }

@@ -1,4 +1,4 @@
-//! What is to be played: game, agents and options from the command line and, in place of a game's name, a file.
+//! Game, agents and options of a match or tournament, from the command line and an optional file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use turnstone_models::read_text;
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 
-/// What a tournament is made of.
+/// Game, agents and options of a tournament.
 pub(super) struct Plan {
     pub(super) game: Arc<dyn TrainableGame>,
     pub(super) agents: Vec<AgentSpec>,
     pub(super) options: Options,
 }
 
-/// A tournament's own file.
+/// The file of a tournament.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -28,7 +28,7 @@ struct File {
     arena: Arena,
 }
 
-/// Its `[arena]`: the agents, and the options by the names that they have on the command line, with `_` for `-`.
+/// Its `[arena]`: the agents, and the options under their command-line names with `_` for `-`.
 #[derive(Deserialize)]
 struct Arena {
     agents: Vec<AgentSpec>,
@@ -37,7 +37,7 @@ struct Arena {
 }
 
 impl Plan {
-    /// From a tournament's file or a run's config, with what the command line says in place of what they say.
+    /// Reads a tournament's file or a run's config. Agents and options from the command line take precedence.
     ///
     /// # Errors
     /// One line that names the file and the fault.
@@ -50,7 +50,7 @@ impl Plan {
     ) -> Result<Self> {
         let named = || path.display().to_string();
         if params.iter().next().is_some() {
-            bail!("{}: the file has the game's parameters, so --param has no place", named());
+            bail!("{}: the file contains the game's parameters, so --param cannot be given", named());
         }
         let text = read_text(path, LONGEST_CONFIG).with_context(named)?;
         let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
@@ -82,7 +82,7 @@ impl Plan {
         Ok(Self { game, agents: file.arena.agents, options })
     }
 
-    /// Without agents of its own, a run's newest checkpoint meets the opponents of its matches.
+    /// The plan of a run's config: the run's newest checkpoint against the opponents of its matches.
     fn of_run(path: &Path, games: &Games) -> Result<Self> {
         let config = Config::read(path, games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;

@@ -32,9 +32,9 @@ pub(crate) struct Env {
 struct Row {
     game: &'static str,
     state_bytes: usize,
-    /// Random plies per second, legal actions and outcome of every state included.
+    /// Random plies per second, including the legal actions and the outcome of every state.
     plies_per_second: f64,
-    /// Env steps per second, observation and mask written.
+    /// Environment steps per second, including observations and masks.
     steps_per_second: f64,
 }
 
@@ -63,7 +63,7 @@ impl Env {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Measures both in turn, in short slices, so that a change of the machine's speed meets them alike.
+    /// Measures both alternately in short slices, so that a change of the machine's speed affects them equally.
     fn measure(&self, game: &dyn DynGame, time: Duration) -> Row {
         const SLICES: u32 = 10;
         let mut rng = Stream::seed_from_u64(1);
@@ -88,7 +88,7 @@ impl Env {
     }
 }
 
-/// Things done and the time they took.
+/// A count and the time it took.
 #[derive(Default)]
 struct Rate {
     count: u64,

@@ -63,7 +63,7 @@ impl Inference {
     }
 }
 
-/// Evaluations per second of the network alone, in this thread, on `inputs` `[batch or more, features]`.
+/// Evaluations per second of the network alone on this thread. `inputs`: `[batch or more, features]`.
 pub(super) fn bare_rate(
     net: &NetworkConfig,
     weights: &Weights,

@@ -17,17 +17,17 @@ use crate::commands::search::rate;
 const DEPTHS: [(&str, u32); 5] = [("mu_torere", 30), ("mancala", 12), ("morris", 8), ("konane", 11), ("morabaraba", 8)];
 /// Depth of a game that is not listed.
 const OTHER_DEPTH: u32 = 6;
-/// Searches are repeated for so long.
+/// Time for which each search is repeated.
 const TIME: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
 pub(crate) struct Search {
-    /// Name of a game; all games if absent
+    /// Name of a game [default: all games]
     game: Option<String>,
     /// Plies to look ahead [default: by game]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
     depth: Option<u32>,
-    /// Size of the table in MiB
+    /// Size of the transposition table in MiB
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
     /// Print one JSON array
@@ -35,13 +35,12 @@ pub(crate) struct Search {
     json: bool,
 }
 
-/// One measurement.
 #[derive(Serialize)]
 struct Row {
     game: &'static str,
     heuristic: &'static str,
     depth: u32,
-    /// Size of the table in MiB; 0 is none.
+    /// Size of the transposition table in MiB; 0 without one.
     hash: u32,
     action: Option<String>,
     score: i32,
@@ -49,7 +48,7 @@ struct Row {
     nodes: u64,
     /// Positions evaluated by one search.
     evaluated: u64,
-    /// Time of one search.
+    /// Mean duration of one search.
     seconds: f64,
     nodes_per_second: f64,
 }
@@ -94,7 +93,7 @@ impl Search {
             let found = search.find(&game.start());
             time += start.elapsed();
             searches += 1;
-            // Forgetting a large table takes longer than a shallow search.
+            // Clearing a large table takes longer than a shallow search.
             if time >= TIME || whole.elapsed() >= 2 * TIME {
                 break found;
             }

@@ -25,10 +25,10 @@ pub(crate) struct SelfPlay {
     /// Numbers of worker threads [default: 1 and one per core]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Vec<u32>,
-    /// Trained weights of the config's network; random ones if absent
+    /// Checkpoint with weights of the config's network [default: random weights]
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<std::path::PathBuf>,
-    /// Seconds per measurement; iterations are finished
+    /// Seconds per measurement; the iteration in progress is finished
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
     /// Print one JSON array
@@ -36,7 +36,6 @@ pub(crate) struct SelfPlay {
     json: bool,
 }
 
-/// One measurement.
 #[derive(Serialize)]
 struct Row {
     threads: usize,
@@ -44,21 +43,21 @@ struct Row {
     positions_per_second_and_core: f64,
     simulations_per_second: f64,
     evaluations_per_second: f64,
-    /// Share of the workers' time in the network, features and priors included.
+    /// Share of the workers' time spent in the network, including features and priors.
     inference_share: f64,
-    /// Evaluations per second against those of the bare network at the same mean batch on the same threads.
+    /// Evaluations per second relative to the bare network with the same mean batch on the same threads.
     of_bare_inference: f64,
-    /// Positions per batch, a mean.
+    /// Mean number of positions per batch.
     mean_batch: f64,
-    /// Positions per batch over the games played side by side.
+    /// Mean batch relative to the number of concurrent games.
     batch_fill: f64,
-    /// Share of the positions asked for that the cache knew.
+    /// Share of requested positions that were found in the cache.
     cache_hit_rate: f64,
-    /// Share of the positions asked for that were in the batch already.
+    /// Share of requested positions that were already in the batch.
     merged_rate: f64,
-    /// Bytes of the search tree per node, edges included.
+    /// Bytes of the search tree per node, including edges.
     bytes_per_node: f64,
-    /// Nodes of a tree at the end of its search, a mean.
+    /// Mean number of nodes of a tree at the end of its search.
     nodes_per_tree: f64,
 }
 
@@ -127,7 +126,7 @@ impl SelfPlay {
     }
 }
 
-/// The sum of what each of so many threads measures at the same time.
+/// Runs `measure` on `threads` threads at the same time and returns the sum of the results.
 fn on_all(threads: usize, measure: impl Fn() -> Result<f64> + Sync) -> Result<f64> {
     thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(&measure)).collect();

@@ -1,14 +1,14 @@
-//! `turnstone bench signature`: one checksum per part of the program, to see that a change of the code changes no behaviour.
+//! `turnstone bench signature`: one checksum per part of the program, which detects changes of behaviour.
 //!
 //! Where the bits of a part depend on more than the code, its key says on what: the kernels' rounding (`fused` where a
-//! multiply-add rounds once, `portable` where it rounds twice), the target, whose mathematical library computes `exp` and
-//! `ln`, and, for the learner, the instruction set of burn's kernels.
+//! multiply-add rounds once, `portable` where it rounds twice), the target, whose mathematical library computes `exp`
+//! and `ln`, and, for the learner, the instruction set of burn's kernels.
 
 mod digest;
 mod expected;
 mod games;
-mod searches;
 mod networks;
+mod searches;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,22 +18,13 @@ use clap::Args;
 use turnstone_models::{Finish, Instructions, Layer};
 
 use self::digest::Digest;
-use self::expected::Expected;
+use self::expected::{Expected, Line};
 
 #[derive(Args, Debug)]
 pub(crate) struct Signature {
-    /// Compare with the lines of this file, and fail on a difference
+    /// Compare with the checksums in this file, and fail if any differs
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-}
-
-/// The checksum of one part.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Line {
-    /// The part, and after a dot what its bits depend on.
-    key: String,
-    /// `None` if this machine cannot compute it.
-    value: Option<u32>,
 }
 
 impl Signature {
@@ -55,7 +46,7 @@ impl Signature {
 
 type Compute = Box<dyn FnOnce() -> Result<Digest>>;
 
-/// All parts by their keys, in the order of the flow; without a function where this machine cannot compute one.
+/// All parts by key. The function is absent where this machine cannot compute the part.
 fn parts(machine: &Machine) -> Vec<(String, Option<Compute>)> {
     let Machine { kernel, math, learner } = machine;
     let mut parts: Vec<(String, Option<Compute>)> = Vec::new();
@@ -76,13 +67,13 @@ fn parts(machine: &Machine) -> Vec<(String, Option<Compute>)> {
     parts
 }
 
-/// What the bits of this machine depend on.
+/// What the checksums of this machine depend on.
 struct Machine {
-    /// The instruction sets that it has, the best first, with the rounding of each.
+    /// The available instruction sets, best first, with the rounding of each.
     kernel: Vec<(Instructions, &'static str)>,
-    /// The target and the rounding of the best of them.
+    /// The target, and the rounding of the best instruction set.
     math: String,
-    /// The target and the best instruction set.
+    /// The target, and the best instruction set.
     learner: String,
 }
 
@@ -102,8 +93,8 @@ impl Machine {
     }
 }
 
-/// How the kernel of these instructions rounds: the square of `1 + 2^-12` less one has a last bit that is lost if the
-/// product is rounded before the addition.
+/// Determines how the kernel of these instructions rounds: the last bit of `(1 + 2^-12)^2 - 1` is lost if the product
+/// is rounded before the addition.
 fn rounding(instructions: Instructions) -> &'static str {
     let x = 1.0 + f32::EPSILON * 2048.0;
     let mut layer = Layer::new(&[x], &[-1.0], 1);

@@ -1,4 +1,4 @@
-//! What a benchmark measures: a game with default settings, or a config file; and any of its values replaced.
+//! Subject of a benchmark: a game with default settings or a config file, with optional changes.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use turnstone_trainer::config::{Config, Override, cores};
 
 #[derive(Args, Debug)]
 pub(super) struct Subject {
-    /// A game, or a config file
+    /// Name of a game, or a config file
     #[arg(default_value = "mancala")]
     subject: String,
-    /// A value in place of the config's, as in net.blocks=4; can be given again
+    /// Replace a value of the config, e.g. net.blocks=4; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
 }
@@ -31,7 +31,7 @@ impl Subject {
     }
 }
 
-/// The numbers of threads to measure: those given, or one and one per core.
+/// The numbers of threads to measure: those given, else 1 and the number of cores.
 pub(super) fn thread_counts(given: &[u32]) -> Vec<usize> {
     match given {
         [] if cores() == 1 => vec![1],

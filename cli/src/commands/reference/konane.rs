@@ -29,7 +29,7 @@ enum Function {
 struct BoardArgs {
     #[command(flatten)]
     position: PositionArgs,
-    /// The side, X or O [default: the mover]
+    /// Side, X or O [default: the mover]
     #[arg(long)]
     side: Option<Piece>,
     /// Print one line of JSON

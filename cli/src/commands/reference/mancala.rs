@@ -13,7 +13,7 @@ use turnstone_env::{Game as _, Side};
 pub(crate) struct Mancala {
     #[command(subcommand)]
     function: Function,
-    /// Position, six pits a row; its mover is the player asked about [default: the start]
+    /// Position with six pits per row; its mover is the player of the function [default: the start]
     #[arg(long, global = true)]
     position: Option<String>,
     /// Print one line of JSON
@@ -32,9 +32,9 @@ enum Function {
     },
     /// no_moves_remaining: whether the player has no move
     NoMovesRemaining,
-    /// player1_points and player2_points: the stones in the two Mancalas
+    /// player1_points and player2_points: the stones in the two stores
     Points,
-    /// calculate_heuristic_score: the player's Mancala less the opponent's
+    /// calculate_heuristic_score: the player's store minus the opponent's
     HeuristicScore,
 }
 
@@ -61,7 +61,7 @@ impl Mancala {
         let row = |side| {
             let mut row: [u8; 6] = game.row(&state, side).try_into().expect("the default game has six pits");
             if side == Side::Second {
-                row.reverse(); // labels run against the sowing there
+                row.reverse(); // the labels of this row run against the direction of sowing
             }
             row
         };

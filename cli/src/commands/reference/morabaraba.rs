@@ -16,7 +16,7 @@ use turnstone_env::{Game as _, play_text};
 pub(crate) struct Morabaraba {
     #[command(subcommand)]
     function: Function,
-    /// Position; the start of the game if absent
+    /// Position [default: the start of the game]
     #[arg(long, global = true)]
     position: Option<String>,
     /// Actions to play from there, separated by spaces
@@ -48,9 +48,9 @@ enum Function {
     Stealables,
     /// get_latest_move: the last of the moves
     GetLatestMove,
-    /// get_all_empty_cells
+    /// get_all_empty_cells: the empty cells
     GetAllEmptyCells,
-    /// get_player_pieces_on_board
+    /// get_player_pieces_on_board: the cells of the player's cows
     GetPlayerPiecesOnBoard,
     /// mills: all mills of the board
     Mills,
@@ -99,7 +99,7 @@ impl Morabaraba {
     }
 }
 
-/// A cell given as `x,y` or by its name.
+/// Parses a cell given as `x,y` or by its name.
 fn parse(text: &str) -> Result<Cell> {
     let by_coordinates = || {
         let (x, y) = text.split_once(',')?;

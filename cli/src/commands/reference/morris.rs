@@ -51,7 +51,7 @@ struct BoardArgs {
     /// 18 letters W, B and x
     #[arg(long)]
     board: String,
-    /// Whose move it is
+    /// Side to move
     #[arg(long, default_value = "W")]
     side: Color,
     /// Phase of the game

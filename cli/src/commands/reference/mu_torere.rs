@@ -11,10 +11,10 @@ use turnstone_env::reference::mu_torere::{State, WinStatus, initial_state, updat
 pub(crate) struct MuTorere {
     #[command(subcommand)]
     function: Function,
-    /// The nine squares, digits 0, 1 and 2
+    /// Board: nine digits 0, 1 or 2
     #[arg(long, global = true, default_value = "121202121")]
     board: String,
-    /// The player, 1 or 2
+    /// Player, 1 or 2
     #[arg(long, global = true, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     player: u8,
     /// Print one line of JSON
@@ -30,7 +30,7 @@ enum Function {
     ValidMoves,
     /// update_state: the board after a move of the player
     UpdateState {
-        /// The move as start,end
+        /// Move as start,end
         action: String,
     },
     /// win_status: whether the player, who has just moved, has won

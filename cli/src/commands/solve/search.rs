@@ -1,4 +1,4 @@
-//! The games that are solved position by position: Mancala and Morabaraba over a table of endgames, Konane without.
+//! Games that are solved position by position: Mancala and Morabaraba with a table of endgames, Konane without.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,9 +10,10 @@ use turnstone_env::{Erased, Game, Side};
 use turnstone_exact::{ExactValues, KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames};
 
 use super::Solve;
-use turnstone_trainer::progress::{Layers, Reporter, duration, stop_on_signals};
+use crate::signals::stop_on_signals;
+use turnstone_trainer::progress::{Layers, Reporter, duration};
 
-/// Positions that a search remembers: 200 to 300 MB.
+/// Entries of a search's transposition table, 200 to 300 MB.
 const ENTRIES: usize = 1 << 23;
 
 impl Solve {
@@ -34,7 +35,7 @@ impl Solve {
                 let layers = Layers::new(&reporter, stop_on_signals()?);
                 let endgames = MancalaEndgames::build(game, self.endgames, self.threads()?, &layers);
                 if endgames.stones() < self.endgames {
-                    reporter.line("stopped; nothing is kept of so short a work");
+                    reporter.line("stopped; nothing was written");
                     return Ok(ExitCode::from(130));
                 }
                 save(&path, |path| endgames.save(path))?;
@@ -94,7 +95,7 @@ impl Solve {
     }
 }
 
-/// The table, or a line that says why it has to be built anew.
+/// Returns the table, or prints why it has to be built again.
 fn usable<T, E: std::fmt::Display>(opened: Result<T, E>, reporter: &Reporter) -> Option<T> {
     opened.map_err(|error| reporter.line(&error.to_string())).ok()
 }

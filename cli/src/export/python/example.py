@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plays a game against itself with the network of this folder: `python example.py [--seed N] [--random-plies N]`.
 
-It needs numpy and onnxruntime. Planes, actions and the names of inputs and outputs are read from manifest.json, legal
+It needs Python 3.7, numpy and onnxruntime 1.12, or newer ones. Planes, actions and the names of inputs and outputs are read from manifest.json, legal
 moves come from rules.py. Without search the network's favourite move is played; the first plies are random.
 """
 
@@ -60,7 +60,8 @@ def main():
     parser.add_argument("--plies", type=int, default=1000, help="stop here: without limits a game may go on for ever")
     options = parser.parse_args()
     manifest = json.loads((HERE / "manifest.json").read_text())
-    session = onnxruntime.InferenceSession(HERE / manifest["onnx"]["file"], providers=["CPUExecutionProvider"])
+    network = str(HERE / manifest["onnx"]["file"])
+    session = onnxruntime.InferenceSession(network, providers=["CPUExecutionProvider"])
     game = rules.Game(manifest["game"]["params"])
     rng, state, plies = random.Random(options.seed), game.start(), 0
     while game.outcome(state) is None and plies < options.plies:

@@ -2,7 +2,7 @@
 
 HUB = 4
 RING = [0, 1, 2, 5, 8, 7, 6, 3]
-ADJACENT = {HUB: RING} | {RING[k]: [RING[k - 1], RING[k - 7], HUB] for k in range(8)}
+ADJACENT = {HUB: RING, **{RING[k]: [RING[k - 1], RING[k - 7], HUB] for k in range(8)}}
 
 
 class Game:

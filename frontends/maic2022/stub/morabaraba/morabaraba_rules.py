@@ -9,6 +9,7 @@ from morabaraba.morabaraba_board import MILLS
 
 ADD, MOVE, STEAL, FLY = (MorabarabaActionType[name] for name in ("ADD", "MOVE", "STEAL", "FLY"))
 FLY_LIMIT = 10
+MAX_SCORE = 10
 
 
 class MorabarabaRules:
@@ -32,6 +33,7 @@ class MorabarabaRules:
 
     @staticmethod
     def get_player_actions(state, player):
+        """The legal actions. Where a player flies, the state notes it for good."""
         board = state.board
         if state.mill:
             return [MorabarabaAction(STEAL, at=cell) for cell in MorabarabaRules.stealables(-player, board)]
@@ -42,9 +44,15 @@ class MorabarabaRules:
             reach = MorabarabaRules.get_effective_cell_moves
             actions = [MorabarabaAction(MOVE, at=at, to=to) for at in pieces for to in reach(state, at)]
         else:
+            state.fly_case = True
             empty = board.get_all_empty_cells()
             actions = [MorabarabaAction(FLY, at=at, to=to) for at in pieces for to in empty]
         return [action for action in actions if not makes_forbidden_mill(state, player, action)]
+
+    @staticmethod
+    def is_legal_move(state, action, player):
+        legal = MorabarabaRules.get_player_actions(state, player)
+        return any(action.get_action_as_dict() == other.get_action_as_dict() for other in legal)
 
     @staticmethod
     def random_play(state, player):
@@ -53,37 +61,34 @@ class MorabarabaRules:
 
     @staticmethod
     def act(state, action, player):
-        """Plays an action and says whether the game is over; an illegal one is an error."""
-        legal = MorabarabaRules.get_player_actions(state, player)
-        if not any(action.get_action_as_dict() == other.get_action_as_dict() for other in legal):
-            raise ValueError(f"illegal action {action} of player {player}")
-        flying = any(flies(state, side) for side in (-1, 1))
-        if action.action_type == STEAL:
+        """Plays an action: the state, whether the game is over, and whether a shot follows. False if it is not legal."""
+        if not MorabarabaRules.is_legal_move(state, action, player):
+            return False
+        if state.mill:
             state.board.cells[action.action["at"]] = Color.empty
             state.score[player] += 1
-            state.boring_moves = state.fly_moves = 0
+            state.boring_moves = 0
             state.mill = False
         else:
             settle(state, action, player)
             state.boring_moves += 1
-            state.fly_moves += int(flying)
-            made = MorabarabaRules.is_making_mill(state.board, player, action.action["to"])[0]
-            state.mill = made and bool(MorabarabaRules.stealables(-player, state.board))
-        state.latest_move = {"action_type": action.action_type.name, "action": action.action}
-        state.next_player = player if state.mill else -player
-        return MorabarabaRules.is_end_game(state)
+            state.mill = MorabarabaRules.is_making_mill(state.board, player, action.action["to"])[0]
+        state._latest_player = player
+        state._latest_move = {"action_type": action.action_type.name, "action": action.action}
+        state._next_player = player if state.mill else -player
+        # Never set back, and a shot counts too.
+        state.fly_moves += int(state.fly_case and not state.mill)
+        return state, MorabarabaRules.is_end_game(state), state.mill
 
     @staticmethod
     def is_end_game(state):
-        if state.mill:
-            return False
-        over = state.boring_moves >= state.just_stop or state.fly_moves >= FLY_LIMIT
-        cows = [len(state.board.get_player_pieces_on_board(Color(side))) + state.in_hand[side] for side in (-1, 1)]
-        return over or min(cows) <= 2 or not MorabarabaRules.get_player_actions(state, state.next_player)
-
-
-def flies(state, side):
-    return state.in_hand[side] == 0 and len(state.board.get_player_pieces_on_board(Color(side))) == 3
+        """Whether the game is over, also with a shot pending. Cows in hand do not count, once a player has none."""
+        if not MorabarabaRules.get_player_actions(state, state._next_player):
+            return True
+        cows = [len(state.board.get_player_pieces_on_board(Color(side))) for side in (-1, 1)]
+        few = 2 in cows and 0 in state.in_hand.values()
+        quiet = state.boring_moves >= state.just_stop
+        return quiet or few or state.fly_moves == FLY_LIMIT or max(state.score.values()) >= MAX_SCORE
 
 
 def forbidden(player):
@@ -91,15 +96,15 @@ def forbidden(player):
 
 
 def settle(state, action, player):
-    """Puts the cow of an ADD, MOVE or FLY on its cell and notes the mills that it broke."""
+    """Puts the cow of an ADD, MOVE or FLY on its cell and notes the mills that a MOVE or FLY broke."""
     cells = state.board.cells
-    cells_before = state.board.player_mills(player)
+    before = state.board.player_mills(player)
+    cells[action.action["to"]] = Color(player)
     if action.action_type == ADD:
         state.in_hand[player] -= 1
-    else:
-        cells[action.action["at"]] = Color.empty
-    cells[action.action["to"]] = Color(player)
-    broken = [mill for mill in cells_before if mill not in state.board.player_mills(player)]
+        return
+    cells[action.action["at"]] = Color.empty
+    broken = [mill for mill in before if mill not in state.board.player_mills(player)]
     setattr(state, forbidden(player), [True, broken] if broken else [False, None])
 
 

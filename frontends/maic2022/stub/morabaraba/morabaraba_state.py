@@ -8,25 +8,31 @@ class MorabarabaState:
 
     def __init__(self, boring_limit=50):
         self.board = MorabarabaBoard()
-        self.next_player = -1
-        self.latest_move = None
+        self._next_player = -1
+        self._latest_player = None
+        self._latest_move = None
         self.score = {-1: 0, 1: 0}
         self.in_hand = {-1: 12, 1: 12}
         self.mill = False
+        self.fly_case = False
         self.boring_moves = 0
         self.just_stop = boring_limit
-        self.fly_moves = 0
         self.player1_forbidden_mill = [False, None]
         self.player2_forbidden_mill = [False, None]
+        self.fly_moves = 0
 
     def get_board(self):
         return self.board
 
-    def get_next_player(self):
-        return self.next_player
+    def get_latest_player(self):
+        return self._latest_player
 
     def get_latest_move(self):
-        return self.latest_move
+        return self._latest_move
+
+    def get_next_player(self):
+        return self._next_player
 
     def get_player_info(self, player):
-        return {"in_hand": self.in_hand[player], "score": self.score[player]}
+        on_board = 12 - self.in_hand[player] - self.score[-player]
+        return {"in_hand": self.in_hand[player], "on_board": on_board, "score": self.score[player]}

@@ -60,7 +60,7 @@ impl Vector for Lanes {
     }
 
     /// Moves the sums to memory: otherwise their later use keeps the compiler from vectorising the loop that adds them up
-    /// (131 k evaluations/s of the mlp in docs/performance.md instead of 94 k).
+    /// (131 k evaluations/s instead of 94 k, see docs/lab/inference-kernel.md).
     #[inline(always)]
     fn settle<T>(sums: T) -> T {
         std::hint::black_box(sums)

@@ -1,4 +1,4 @@
-//! A running checksum of numbers, texts and bits of floats.
+//! An incremental checksum of numbers, texts and the bits of floats.
 
 /// CRC-32 of everything added, in order.
 #[derive(Clone, Default, Debug)]
@@ -15,7 +15,7 @@ impl Digest {
         self.0.update(&number.to_le_bytes());
     }
 
-    /// Adds a text and its length.
+    /// Adds the length and the bytes of a text.
     pub(super) fn text(&mut self, text: &str) {
         self.number(text.len());
         self.0.update(text.as_bytes());
@@ -26,7 +26,7 @@ impl Digest {
         self.0.update(&x.to_bits().to_le_bytes());
     }
 
-    /// Adds the bits of floats and how many they are.
+    /// Adds the number of floats and their bits.
     pub(super) fn floats(&mut self, values: &[f32]) {
         self.number(values.len());
         values.iter().for_each(|&x| self.float(x));

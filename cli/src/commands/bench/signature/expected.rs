@@ -1,10 +1,17 @@
-//! The file of expected checksums, and how what was computed is compared with it.
+//! The file of expected checksums, and the comparison with computed ones.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::Line;
+/// The checksum of one part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Line {
+    /// Name of the part, followed after a dot by what its bits depend on.
+    pub(super) key: String,
+    /// The checksum; `None` if this machine cannot compute it.
+    pub(super) value: Option<u32>,
+}
 
 /// The lines `KEY HEX` of a file; `#` begins a comment.
 pub(super) struct Expected {
@@ -12,7 +19,7 @@ pub(super) struct Expected {
     values: Vec<(String, u32)>,
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 pub(super) struct Comparison {
     /// One line for each difference and for each value that could not be compared.
     pub(super) notes: Vec<String>,
@@ -43,7 +50,7 @@ impl Expected {
         Ok(Self { file: file.to_owned(), values })
     }
 
-    /// Compares lines with the file's. A part that the file has for other machines only is not compared, and a note says so.
+    /// Compares lines with the file's. A part that the file has for other machines only is noted, but not compared.
     pub(super) fn compare(&self, lines: &[Line]) -> Comparison {
         let file = self.file.display();
         let mut comparison = Comparison { notes: Vec::new(), differs: false };
@@ -78,7 +85,7 @@ impl Expected {
     }
 }
 
-/// A key without what its bits depend on.
+/// The part of a key before the first dot.
 fn part(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }

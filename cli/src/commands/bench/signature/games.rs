@@ -1,4 +1,4 @@
-//! The signature's parts that need no network and no tree: the rules, and alpha-beta on top of them.
+//! Signature of the rules and of alpha-beta.
 
 use anyhow::Result;
 use rand::{Rng, SeedableRng};
@@ -15,7 +15,7 @@ pub(super) struct Variant {
     params: &'static [(&'static str, &'static str)],
 }
 
-/// The games of all parts, each with its defaults, and the variants that their parameters choose.
+/// Every game with its defaults, and further variants.
 const VARIANTS: [Variant; 13] = [
     Variant { name: "mu_torere", params: &[] },
     Variant { name: "mu_torere", params: &[("hub_needs_neighbour", "true"), ("max_plies", "30")] },
@@ -33,13 +33,13 @@ const VARIANTS: [Variant; 13] = [
 ];
 
 impl Variant {
-    /// The parameters that are not the defaults.
+    /// The parameters that differ from the defaults.
     pub(super) fn params(&self) -> Params {
         self.params.iter().fold(Params::new(), |all, (key, value)| all.with(*key, value))
     }
 }
 
-/// Runs an expression with the game of a variant, whose type it knows.
+/// Runs an expression with the game of a variant as its concrete type.
 macro_rules! with_game {
     ($variant:expr, |$game:ident| $body:expr) => {
         turnstone_env::for_each_game!(G => if <G as turnstone_env::Game>::NAME == $variant.name {
@@ -55,7 +55,7 @@ pub(super) fn default_games() -> impl Iterator<Item = &'static Variant> {
     VARIANTS.iter().filter(|variant| variant.params.is_empty())
 }
 
-/// Checksum of the rules: counts of sequences of plies, and everything that a game says along random games.
+/// Checksum of the rules: perft counts, and all functions of the game on the positions of random games.
 pub(super) fn rules() -> Result<Digest> {
     let mut digest = Digest::default();
     for variant in &VARIANTS {
@@ -89,8 +89,8 @@ fn add_rules<G: Game>(game: &G, digest: &mut Digest) {
     }
 }
 
-/// Adds all that is known of a position: texts, mover, outcome, observation, legal actions with texts and policy indices,
-/// and its image by one of the board's symmetries.
+/// Adds a position: texts, mover, outcome, observation, legal actions with texts and policy indices, and its image
+/// under one of the board's symmetries.
 fn add_position<G: Game>(game: &G, state: &G::State, digest: &mut Digest) {
     let spec = game.spec();
     let mover = game.mover(state);
@@ -124,7 +124,7 @@ fn add_position<G: Game>(game: &G, state: &G::State, digest: &mut Digest) {
     legal.iter().for_each(|action| digest.number(symmetry.actions[action.index()]));
 }
 
-/// Plays a random action. False if the game is over.
+/// Plays a random action. Returns false if the game is over.
 fn play_randomly<G: Game>(game: &G, state: &mut G::State, legal: &mut ActionList, rng: &mut Stream) -> bool {
     game.legal(state, legal);
     if legal.is_empty() {
@@ -134,7 +134,7 @@ fn play_randomly<G: Game>(game: &G, state: &mut G::State, legal: &mut ActionList
     true
 }
 
-/// Running positions after about `plies` random plies each, the same for every machine.
+/// `count` positions of unfinished games after up to `plies` random plies, the same on every machine.
 pub(super) fn positions<G: Game>(game: &G, count: usize, plies: usize) -> Vec<G::State> {
     let mut rng = Stream::seed_from_u64(2);
     let mut legal = ActionList::new();
@@ -150,8 +150,8 @@ pub(super) fn positions<G: Game>(game: &G, count: usize, plies: usize) -> Vec<G:
     (0..count).map(|i| position(plies * (i + 1) / count)).collect()
 }
 
-/// Checksum of alpha-beta: what it finds and how much it visits, with every evaluation, with and without a table, to fixed
-/// depths and to limits of nodes.
+/// Checksum of alpha-beta: results and statistics with every heuristic, with and without a table, to a fixed depth and
+/// with a node limit.
 pub(super) fn alpha_beta() -> Result<Digest> {
     let mut digest = Digest::default();
     for variant in default_games() {

@@ -1,4 +1,4 @@
-//! The signature's parts for networks: inference, an iteration of self-play, a step of the learner.
+//! Signature of inference, an iteration of self-play and a learner step.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use turnstone_agents::{SearchKind, shape};
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 
-/// Networks of every kind, each with a game that its layers suit.
+/// Networks of every kind, each with a game that suits it.
 fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
     let all = [
         ("mancala", "kind = \"residual_mlp\"\nblocks = 2\nwidth = 40"),
@@ -31,7 +31,8 @@ fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
     all.into_iter().map(|(name, network)| Ok((games.make(name, &Params::new())?, toml::from_str(network)?))).collect()
 }
 
-/// Weights in every tensor, biases included, drawn evenly and without a float function that machines compute differently.
+/// Random weights for every tensor including biases, drawn uniformly, without any float function that differs between
+/// machines.
 pub(super) fn weights(layout: &[TensorSpec], seed: u64) -> Result<Weights> {
     let mut rng = Stream::seed_from_u64(seed);
     let mut tensor = |spec: &TensorSpec| {
@@ -43,7 +44,7 @@ pub(super) fn weights(layout: &[TensorSpec], seed: u64) -> Result<Weights> {
     Ok(Weights::new(layout, layout.iter().map(&mut tensor).collect())?)
 }
 
-/// The positions of the other parts, for a game of any type.
+/// The positions of [`positions`] for a game given by name.
 fn typed_positions(name: &str, count: usize, plies: usize) -> Result<Vec<AnyState>> {
     let mut found = Vec::new();
     for variant in default_games().filter(|variant| variant.name == name) {
@@ -62,7 +63,7 @@ fn observations(game: &dyn TrainableGame, count: usize) -> Result<Vec<f32>> {
     Ok(inputs)
 }
 
-/// Checksum of the frozen networks' logits, for batches of several sizes.
+/// Checksum of the inference networks' logits for several batch sizes.
 pub(super) fn inference(instructions: Instructions) -> Result<Digest> {
     const BATCHES: [usize; 3] = [1, 7, 40];
     let mut digest = Digest::default();
@@ -80,7 +81,7 @@ pub(super) fn inference(instructions: Instructions) -> Result<Digest> {
     Ok(digest)
 }
 
-/// Checksum of the games of a small iteration of self-play with each kind of search, for each kind of network.
+/// Checksum of a small iteration of self-play for each kind of network and of search.
 pub(super) fn self_play(threads: usize) -> Result<Digest> {
     let mut digest = Digest::default();
     for (game, network) in networks()? {
@@ -127,7 +128,7 @@ fn add_self_play(
     Ok(())
 }
 
-/// Adds everything that is learned from.
+/// Adds all training data.
 fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
     digest.number(games.work.positions);
     digest.number(games.work.simulations);
@@ -153,7 +154,7 @@ fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
     }
 }
 
-/// Checksum of one step of the learner for each kind of network: weights, moments, average and losses after it.
+/// Checksum of one learner step for each kind of network: losses, weights, moments and averages after it.
 pub(super) fn learner() -> Result<Digest> {
     let mut digest = Digest::default();
     for (game, network) in networks()? {
@@ -188,7 +189,7 @@ pub(super) fn learner() -> Result<Digest> {
     Ok(digest)
 }
 
-/// A batch of fixed positions with made-up targets: policies that differ by action, all three outcomes.
+/// A batch of fixed positions with artificial targets: policies that differ by action, and all three outcomes.
 fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<TrainingBatch> {
     const ROWS: usize = 40;
     let spec = game.spec();

@@ -1,4 +1,4 @@
-//! The signature's parts for tree search: PUCT and Gumbel search, with a made-up evaluator and with networks.
+//! Signature of PUCT and Gumbel search, with an artificial evaluator and with networks.
 
 use anyhow::Result;
 use rand::SeedableRng;
@@ -12,12 +12,12 @@ use super::networks::weights;
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{NetworkEvaluator, shape};
 
-/// Simulations of a search.
+/// Simulations per move.
 const SIMULATIONS: u32 = 64;
-/// Moves that are searched one after the other with the same tree.
+/// Consecutive moves searched with the same tree.
 const MOVES: usize = 6;
 
-/// One way to search.
+/// Settings of a search.
 struct Settings {
     method: Method,
     /// Value of a draw for the first side.
@@ -30,8 +30,8 @@ fn settings(method: Method) -> Settings {
     Settings { method, draw: 0.0, temperature: 1.0 }
 }
 
-/// Checksum of PUCT without noise at temperatures 0 and 1: nothing in it but additions, products, quotients and roots, so
-/// that every machine computes the same.
+/// Checksum of PUCT without noise at temperatures 0 and 1. It uses additions, products, quotients and roots only, so it
+/// is the same on every machine.
 pub(super) fn puct() -> Result<Digest> {
     let puct = Puct::default();
     let all = [
@@ -68,14 +68,14 @@ fn searches(all: &[Settings]) -> Result<Digest> {
     Ok(digest)
 }
 
-/// Checksum of PUCT as in self-play, with Dirichlet noise and a temperature, and a network.
+/// Checksum of PUCT as in self-play: a network, Dirichlet noise and a temperature.
 pub(super) fn puct_network() -> Result<Digest> {
     let noise = Some(RootNoise { concentration: 10.0, fraction: 0.25 });
     let method = Method::Puct(Puct { noise, forced_playouts: 2.0, ..Puct::default() });
     network_searches(&Settings { temperature: 0.5, ..settings(method) })
 }
 
-/// Checksum of Gumbel search as in self-play, with its noise, and a network.
+/// Checksum of Gumbel search as in self-play: a network and Gumbel noise.
 pub(super) fn gumbel_network() -> Result<Digest> {
     network_searches(&settings(Method::Gumbel(Gumbel { gumbel_scale: 1.0, ..Gumbel::default() })))
 }
@@ -112,7 +112,7 @@ fn add_searches<G: Game>(game: &G, settings: &Settings, evaluator: &mut impl Eva
     }
 }
 
-/// Adds a search's visits, priors, values and policy, its estimate and its line.
+/// Adds a search's visits, priors, values, policy, root evaluation and principal variation.
 fn add_search<G: Game>(search: &Mcts<G>, digest: &mut Digest) {
     for root in search.actions() {
         digest.number(root.action.0);
@@ -130,7 +130,7 @@ fn add_search<G: Game>(search: &Mcts<G>, digest: &mut Digest) {
     search.principal_variation().iter().for_each(|action| digest.number(action.0));
 }
 
-/// Priors and values made up from the position's text, without any float function that machines compute differently.
+/// Priors and values from a checksum of the position's text, without any float function that differs between machines.
 struct MadeUp;
 
 impl<G: Game> Evaluator<G> for MadeUp {

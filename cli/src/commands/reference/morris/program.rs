@@ -1,5 +1,5 @@
-//! The handout's programs: a board read from a file, minimax or alpha-beta over the lists of its generators, the best
-//! board written to another file.
+//! The handout's programs: they read a board from a file, search with minimax or alpha-beta over the lists of the
+//! handout's generators, and write the best board to another file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,10 @@ use turnstone_env::reference::morris::{
 };
 use turnstone_models::atomic_write;
 
-/// A file of a board has 18 letters; a longer one is something else.
+/// Maximum length in bytes of a file with a board, which has 18 letters.
 const LONGEST_FILE: u64 = 1024;
 
-/// The programs. White's move first; Black's are White's on the board with the colours swapped, and so are their
-/// estimates.
+/// The programs. Those for Black search White's moves on the board with the colours swapped, and print that estimate.
 #[derive(Subcommand, Debug)]
 pub(super) enum Program {
     /// White's move in the opening, by minimax
@@ -56,7 +55,7 @@ enum Method {
 }
 
 impl Program {
-    /// Reads, searches, writes and prints as the handout's programs do.
+    /// Runs the program with the output format of the handout.
     pub(super) fn run(&self) -> Result<ExitCode> {
         let (method, phase, side, files) = self.parts();
         let turned = |board: Board| if side == Side::First { board } else { board.swapped() };
@@ -89,22 +88,22 @@ impl Program {
 fn read(path: &Path) -> Result<Board> {
     let about = fs::metadata(path)?;
     if !about.is_file() || about.len() > LONGEST_FILE {
-        bail!("is no file of 18 letters");
+        bail!("not a file with 18 letters");
     }
     Ok(String::from_utf8_lossy(&fs::read(path)?).trim().parse()?)
 }
 
-/// One search for White.
+/// A search for White.
 struct Search {
     method: Method,
     phase: Phase,
-    /// Boards estimated so far.
+    /// Number of static estimations so far.
     evaluated: u64,
 }
 
 impl Search {
-    /// The first of the best boards in the order of the generator, and its estimate; the board itself if there is no
-    /// move.
+    /// Returns the best board, the first in the generator's order among equals, and its estimate. Without a move, that
+    /// is the board itself.
     fn best(&mut self, board: &Board, depth: u32) -> (Board, i32) {
         let mut best = None;
         for next in self.moves(board, Side::First) {
@@ -117,7 +116,7 @@ impl Search {
         best.unwrap_or_else(|| (*board, self.estimate(board)))
     }
 
-    /// The value for White of a board with this side to move, as far as it lies within the window `[alpha, beta]`.
+    /// Minimax value for White of a board with `side` to move; with alpha-beta, exact only within `[alpha, beta]`.
     fn value(&mut self, board: &Board, side: Side, depth: u32, [mut alpha, mut beta]: [i32; 2]) -> i32 {
         let moves = if depth == 0 { Vec::new() } else { self.moves(board, side) };
         let mut best = None;
@@ -142,7 +141,7 @@ impl Search {
         best.unwrap_or_else(|| self.estimate(board))
     }
 
-    /// The boards after a move, by the generator of the program's phase; none where the game is over.
+    /// The boards after each move, from the generator of the program's phase; none if the game is over.
     fn moves(&self, board: &Board, side: Side) -> Vec<Board> {
         let is_lost = |side| board.count(side) <= 2;
         if self.phase == Phase::MidgameEndgame && Side::BOTH.into_iter().any(is_lost) {

@@ -1,0 +1,22 @@
+//! A clean stop on Ctrl-C and SIGTERM.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use turnstone_trainer::progress::print_stderr;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Installs a handler for Ctrl-C and SIGTERM and returns the flag that it sets, upon which long-running commands stop
+/// cleanly. A second signal ends the process at once.
+///
+/// # Errors
+/// The handler cannot be installed.
+pub(crate) fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        print_stderr("stopping cleanly; press Ctrl-C again to quit at once");
+    })?;
+    Ok(&STOP)
+}

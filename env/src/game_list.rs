@@ -1,0 +1,94 @@
+//! Lists of games by name, to which a program may add its own.
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use crate::dynamic::{DynGame, Erased};
+use crate::error::{Error, nearest};
+use crate::game::Game;
+use crate::params::Params;
+
+/// A list of games by name, `T` being what a game is looked at as: [`dyn DynGame`](DynGame), or a trait of another crate
+/// that adds to it.
+pub struct Games<T: ?Sized> {
+    rows: Vec<Row<T>>,
+}
+
+/// A game's row in a list: its name, and how it is made from its parameters.
+pub struct Row<T: ?Sized> {
+    /// The game's name.
+    pub name: &'static str,
+    /// Makes the game.
+    pub make: fn(&Params) -> Result<Arc<T>, Error>,
+}
+
+impl<T: ?Sized> Clone for Row<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Row<T> {}
+
+impl<T: ?Sized> Clone for Games<T> {
+    fn clone(&self) -> Self {
+        Self { rows: self.rows.clone() }
+    }
+}
+
+impl<T: ?Sized> Debug for Games<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl<T: ?Sized> FromIterator<Row<T>> for Games<T> {
+    fn from_iter<I: IntoIterator<Item = Row<T>>>(rows: I) -> Self {
+        rows.into_iter().fold(Self { rows: Vec::new() }, Self::with)
+    }
+}
+
+impl<T: ?Sized> Games<T> {
+    /// The list with one more game. A game of the same name is replaced, so that a program can bring its own version.
+    #[must_use]
+    pub fn with(mut self, row: Row<T>) -> Self {
+        match self.rows.iter_mut().find(|other| other.name == row.name) {
+            Some(other) => *other = row,
+            None => self.rows.push(row),
+        }
+        self
+    }
+
+    /// The names of the games, in the order of the list.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.rows.iter().map(|row| row.name)
+    }
+
+    /// The game of this name with these parameters; absent ones take their defaults.
+    ///
+    /// # Errors
+    /// An unknown name or parameter, or a parameter value out of its range.
+    pub fn make(&self, name: &str, params: &Params) -> Result<Arc<T>, Error> {
+        match self.rows.iter().find(|row| row.name == name) {
+            Some(row) => (row.make)(params),
+            None => Err(Error::UnknownGame {
+                name: crate::error::shortened(name),
+                nearest: nearest(name, self.names()),
+                known: self.names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// Every game of the list with its default parameters.
+    pub fn defaults(&self) -> impl Iterator<Item = Arc<T>> + '_ {
+        self.rows.iter().map(|row| (row.make)(&Params::new()).expect("the defaults are valid"))
+    }
+}
+
+impl Row<dyn DynGame> {
+    /// The row of a game.
+    #[must_use]
+    pub fn of<G: Game>() -> Self {
+        Self { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
+    }
+}

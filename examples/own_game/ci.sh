@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Everything that a game of one's own gets: tests, a build, a minute of training, and a short run of each command.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "format, lints and tests of the rules, the heuristic, the solver and the page"
+cargo fmt --check
+cargo clippy --no-default-features --all-targets -- -D warnings
+cargo test --no-default-features
+
+step "build"
+cargo build --release
+program=${CARGO_TARGET_DIR:-target}/release/own_game
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+run=$folder/run
+
+# What a command prints must contain the text; all of it is shown.
+expect() {
+  local text=$1 output
+  shift
+  step "own_game $*"
+  output=$("$program" "$@")
+  printf '%s\n' "$output"
+  grep -qF -- "$text" <<<"$output" || { echo "expected in the output: $text"; exit 1; }
+}
+
+expect "connect_four" games
+expect "5673234" perft connect_four 8
+expect "O" show connect_four --moves "4 4"
+expect "connect_four" bench env connect_four --seconds 0.2
+step "own_game train, one minute"
+"$program" train connect_four.toml --run "$run" --max-minutes 1
+test -s "$run/latest.safetensors"
+expect "random" arena connect_four "az:$run,sims=24" random --games 20 --out "$folder/match"
+test -s "$folder/match/report.html"
+expect "critical" grade connect_four --agent "az:$run,sims=24" --sample 50 --phase endgame
+expect "Elo" arena connect_four "az:$run,sims=8" --ladder --games 2
+expect "" report "$run" --no-grade
+test -s "$run/report.html"
+expect "player" play connect_four --p1 random --p2 "az:$run,sims=8"
+expect "player" play connect_four --p1 random --p2 random
+expect "" export "$run" --format onnx --out "$folder/connect_four.onnx"
+test -s "$folder/connect_four.onnx"
+
+step "own_game engine"
+answer=$(printf '%s\n' ugi isready uginewgame "position startpos moves 4 4 3 3 2 2" "go depth 3" quit |
+  "$program" engine connect_four --agent alphabeta:depth=3)
+printf '%s\n' "$answer"
+grep -qx "ugiok" <<<"$answer"
+grep -qE "^bestmove (1|5)$" <<<"$answer" # it completes four in a row

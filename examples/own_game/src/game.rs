@@ -1,0 +1,281 @@
+//! Connect Four: discs drop into seven columns of six cells; four of one player in a row win.
+//!
+//! ```text
+//!   6  .  .  .  .  .  .  .
+//!   5  .  .  .  .  .  .  .      X is player 1, O player 2
+//!   4  .  .  .  .  .  .  .
+//!   3  .  .  .  .  .  .  .      points are numbered in reading order: 0 is the top left
+//!   2  .  .  .  .  .  .  .      cell, 41 the bottom right one
+//!   1  .  .  .  .  .  .  .
+//!      1  2  3  4  5  6  7
+//! ```
+//!
+//! On bitboards a column takes seven bits: its six cells from the bottom up, and one that stays empty, so that no line
+//! of four leads over the top of one column to the bottom of the next.
+
+use turnstone_env::{Action, ActionList, Error, Game, Outcome, ParamReader, Params, Side, Spec, Symmetry, lines};
+
+const COLUMNS: usize = 7;
+const ROWS: usize = 6;
+const POINTS: usize = COLUMNS * ROWS;
+
+/// Distance of two cells of a row in bits.
+const COLUMN_BITS: usize = ROWS + 1;
+/// The lowest cell of every column.
+pub(crate) const BOTTOM: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28 | 1 << 35 | 1 << 42;
+/// All cells.
+pub(crate) const BOARD: u64 = BOTTOM * ((1 << ROWS) - 1);
+/// Distance in bits of two neighbours: in a column, in a row, and in the falling and rising diagonals.
+pub(crate) const STEPS: [usize; 4] = [1, COLUMN_BITS, COLUMN_BITS - 1, COLUMN_BITS + 1];
+
+/// The cell of each point.
+const CELLS: [u64; POINTS] = {
+    let mut cells = [0; POINTS];
+    let mut point = 0;
+    while point < POINTS {
+        cells[point] = 1 << (COLUMN_BITS * (point % COLUMNS) + ROWS - 1 - point / COLUMNS);
+        point += 1;
+    }
+    cells
+};
+
+const PIECES: [char; 2] = ['X', 'O'];
+const PLANES: [&str; 3] = ["own discs", "opponent's discs", "cells where a disc can land"];
+
+/// The game. It has no parameters.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ConnectFour;
+
+/// A position: the cells with a disc of each player. The number of discs decides whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct State {
+    pub(crate) discs: [u64; 2],
+}
+
+impl State {
+    pub(crate) fn occupied(&self) -> u64 {
+        self.discs[0] | self.discs[1]
+    }
+
+    pub(crate) fn mover(&self) -> Side {
+        if self.occupied().count_ones().is_multiple_of(2) { Side::First } else { Side::Second }
+    }
+}
+
+/// The cells where the next disc of each column lands.
+pub(crate) fn landings(occupied: u64) -> u64 {
+    (occupied + BOTTOM) & BOARD
+}
+
+/// Whether some four of the discs lie in a row.
+fn has_four(discs: u64) -> bool {
+    STEPS.iter().any(|step| {
+        let pairs = discs & discs >> step;
+        pairs & pairs >> (2 * step) != 0
+    })
+}
+
+/// Action block DROP: the column, counted from 0.
+fn column(action: Action) -> u64 {
+    ((1 << ROWS) - 1) << (COLUMN_BITS * action.index())
+}
+
+/// For each direction, the next point in it from every point: the lines along which four discs win.
+fn directions() -> Vec<Vec<Option<u16>>> {
+    let direction = |down: isize, right: isize| {
+        let step = |point: usize| {
+            let row = (point / COLUMNS).checked_add_signed(down).filter(|&row| row < ROWS)?;
+            let column = (point % COLUMNS).checked_add_signed(right).filter(|&column| column < COLUMNS)?;
+            Some((point, row * COLUMNS + column))
+        };
+        lines::direction(POINTS, (0..POINTS).filter_map(step))
+    };
+    let forward = [(0, 1), (1, 0), (1, 1), (1, -1)];
+    forward.iter().flat_map(|&(down, right)| [direction(down, right), direction(-down, -right)]).collect()
+}
+
+/// The identity, and the reflection of left and right.
+fn symmetries() -> Vec<Symmetry> {
+    let symmetry = |image: fn(usize) -> usize| Symmetry {
+        points: (0..POINTS).map(|point| (point / COLUMNS * COLUMNS + image(point % COLUMNS)) as u8).collect(),
+        actions: (0..COLUMNS).map(|column| image(column) as u16).collect(),
+        planes: PLANES.len(),
+    };
+    vec![symmetry(|column| column), symmetry(|column| COLUMNS - 1 - column)]
+}
+
+impl Game for ConnectFour {
+    const NAME: &'static str = "connect_four";
+    const VERSION: u32 = 1;
+    const PARAMS: &'static [&'static str] = &[];
+    type State = State;
+
+    fn with_params(params: &Params) -> Result<Self, Error> {
+        ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+        Ok(Self)
+    }
+
+    fn params(&self) -> Params {
+        Params::new()
+    }
+
+    fn spec(&self) -> Spec {
+        Spec {
+            name: Self::NAME,
+            version: Self::VERSION,
+            points: POINTS,
+            lattice: [ROWS, COLUMNS],
+            cells: (0..POINTS as u16).collect(),
+            directions: directions(),
+            point_planes: PLANES.map(str::to_owned).into(),
+            scalars: vec![],
+            actions: COLUMNS,
+            blocks: vec![("DROP", COLUMNS)],
+            symmetries: symmetries(),
+            second_player_map: None,
+            margin_scale: None,
+        }
+    }
+
+    fn start(&self) -> State {
+        State::default()
+    }
+
+    fn mover(&self, state: &State) -> Side {
+        state.mover()
+    }
+
+    fn legal(&self, state: &State, out: &mut ActionList) {
+        out.clear();
+        if self.outcome(state).is_some() {
+            return;
+        }
+        let landings = landings(state.occupied());
+        for action in (0..COLUMNS as u16).map(Action) {
+            if landings & column(action) != 0 {
+                out.push(action);
+            }
+        }
+    }
+
+    fn play(&self, state: &mut State, action: Action) {
+        let landing = landings(state.occupied()) & column(action);
+        state.discs[state.mover().index()] |= landing;
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        match Side::BOTH.into_iter().find(|side| has_four(state.discs[side.index()])) {
+            Some(winner) => Some(Outcome::win(winner)),
+            None => (state.occupied() == BOARD).then(Outcome::draw),
+        }
+    }
+
+    fn observe(&self, state: &State, features: &mut [f32]) {
+        let mover = state.mover();
+        let own = state.discs[mover.index()];
+        let opponents = state.discs[mover.other().index()];
+        let planes = [own, opponents, landings(own | opponents)];
+        for (plane, cells) in features.chunks_exact_mut(POINTS).zip(planes) {
+            for (feature, cell) in plane.iter_mut().zip(CELLS) {
+                *feature = if cells & cell == 0 { 0.0 } else { 1.0 };
+            }
+        }
+    }
+
+    fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
+        let image = |discs: u64| {
+            let points = (0..POINTS).filter(|&point| discs & CELLS[point] != 0);
+            points.fold(0, |image, point| image | CELLS[usize::from(symmetry.points[point])])
+        };
+        State { discs: state.discs.map(image) }
+    }
+
+    /// By thirds of the board: fewer than 14 discs, fewer than 28, more.
+    fn phase(&self, state: &State) -> &'static str {
+        match state.occupied().count_ones() {
+            0..14 => "opening",
+            14..28 => "midgame",
+            _ => "endgame",
+        }
+    }
+
+    /// The column, 1 to 7.
+    fn action_text(&self, action: Action) -> String {
+        (action.0 + 1).to_string()
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        match text.as_bytes() {
+            [column @ b'1'..=b'7'] => Ok(Action(u16::from(column - b'1'))),
+            _ => Err(Error::action(text, "expected a column, 1 to 7")),
+        }
+    }
+
+    /// The rows from the top down, e.g. `......./......./......./......./...O.../...X...`.
+    fn position_text(&self, state: &State) -> String {
+        let rows: Vec<String> =
+            CELLS.chunks(COLUMNS).map(|row| row.iter().map(|&c| piece(state, c)).collect()).collect();
+        rows.join("/")
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, Error> {
+        let state = read_cells(text).map_err(|fault| Error::position(text, fault))?;
+        check(&state).map_err(|fault| Error::position(text, fault))?;
+        Ok(state)
+    }
+
+    fn draw(&self, state: &State) -> String {
+        let mut drawing = String::new();
+        for (row, cells) in CELLS.chunks(COLUMNS).enumerate() {
+            let cells: String = cells.iter().map(|&cell| format!("  {}", piece(state, cell))).collect();
+            drawing += &format!("{:>3}{cells}\n", ROWS - row);
+        }
+        let columns: String = (1..=COLUMNS).map(|column| format!("  {column}")).collect();
+        drawing + "   " + &columns + "\n"
+    }
+}
+
+/// The letter of a cell.
+fn piece(state: &State, cell: u64) -> char {
+    let side = Side::BOTH.into_iter().find(|side| state.discs[side.index()] & cell != 0);
+    side.map_or('.', |side| PIECES[side.index()])
+}
+
+/// The discs that a text shows, wherever they lie.
+fn read_cells(text: &str) -> Result<State, &'static str> {
+    let rows: Vec<&str> = text.split('/').collect();
+    if rows.len() != ROWS || rows.iter().any(|row| row.chars().count() != COLUMNS) {
+        return Err("expected six rows of seven cells, from the top down, with `/` between them");
+    }
+    let mut state = State::default();
+    for (letter, cell) in rows.iter().flat_map(|row| row.chars()).zip(CELLS) {
+        match PIECES.iter().position(|&piece| piece == letter) {
+            Some(side) => state.discs[side] |= cell,
+            None if letter == '.' => {}
+            None => return Err("a cell is `X`, `O` or `.`"),
+        }
+    }
+    Ok(state)
+}
+
+/// Refuses positions that no game leads to: with the wrong number of discs, discs in the air, or plies after the end.
+fn check(state: &State) -> Result<(), &'static str> {
+    let [first, second] = state.discs.map(u64::count_ones);
+    if first != second && first != second + 1 {
+        return Err("player 1 (X) must have as many discs as player 2 (O), or one more");
+    }
+    let occupied = state.occupied();
+    let supported = occupied << 1 | BOTTOM;
+    if occupied & !supported != 0 {
+        return Err("a disc has an empty cell below it");
+    }
+    let mover = state.mover();
+    let last = state.discs[mover.other().index()];
+    let tops = last & !(occupied >> 1);
+    let mut candidates = CELLS.into_iter().filter(|cell| tops & cell != 0);
+    let ended_before = has_four(last) && candidates.all(|cell| has_four(last & !cell));
+    if has_four(state.discs[mover.index()]) || ended_before {
+        return Err("there were four in a row before the last disc");
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Connect Four for Turnstone: rules, a heuristic and an exact solver.
+
+mod game;
+mod heuristic;
+mod solver;
+
+pub use game::{ConnectFour, State};
+pub use heuristic::OpenLines;
+pub use solver::{SolvedValues, Solver};
+
+#[cfg(feature = "program")]
+impl turnstone_agents::Playable for ConnectFour {}

@@ -1,0 +1,60 @@
+//! The rules of Connect Four: the conformance suite, move counts from independent programs, and errors.
+
+use own_game::ConnectFour;
+use turnstone_env::{Game, Outcome, Params, Side, conformance, perft::perft, play_text};
+
+#[test]
+fn the_game_conforms() {
+    conformance::check(&ConnectFour, 1000, 1);
+}
+
+#[test]
+fn move_counts() {
+    let known = [7, 49, 343, 2401, 16_807, 117_649, 823_536, 5_673_234];
+    for (depth, leaves) in (1..).zip(known) {
+        assert_eq!(perft(&ConnectFour, &ConnectFour.start(), depth), leaves, "depth {depth}");
+    }
+}
+
+#[test]
+fn four_in_a_row_win_in_every_direction() {
+    let outcome = |moves| {
+        let mut state = ConnectFour.start();
+        play_text(&ConnectFour, &mut state, moves).expect("legal");
+        ConnectFour.outcome(&state)
+    };
+    assert_eq!(outcome("1 1 2 2 3 3"), None);
+    assert_eq!(outcome("1 1 2 2 3 3 4"), Some(Outcome::win(Side::First)));
+    assert_eq!(outcome("1 2 1 2 1 2 3 2"), Some(Outcome::win(Side::Second)));
+    assert_eq!(outcome("1 2 2 3 3 4 3 4 4 6 4"), Some(Outcome::win(Side::First)));
+    assert_eq!(outcome("7 6 6 5 5 4 5 4 4 2 4"), Some(Outcome::win(Side::First)));
+}
+
+#[test]
+fn the_board_is_drawn_with_its_coordinates() {
+    let mut state = ConnectFour.start();
+    play_text(&ConnectFour, &mut state, "4 4 7").expect("legal");
+    let drawing = ConnectFour.draw(&state);
+    assert!(
+        drawing.ends_with("  2  .  .  .  O  .  .  .\n  1  .  .  .  X  .  .  X\n     1  2  3  4  5  6  7\n"),
+        "{drawing}"
+    );
+}
+
+#[test]
+fn faults_are_named() {
+    let position = |text: &str| ConnectFour.parse_position(text).expect_err("a fault").to_string();
+    let rows = |rows: [&str; 3]| format!("......./......./......./{}", rows.join("/"));
+    assert!(position("...").contains("six rows"));
+    assert!(position(&rows([".......", ".......", "...Z..."])).contains("`X`, `O` or `.`"));
+    assert!(position(&rows([".......", ".......", "...O..."])).contains("as many discs"));
+    assert!(position(&rows([".......", "...X...", "......."])).contains("empty cell below"));
+    let before_the_end = rows([".......", "O......", "XXXXOOO"]);
+    assert!(position(&before_the_end).contains("before the last disc"));
+    let covered = rows([".......", "XXOXO..", "OOOOXXX"]);
+    assert!(position(&covered).contains("before the last disc"));
+    assert!(ConnectFour.parse_position(&rows(["XX.....", "OOOO...", "XOXOXX."])).is_ok(), "the last disc has won");
+    assert!(ConnectFour.parse_action("8").expect_err("no column").to_string().contains("1 to 7"));
+    let fault = ConnectFour::with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
+    assert!(fault.to_string().contains("no parameter `columns`"));
+}

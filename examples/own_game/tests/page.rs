@@ -1,0 +1,63 @@
+//! `docs/adding-a-game.md` shows this crate as it is.
+
+use std::fs;
+use std::path::Path;
+
+const PAGE: &str = "../../docs/adding-a-game.md";
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A fenced block: the file that the line before it names, and its lines.
+struct Block {
+    file: String,
+    lines: String,
+}
+
+/// The blocks of Rust and TOML on the page. The last line of text before a block ends with the file in backticks and a
+/// colon.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let (mut said, mut open) = ("", None);
+    for line in page.lines() {
+        match (&mut open, line) {
+            (None, "```rust" | "```toml") => {
+                let file = said.strip_suffix("`:").and_then(|said| said.rsplit('`').next());
+                let file = file.unwrap_or_else(|| panic!("no file is named before the block after `{said}`"));
+                open = Some(Block { file: file.to_owned(), lines: String::new() });
+            }
+            (Some(_), "```") => blocks.extend(open.take()),
+            (Some(block), line) => block.lines += &format!("{line}\n"),
+            (None, "") => {}
+            (None, line) => said = line,
+        }
+    }
+    assert!(open.is_none(), "a block is not closed");
+    blocks
+}
+
+#[test]
+fn every_block_stands_in_its_file() {
+    let blocks = blocks(&text(PAGE));
+    for Block { file, lines } in &blocks {
+        let whole_lines = format!("\n{}", text(file));
+        assert!(whole_lines.contains(&format!("\n{lines}")), "not in {file}:\n{lines}");
+    }
+    for file in ["Cargo.toml", "src/heuristic.rs", "src/solver.rs", "tests/game.rs"] {
+        assert!(blocks.iter().any(|block| block.file == file), "the page shows nothing of {file}");
+    }
+}
+
+#[test]
+fn these_files_are_shown_from_the_first_line_to_the_last() {
+    let blocks = blocks(&text(PAGE));
+    for file in ["connect_four.toml", "src/main.rs", "src/lib.rs", "src/game.rs"] {
+        let of_file = blocks.iter().filter(|block| block.file == file);
+        let shown: Vec<&str> = of_file.flat_map(|block| block.lines.lines()).filter(|line| !line.is_empty()).collect();
+        let text = text(file);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(shown, lines, "{file}");
+    }
+}

@@ -1,0 +1,85 @@
+//! What an iteration of self-play counts.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use turnstone_env::{Outcome, Side};
+use turnstone_search::CacheStats;
+
+/// Work and time of self-play, summed over all workers.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct SelfPlayStats {
+    /// Positions searched, including those that are not recorded.
+    pub positions: u64,
+    /// Simulations of all searches.
+    pub simulations: u64,
+    /// Evaluations requested, and how many the cache answered.
+    pub cache: CacheStats,
+    /// Time spent in evaluation, including features and priors.
+    pub inference: Duration,
+    /// Running time of the workers.
+    pub time: Duration,
+    /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
+    pub tree: [u64; 2],
+}
+
+impl SelfPlayStats {
+    /// Adds the statistics of another worker or iteration.
+    pub fn add(&mut self, other: &Self) {
+        self.positions += other.positions;
+        self.simulations += other.simulations;
+        self.cache.add(&other.cache);
+        self.inference += other.inference;
+        self.time += other.time;
+        self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
+    }
+}
+
+/// Counters that other threads can read while an iteration runs.
+#[derive(Default, Debug)]
+pub struct Progress {
+    /// Number of finished games.
+    pub games: AtomicU64,
+    /// Number of positions searched.
+    pub positions: AtomicU64,
+}
+
+/// Shares of games won by the first side, drawn, and won by the second side.
+#[must_use]
+pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
+    let share = |winner: Option<Side>| {
+        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
+    };
+    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_and_outcomes_add_up() {
+        let one = SelfPlayStats {
+            positions: 1,
+            simulations: 2,
+            cache: CacheStats { requests: 3, hits: 4, merged: 5, batches: 6 },
+            inference: Duration::from_secs(7),
+            time: Duration::from_secs(8),
+            tree: [9, 10],
+        };
+        let mut sum = SelfPlayStats {
+            positions: 100,
+            tree: [1000, 2000],
+            time: Duration::from_secs(1),
+            ..SelfPlayStats::default()
+        };
+        sum.add(&one);
+        sum.add(&one);
+        assert_eq!((sum.positions, sum.simulations, sum.tree), (102, 4, [1018, 2020]));
+        assert_eq!(sum.cache, CacheStats { requests: 6, hits: 8, merged: 10, batches: 12 });
+        assert_eq!((sum.inference, sum.time), (Duration::from_secs(14), Duration::from_secs(17)));
+        let ends: Vec<_> = [3, 1, 0, -2, 5, 0, 0, 4].map(|margin| (Outcome::by_margin(margin), 9)).to_vec();
+        assert_eq!(outcome_shares(&ends), [0.5, 0.375, 0.125]);
+        assert_eq!(outcome_shares(&[]), [0.0; 3]);
+    }
+}

@@ -1,0 +1,101 @@
+//! What an iteration of self-play is given, and where its games start.
+
+use rand::RngExt;
+use turnstone_agents::streams::Stream;
+use turnstone_env::{ActionList, AnyState, Game};
+use turnstone_models::{NetworkConfig, Weights};
+
+use crate::config::{SearchConfig, SelfPlayConfig};
+
+/// Input of a self-play iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Architecture of the network.
+    pub network: &'a NetworkConfig,
+    /// Weights of the network.
+    pub weights: &'a Weights,
+    /// Constants of the search.
+    pub search: &'a SearchConfig,
+    /// Constants of self-play.
+    pub self_play: &'a SelfPlayConfig,
+    /// Simulations of moves that are searched in full.
+    pub simulations: u32,
+    /// Positions from which games may start, with the number of plies played before them.
+    pub archive: &'a [(AnyState, u16)],
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the iteration, from 1.
+    pub iteration: u64,
+}
+
+/// A task with its game and archive in their concrete types.
+pub(super) struct Typed<'a, G: Game> {
+    pub(super) game: &'a G,
+    pub(super) task: &'a Task<'a>,
+    pub(super) archive: Vec<(G::State, u16)>,
+}
+
+impl<G: Game> Typed<'_, G> {
+    /// Draws a starting position and its ply: from the archive, or after a random opening.
+    pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
+        let config = self.task.self_play;
+        let share = config.archived_starts;
+        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
+            return self.archive[rng.random_range(0..self.archive.len())];
+        }
+        random_opening(self.game, config.opening_plies, rng)
+    }
+}
+
+/// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over, and
+/// the number of plies. Openings that end the game are drawn again.
+pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+    let mut legal = ActionList::new();
+    loop {
+        let mut state = game.start();
+        let plies = rng.random_range(0..=most);
+        for _ in 0..plies {
+            game.legal(&state, &mut legal);
+            if legal.is_empty() {
+                break;
+            }
+            game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+        }
+        if game.outcome(&state).is_none() {
+            return (state, plies);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstone_agents::streams::{Purpose, stream};
+    use turnstone_env::games::Mancala;
+    use turnstone_env::toy::Toy;
+
+    use super::*;
+
+    #[test]
+    fn openings_are_of_any_length_and_never_end_the_game() {
+        let mut random = stream(5, Purpose::SelfPlay, [0, 0]);
+        let game = Mancala::default();
+        let mut lengths = [0; 5];
+        for _ in 0..5000 {
+            let (state, plies) = random_opening(&game, 4, &mut random);
+            assert!(game.outcome(&state).is_none());
+            lengths[usize::from(plies)] += 1;
+            assert_eq!(state == game.start(), plies == 0);
+        }
+        assert!(lengths.iter().all(|count| (850..1150).contains(count)), "{lengths:?}");
+        // The first action ends this game, and so does any second ply: two openings remain.
+        let toy: Toy = "1(+1 2(-1 +1))".parse().expect("a tree");
+        let mut inner = 0;
+        for _ in 0..300 {
+            let (state, plies) = random_opening(&toy, 3, &mut random);
+            assert!(toy.outcome(&state).is_none() && plies < 2);
+            assert_eq!(plies == 0, state == toy.start());
+            inner += plies;
+        }
+        assert!(inner > 50, "{inner}");
+    }
+}

@@ -1,0 +1,60 @@
+//! The checkpoints of a resumed run.
+
+use anyhow::Result;
+
+use super::Run;
+use super::setup::Setup;
+use turnstone_agents::{checkpoint_info, load_network};
+
+impl Run<'_> {
+    /// Thins the numbered checkpoints, and rewrites `latest` and `best` if they are missing, damaged or not those of
+    /// the state.
+    pub(super) fn restore_checkpoints(&mut self) -> Result<()> {
+        let Setup { game, config, folder, reporter, .. } = self.setup;
+        let step = self.learner.steps();
+        folder.thin_checkpoints(step, &config.run)?;
+        if self.standing.iteration == 0 {
+            return Ok(());
+        }
+        let latest = load_network(&folder.latest(), game);
+        if let Err(fault) = &latest {
+            reporter.warning(&format!("{fault}; written anew from the run's state"));
+        }
+        if !latest.is_ok_and(|network| network.info.step == step) {
+            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+            turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
+        }
+        self.restore_best()
+    }
+
+    /// Restores the best checkpoint. It is written after the state that refers to it, so it may be missing.
+    fn restore_best(&mut self) -> Result<()> {
+        let Setup { game, config, folder, reporter, .. } = self.setup;
+        if self.standing.best_score.is_none() {
+            return Ok(());
+        }
+        let best = load_network(&folder.best(), game);
+        // States written by earlier versions do not contain the step.
+        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
+        if best.as_ref().is_ok_and(|best| best.info.step == step) {
+            self.standing.best_step = Some(step);
+            return Ok(());
+        }
+        if step == self.learner.steps() {
+            if let Err(fault) = best.as_ref()
+                && folder.best().exists()
+            {
+                reporter.warning(&format!("{fault}; written anew from the run's state"));
+            }
+            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+            return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
+        }
+        let fault = match best {
+            Err(fault) => fault.to_string(),
+            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
+        };
+        reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
+        (self.standing.best_score, self.standing.best_step) = (None, None);
+        Ok(())
+    }
+}

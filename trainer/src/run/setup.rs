@@ -1,0 +1,48 @@
+//! What a run is given, and the files of its game that it needs.
+
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+
+use crate::config::Config;
+use crate::progress::Reporter;
+use crate::run_folder::RunFolder;
+use turnstone_agents::Agent;
+use turnstone_arena::Ladder;
+use turnstone_arena::grading::{TruthSet, known};
+use turnstone_selfplay::TrainableGame;
+
+/// Everything a run needs.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The game to learn.
+    pub game: &'a dyn TrainableGame,
+    /// Configuration of the run.
+    pub config: &'a Config,
+    /// Folder of the run's files.
+    pub folder: &'a RunFolder,
+    /// Progress output.
+    pub reporter: &'a Reporter,
+    /// Flag that stops the run cleanly.
+    pub stop: &'a AtomicBool,
+}
+
+/// Checks, before a run begins or goes on, what its matches need: that every opponent can be loaded, and that the game
+/// comes with a ladder if the config uses one. Other programs are not started.
+///
+/// # Errors
+/// One line that names the key and the fault.
+pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+    for opponent in &config.arena.opponents {
+        Agent::load(opponent, game).context("arena.opponents")?;
+    }
+    if config.arena.ladder_games > 0 {
+        Ladder::shipped(game).context("arena.ladder_games")?;
+    }
+    Ok(())
+}
+
+/// Returns the positions for grading, if the config enables it and the game comes with some.
+pub(super) fn truth(game: &dyn TrainableGame, config: &Config) -> Result<Option<TruthSet>> {
+    if config.arena.grade { known(game) } else { Ok(None) }
+}

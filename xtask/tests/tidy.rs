@@ -1,0 +1,229 @@
+//! Rules of the architecture, read from the manifests and sources of the workspace. ARCHITECTURE.md explains them.
+//!
+//! Every rule is a function from the workspace to its violations; `tidy/faults.rs` plants one of each kind.
+
+#[path = "tidy/tokens.rs"]
+mod tokens;
+#[path = "tidy/modules.rs"]
+mod modules;
+#[path = "tidy/graph.rs"]
+mod graph;
+#[path = "tidy/workspace.rs"]
+mod workspace;
+#[path = "tidy/faults.rs"]
+mod faults;
+
+use modules::modules;
+use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
+use workspace::{Crate, Workspace};
+
+/// The crates from the first stage to the last; each depends on earlier ones only.
+const LAYERS: [&str; 10] =
+    ["env", "search", "exact", "models", "statistics", "agents", "selfplay", "arena", "trainer", "cli"];
+
+/// No file is longer without a line that says why.
+const LONGEST_FILE: usize = 400;
+
+/// No crate has more of the workspace's lines of Rust.
+const LARGEST_SHARE: f64 = 0.25;
+
+/// Crates that build for WebAssembly, where the system's clock panics.
+const WITHOUT_CLOCK: [&str; 5] = ["env", "search", "exact", "models", "agents"];
+
+/// Crates that the program's errors may come from without a type.
+const WITH_ANYHOW: [&str; 3] = ["arena", "trainer", "cli"];
+
+type Rule = fn(&Workspace) -> Vec<String>;
+
+const RULES: [(&str, Rule); 12] = [
+    ("crates depend on earlier crates only", layers),
+    ("some crates do without some dependencies", independence),
+    ("files do not use each other in circles", circles),
+    ("a module uses only modules declared before it", reading_order),
+    ("a file begins with a sentence", first_lines),
+    ("only the program ends the process", exits),
+    ("errors without a type are for the last crates", anyhow),
+    ("a long file says why", lengths),
+    ("no crate is above a quarter of the code", shares),
+    ("what runs on WebAssembly reads no clock", clocks),
+    ("what is compiled in lies in the crate's package", inclusions),
+    ("nothing is left to be done", leftovers),
+];
+
+#[test]
+fn the_workspace_is_tidy() {
+    let workspace = Workspace::read();
+    let found: Vec<_> = RULES
+        .iter()
+        .flat_map(|(name, rule)| rule(&workspace).into_iter().map(move |fault| format!("{name}: {fault}\n")))
+        .collect();
+    assert!(found.is_empty(), "\n{}", found.concat());
+}
+
+fn layers(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        let Some(layer) = LAYERS.iter().position(|layer| *layer == member.folder) else {
+            faults.push(format!("{} is not in the list of layers", member.folder));
+            continue;
+        };
+        let names = member.dependencies.iter().filter_map(|(name, _)| workspace.folder_of(name));
+        let late = names.filter(|name| !LAYERS[..layer].contains(name));
+        faults.extend(late.map(|name| format!("{} depends on {name}", member.folder)));
+    }
+    faults
+}
+
+fn independence(workspace: &Workspace) -> Vec<String> {
+    let dependencies = |folder: &str| {
+        let found = workspace.crates.iter().find(|member| member.folder == folder);
+        found.map_or(&[][..], |member| member.dependencies.as_slice())
+    };
+    let mut faults = Vec::new();
+    for (name, optional) in dependencies("statistics") {
+        if !optional {
+            faults.push(format!("statistics depends on {name} without a feature"));
+        }
+    }
+    for (name, _) in dependencies("models") {
+        if workspace.folder_of(name) == Some("env") {
+            faults.push("models depends on env, which knows games".to_owned());
+        }
+    }
+    for folder in ["env", "search", "exact", "statistics", "agents", "selfplay", "arena"] {
+        for (name, optional) in dependencies(folder) {
+            if !optional && matches!(name.as_str(), "burn" | "clap") {
+                faults.push(format!("{folder} depends on {name}"));
+            }
+        }
+    }
+    faults
+}
+
+fn circles(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        let modules = modules(&member.sources);
+        for (place, module) in &modules {
+            let globs = module.imports.iter().filter(|import| import.name == "*");
+            let own = globs.filter(|glob| matches!(glob.path.segments[0].as_str(), "crate" | "self" | "super"));
+            faults.extend(own.map(|_| format!("{}: `*` of {} hides what is used", member.folder, place.join("::"))));
+        }
+        match graph::uses(&modules) {
+            Ok(uses) => {
+                let circles = graph::circles(&uses);
+                faults.extend(circles.iter().map(|circle| format!("{}: {circle:#?}", member.folder)));
+            }
+            Err(fault) => faults.push(format!("{}/src/{fault}", member.folder)),
+        }
+    }
+    faults
+}
+
+fn reading_order(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        let modules = modules(&member.sources);
+        let Ok(uses) = graph::uses(&modules) else { continue }; // `circles` says what cannot be followed
+        faults.extend(graph::early_uses(&modules, &uses).iter().map(|fault| format!("{}/src/{fault}", member.folder)));
+    }
+    faults
+}
+
+fn first_lines(workspace: &Workspace) -> Vec<String> {
+    let begins = |text: &str| {
+        let sentence = text.strip_prefix("//! ");
+        sentence.is_some_and(|sentence| sentence.starts_with(|first: char| first.is_uppercase() || first == '`'))
+    };
+    workspace.sources().filter(|(_, _, text)| !begins(text)).map(|(_, path, _)| path).collect()
+}
+
+fn exits(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (_, path, text) in workspace.sources().filter(|(member, ..)| member.folder != "cli") {
+        faults.extend(places(&tokens(text), &path, &["process", "::", "exit"]));
+    }
+    faults
+}
+
+fn anyhow(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in workspace.crates.iter().filter(|member| !WITH_ANYHOW.contains(&member.folder.as_str())) {
+        if member.dependencies.iter().any(|(name, _)| name == "anyhow") {
+            faults.push(format!("{} depends on it", member.folder));
+        }
+    }
+    faults
+}
+
+fn lengths(workspace: &Workspace) -> Vec<String> {
+    let long = |text: &str| text.lines().count() > LONGEST_FILE;
+    let says_why = |text: &str| text.lines().take(30).any(|line| line.starts_with("// tidy: long because "));
+    let faults = workspace.all_sources.iter().filter(|(_, text)| long(text) && !says_why(text));
+    faults.map(|(path, text)| format!("{path} has {} lines", text.lines().count())).collect()
+}
+
+fn shares(workspace: &Workspace) -> Vec<String> {
+    let lines = |member: &Crate| member.sources.values().map(|text| text.lines().count()).sum::<usize>();
+    let all: usize = workspace.crates.iter().map(lines).sum();
+    let share = |member: &Crate| lines(member) as f64 / all as f64;
+    let large = workspace.crates.iter().filter(|member| share(member) > LARGEST_SHARE);
+    large.map(|member| format!("{} is {:.0} % of it", member.folder, 100.0 * share(member))).collect()
+}
+
+fn clocks(workspace: &Workspace) -> Vec<String> {
+    let allowed = ["#[cfg(test)]", "#[cfg(not(target_family=\"wasm\"))]"];
+    let mut faults = Vec::new();
+    for member in workspace.crates.iter().filter(|member| WITHOUT_CLOCK.contains(&member.folder.as_str())) {
+        for module in modules(&member.sources).values() {
+            if module.attributes.iter().any(|attribute| attribute == "#[cfg(feature=\"process\")]") {
+                continue;
+            }
+            let path = format!("{}/src/{}", member.folder, module.file);
+            let code = tokens(&member.sources[&module.file]);
+            let code = without_items(&code, &allowed);
+            faults.extend(places(&code, &path, &["Instant", "::", "now"]));
+            faults.extend(places(&code, &path, &["SystemTime"]));
+        }
+    }
+    faults
+}
+
+fn inclusions(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in &workspace.all_sources {
+        let Some((package, within)) = path.split_once('/').filter(|(package, _)| *package != "xtask") else { continue };
+        let code = tokens(text);
+        for at in 0..code.len() {
+            let includes = matches!(code[at].text, "include_str" | "include_bytes" | "include");
+            if !includes || !starts_with(&code, at + 1, &["!", "("]) {
+                continue;
+            }
+            // Of `concat!` the first text says where the path leads; with `env!` it is the build's own place.
+            let argument = &code[at..tokens::after_group(&code, at + 2)];
+            let file = argument.iter().find(|token| token.kind == Kind::Literal).map_or("", |token| token.text);
+            let up = file.matches("../").count();
+            if up > within.matches('/').count() && !argument.iter().any(|token| token.text == "env") {
+                faults.push(format!("{path}:{}: {file} is outside of {package}", code[at].line));
+            }
+        }
+    }
+    faults
+}
+
+fn leftovers(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in &workspace.all_sources {
+        let code = tokens(text);
+        for pattern in [&["todo", "!"][..], &["unimplemented", "!"], &["dbg", "!"], &["#", "[", "ignore"]] {
+            faults.extend(places(&code, path, pattern));
+        }
+    }
+    faults
+}
+
+/// Where these tokens stand in a file.
+fn places(code: &[Token<'_>], path: &str, pattern: &[&str]) -> Vec<String> {
+    let found = (0..code.len()).filter(|&at| starts_with(code, at, pattern));
+    found.map(|at| format!("{path}:{}: {}", code[at].line, joined(&code[at..at + pattern.len()]))).collect()
+}
