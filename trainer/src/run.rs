@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
         let started = Instant::now();
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
-            self.record_provenance()?;
+            self.record_provenance().map_err(|error| self.ended(&error))?;
         }
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
