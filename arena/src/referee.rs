@@ -92,12 +92,17 @@ impl Referee<'_> {
         }
         let mut state = opening.state.clone();
         let mut incidents = game.incidents.iter().peekable();
+        let mut replaced = [false; 2];
         for ply in game.opening_plies..=game.moves.len() {
             let mover = self.game.mover(&state);
             let incident = incidents.next_if(|incident| incident.ply == ply);
             if incident.is_some_and(|incident| incident.agent != game.agents[mover.index()]) {
                 return Err(format!("the incident at ply {ply} is not the mover's"));
             }
+            if incident.is_some() && replaced[mover.index()] {
+                return Err(format!("the incident at ply {ply} is of an agent that is not asked any more"));
+            }
+            replaced[mover.index()] |= incident.is_some_and(|incident| incident.kind != Ending::IllegalMove);
             let end = self.ended(&state);
             let Some(text) = game.moves.get(ply) else {
                 // A fault ends a game that would have gone on.
@@ -320,7 +325,9 @@ mod tests {
             forged(&|game| game.moves[1] = "nonsense".into());
             forged(&|game| game.moves[1] = game.moves[0].clone());
             forged(&|game| game.opening_plies = 1);
-            forged(&|game| game.incidents.clear());
+            if penalty == Penalty::Lose {
+                forged(&|game| game.incidents.clear()); // random moves in place of a player's look like the player's
+            }
             let other = Incident { ply: 1, agent: 99, kind: Ending::Crash, what: String::new() };
             forged(&|game| game.incidents.push(other.clone()));
             forged(&|game| game.incidents.insert(0, Incident { ply: 0, agent: game.agents[0], ..other.clone() }));
