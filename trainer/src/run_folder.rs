@@ -423,6 +423,9 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 
 /// Removes from a folder what interrupted writes have left.
 fn remove_unfinished(folder: &Path) -> Result<()> {
+    if !folder.is_dir() {
+        return Ok(()); // or not a folder: that is for those to report who need it
+    }
     for entry in entries(folder).with_context(|| folder.display().to_string())? {
         if is_unfinished(&entry) {
             fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
