@@ -53,7 +53,7 @@ impl Solve {
 
     pub(super) fn konane(&self, game: &Konane) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let state: <Konane as Game>::State = *self.position.state(&Erased::new(*game))?.of();
+        let state: <Konane as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
         let (size, most) = (game.size(), KonaneSolver::MAX_SIZE);
         if size > most {
             bail!("boards up to {most} x {most} are solved, not {size} x {size}");
