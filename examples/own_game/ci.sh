@@ -28,7 +28,7 @@ expect() {
 }
 
 expect "connect_four" games
-expect "5673234" perft connect_four 8
+expect "5673234" perft connect_four --depth 8
 expect "O" show connect_four --moves "4 4"
 expect "connect_four" bench env connect_four --seconds 0.2
 step "own_game train, one minute"
