@@ -1,16 +1,20 @@
 # Shortcuts for contributors (https://just.systems). Nothing here is required to build; CONTRIBUTING.md says when to run what.
 
-light := "-p turnstone-env -p turnstone-search -p turnstone-exact -p turnstone-statistics"
+light := "-p turnstone-env -p turnstone-search -p turnstone-exact -p turnstone-statistics -p xtask"
 
 # List the recipes.
 default:
     @just --list
 
-# Format check, lints and tests of the crates without heavy dependencies.
+# Format check, lints and tests of the crates without heavy dependencies, with the tidy test.
 quick:
     cargo fmt --all --check
     cargo clippy {{light}} --all-targets -- -D warnings
     cargo test {{light}}
+
+# The rules of the architecture.
+tidy:
+    cargo test -p xtask --test tidy
 
 # Everything that must pass before a change is merged.
 full:

@@ -99,8 +99,9 @@ fn same(header: &Header, line: &str) -> Result<()> {
     let format = written.get("turnstone_arena").and_then(serde_json::Value::as_u64);
     ensure!(format == Some(u64::from(Header::FORMAT)), "it was written by another version of this program");
     let asked = serde_json::to_value(header)?;
-    let differs =
-        asked.as_object().and_then(|asked| asked.iter().find(|&(key, value)| written.get(key) != Some(value)));
+    // A newer program may go on with a tournament.
+    let differs = |&(key, value): &(&String, _)| key != "program" && written.get(key) != Some(value);
+    let differs = asked.as_object().and_then(|asked| asked.iter().find(differs));
     if let Some((key, _)) = differs {
         bail!("it is of a tournament with other {key}; resume with the command that started it");
     }

@@ -229,6 +229,7 @@ mod tests {
             });
             let header = Header {
                 turnstone_arena: 1,
+                program: None,
                 game: "mancala".into(),
                 version: 1,
                 params: Params::new(),

@@ -24,6 +24,9 @@ pub struct TournamentRecord {
 pub struct Header {
     /// Version of the file format, [`Header::FORMAT`].
     pub turnstone_arena: u32,
+    /// Name, version and commit of the program that wrote this; older files lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Name of the game.
     pub game: String,
     /// Version of the game.

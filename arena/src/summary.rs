@@ -234,6 +234,7 @@ pub(super) mod tests {
         };
         let header = Header {
             turnstone_arena: Header::FORMAT,
+            program: None,
             game: "mu_torere".into(),
             version: 1,
             params: turnstone_env::Params::default(),

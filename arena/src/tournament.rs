@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, SearchRequest};
 use turnstone_env::{Action, AnyState};
+use turnstone_models::program;
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
@@ -69,6 +70,7 @@ impl<'a> Tournament<'a> {
         }
         let header = Header {
             turnstone_arena: Header::FORMAT,
+            program: Some(program().to_owned()),
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),

@@ -8,9 +8,12 @@ use turnstone_selfplay::Games;
 
 use crate::commands;
 
+/// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
+
 /// Learn traditional two-player board games by self-play, and play them
 #[derive(Parser, Debug)]
-#[command(name = "turnstone", version, max_term_width = 100)]
+#[command(name = "turnstone", version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -6,7 +6,7 @@ use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, VERSION};
 
 /// The `turnstone` program with its list of games.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ impl Program {
     /// standard error.
     #[must_use]
     pub fn main(&self) -> ExitCode {
+        turnstone_models::set_program(&format!("turnstone {VERSION}"));
         end_with_the_reader();
         match Cli::parse().run(&self.games) {
             Ok(code) => code,

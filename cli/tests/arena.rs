@@ -167,7 +167,10 @@ fn nothing_is_overwritten_or_mixed() {
     let whole = Whole::new();
     let with = |out: &Path, extra: &[&str]| fault(&[&CUP[..], &["--out", text(out)], extra].concat());
     assert!(with(&whole.out, &[]).contains("exists already: give --resume"));
-    assert!(with(&whole.folder.path().join("nowhere"), &["--resume"]).contains("is not there"));
+    assert!(
+        with(&whole.folder.path().join("nowhere"), &["--resume"])
+            .contains("does not exist, so there is nothing to resume")
+    );
     let other = with(&whole.out, &["--resume", "--clock", "9s"]);
     assert!(other.contains("games.jsonl") && other.contains("other settings"), "{other}");
     let damaged = String::from_utf8(whole.journal()).expect("UTF-8").replacen("\"result\":", "\"resul\":", 1);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::config::NetworkConfig;
+use crate::program::program;
 use crate::shape::{Board, Shape};
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, json, take, take_json};
 use crate::weights::Weights;
@@ -37,7 +38,7 @@ pub struct CheckpointInfo {
     pub shape: Shape,
     /// Number of training steps.
     pub step: u64,
-    /// Name and version of the program that wrote the file.
+    /// Name, version and commit of the program that wrote the file.
     pub created_by: String,
     /// Other entries, whose keys must not begin with `turnstone.`.
     pub extra: BTreeMap<String, String>,
@@ -107,7 +108,7 @@ impl CheckpointInfo {
             network,
             shape,
             step,
-            created_by: concat!("turnstone ", env!("CARGO_PKG_VERSION")).into(),
+            created_by: program().into(),
             extra: BTreeMap::new(),
         }
     }

@@ -47,6 +47,7 @@ mod layout;
 mod files;
 mod folder_lock;
 mod tensor_file;
+mod program;
 mod checkpoint;
 mod pretrained;
 mod inference;
@@ -65,6 +66,7 @@ pub use files::atomic_write;
 pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use pretrained::{pretrained, pretrained_games};
+pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 #[cfg(feature = "train")]

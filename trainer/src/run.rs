@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
-use turnstone_models::{LearnError, Learner, StepReport};
+use turnstone_models::{LearnError, Learner, StepReport, program};
 
 use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -135,6 +135,9 @@ impl<'a> Run<'a> {
     pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
         let started = Instant::now();
         let first = self.standing.iteration;
+        if first < self.setup.config.run.iterations {
+            self.record_provenance().map_err(|error| self.ended(&error))?;
+        }
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
             if time.is_some_and(|time| started.elapsed() >= time) {
@@ -146,6 +149,15 @@ impl<'a> Run<'a> {
             self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
         }
         Ok(Ending::Finished)
+    }
+
+    /// Records program and config in the folder, and reports if the run was last trained by another program.
+    fn record_provenance(&self) -> Result<()> {
+        let last = self.setup.folder.record_provenance(self.standing.iteration)?;
+        if let Some(last) = last.filter(|last| last.program != program()) {
+            self.setup.reporter.line(&format!("the run was last trained by {}; this is {}", last.program, program()));
+        }
+        Ok(())
     }
 
     /// Adds to the error of a failed iteration the state of the run and advice.

@@ -1,7 +1,10 @@
 //! The folder of a run: paths, and crash-safe reading and writing of its files. A crash loses at most the iteration in
 //! progress. See `runs/README.md`.
 
+mod provenance;
 mod thinning;
+
+pub use provenance::Provenance;
 
 use std::fs::{self, File};
 use std::io::Write;

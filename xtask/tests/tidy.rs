@@ -14,7 +14,7 @@ mod workspace;
 mod faults;
 
 use modules::modules;
-use tokens::{Token, joined, starts_with, tokens, without_items};
+use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
@@ -35,7 +35,7 @@ const WITH_ANYHOW: [&str; 3] = ["arena", "trainer", "cli"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
-const RULES: [(&str, Rule); 11] = [
+const RULES: [(&str, Rule); 12] = [
     ("crates depend on earlier crates only", layers),
     ("some crates do without some dependencies", independence),
     ("files do not use each other in circles", circles),
@@ -46,6 +46,7 @@ const RULES: [(&str, Rule); 11] = [
     ("a long file says why", lengths),
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
+    ("what is compiled in lies in the crate's package", inclusions),
     ("nothing is left to be done", leftovers),
 ];
 
@@ -183,6 +184,28 @@ fn clocks(workspace: &Workspace) -> Vec<String> {
             let code = without_items(&code, &allowed);
             faults.extend(places(&code, &path, &["Instant", "::", "now"]));
             faults.extend(places(&code, &path, &["SystemTime"]));
+        }
+    }
+    faults
+}
+
+fn inclusions(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in &workspace.all_sources {
+        let Some((package, within)) = path.split_once('/').filter(|(package, _)| *package != "xtask") else { continue };
+        let code = tokens(text);
+        for at in 0..code.len() {
+            let includes = matches!(code[at].text, "include_str" | "include_bytes" | "include");
+            if !includes || !starts_with(&code, at + 1, &["!", "("]) {
+                continue;
+            }
+            // Of `concat!` the first text says where the path leads; with `env!` it is the build's own place.
+            let argument = &code[at..tokens::after_group(&code, at + 2)];
+            let file = argument.iter().find(|token| token.kind == Kind::Literal).map_or("", |token| token.text);
+            let up = file.matches("../").count();
+            if up > within.matches('/').count() && !argument.iter().any(|token| token.text == "env") {
+                faults.push(format!("{path}:{}: {file} is outside of {package}", code[at].line));
+            }
         }
     }
     faults

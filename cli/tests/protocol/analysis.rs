@@ -129,5 +129,5 @@ fn an_agent_without_a_network_cannot_analyse() {
         .expect("the program runs");
     let error = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1));
-    assert!(error.starts_with("error: agent `alphabeta:depth=6` has no network to analyse with"), "{error}");
+    assert!(error.starts_with("error: agent `alphabeta:depth=6` has no network; name a checkpoint"), "{error}");
 }

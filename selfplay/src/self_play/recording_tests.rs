@@ -156,7 +156,7 @@ fn a_game_is_recorded_as_it_was_searched() {
         if cached_positions == 0 {
             assert_eq!((cache.batches, cache.hits), (cache.requests, 0));
         }
-        assert!(part.work.time > part.work.inference && part.work.inference > Duration::ZERO);
+        assert!(part.work.time > part.work.inference && part.work.inference > std::time::Duration::ZERO);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::tokens::Kind;
 
 /// A workspace of crates, given as folder, dependencies (`name?` if optional) and the text of each file.
 fn workspace(crates: &[(&str, &[&str], &[(&str, &str)])]) -> Workspace {
@@ -158,6 +157,15 @@ fn the_clock_is_for_others() {
         ("a/b.rs", "fn f() { Instant::now(); }"),
     ];
     assert_eq!(found(clocks, "agents", &[], &files), [""; 0]);
+}
+
+#[test]
+fn packages_are_whole() {
+    assert_finds(inclusions, "env", "const A: &str = include_str!(\"../a.txt\");", 0);
+    assert_finds(inclusions, "env", "const A: &str = include_str!(\"../../a.txt\");", 1);
+    assert_finds(inclusions, "env", "const A: &[u8] = include_bytes!(concat!(\"../../\", \"a.txt\"));", 1);
+    assert_finds(inclusions, "env", "include!(concat!(env!(\"OUT_DIR\"), \"/../../a.rs\"));", 0);
+    assert_finds(inclusions, "env", "#![doc = include_str!(\"../../README.md\")]", 1);
 }
 
 #[test]

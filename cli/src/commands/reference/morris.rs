@@ -28,7 +28,7 @@ enum Function {
     /// GenerateMovesOpening or GenerateMovesMidgameEndgame: the boards after one move, removals included
     Generate(BoardArgs),
     /// The static estimation of a board, for White
-    Evaluation(BoardArgs),
+    Estimate(BoardArgs),
     /// neighbors: the locations next to a location
     Neighbors {
         /// Location, 0 to 17
@@ -81,7 +81,7 @@ impl Morris {
                 let (board, side, phase) = args.parse()?;
                 json!(generate(&board, side, phase).iter().map(Board::to_string).collect::<Vec<_>>())
             }
-            Function::Evaluation(args) => {
+            Function::Estimate(args) => {
                 let (board, side, phase) = args.parse()?;
                 // Estimates are for White; Black's are those of the board with the colours swapped.
                 let board = if side == Side::First { board } else { board.swapped() };
