@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds exports against the program: `trainer/tests/export.py --build target/release [--venv FOLDER]`.
+"""Holds exports against the program: `cli/tests/export.py --build target/release [--venv FOLDER]`.
 
 For every game and kind of network: the ONNX file passes the official checker, and onnxruntime, the list of operators in
 the safetensors file (here in numpy), burn and the inference engine agree to 1e-5 on a thousand positions; the rules in

@@ -47,7 +47,7 @@ fn a_safetensors_export_is_still_a_checkpoint_and_says_all_about_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let game = Mancala::default();
     let network = NetworkConfig::Mixer { blocks: 1, channels: 4, hidden: 5 };
-    let info = checkpoint_info(&Erased::new(game.clone()), &network, &SearchSettings::default(), 77);
+    let info = checkpoint_info(&Erased::new(game), &network, &SearchSettings::default(), 77);
     let weights = Weights::random(&network.layout(&info.shape).expect("a valid network"), 1);
     let run = folder.path().join("run");
     fs::create_dir(&run).expect("the folder is new");

@@ -4,7 +4,7 @@
 //! in its [`Spec`]; [`Env`] is the checked, gym-style interface and [`VecEnv`] the same for many games at once;
 //! [`DynGame`] is a game of any type, [`Games`] a list of games by name, and [`make`] and [`make_vec`] turn a name
 //! into an environment. Boards are drawn as
-//! text and as [`svg`]; [`seeds`] holds the functions that the games' sources name.
+//! text and as [`svg`]; [`mod@reference`] holds the functions that the games' sources name.
 //!
 //! ```
 //! use turnstone_env::{Game, games::Mancala, play_text};

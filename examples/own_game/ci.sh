@@ -28,7 +28,7 @@ expect() {
 }
 
 expect "connect_four" games
-expect "5673234" perft connect_four 8
+expect "5673234" perft connect_four --depth 8
 expect "O" show connect_four --moves "4 4"
 expect "connect_four" bench env connect_four --seconds 0.2
 step "own_game train, one minute"
@@ -37,6 +37,7 @@ test -s "$run/latest.safetensors"
 expect "random" arena connect_four "az:$run,sims=24" random --games 20 --out "$folder/match"
 test -s "$folder/match/report.html"
 expect "critical" grade connect_four --agent "az:$run,sims=24" --sample 50 --phase endgame
+expect "Elo" arena connect_four "az:$run,sims=8" --ladder --games 2
 expect "" report "$run" --no-grade
 test -s "$run/report.html"
 expect "player" play connect_four --p1 random --p2 "az:$run,sims=8"

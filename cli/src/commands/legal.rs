@@ -30,9 +30,9 @@ impl Legal {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
         if self.stdin {
-            self.answer_lines(&*game)?
+            self.answer_lines(&*game)?;
         } else {
-            self.answer_once(&*game)?
+            self.answer_once(&*game)?;
         }
         Ok(ExitCode::SUCCESS)
     }

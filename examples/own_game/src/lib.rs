@@ -9,4 +9,8 @@ pub use heuristic::OpenLines;
 pub use solver::{SolvedValues, Solver};
 
 #[cfg(feature = "program")]
-impl turnstone_agents::Playable for ConnectFour {}
+impl turnstone_agents::Playable for ConnectFour {
+    fn files() -> turnstone_agents::GameFiles {
+        turnstone_agents::GameFiles { ladder: Some(include_str!("../ladder.toml")), ..Default::default() }
+    }
+}

@@ -199,7 +199,7 @@ fn learn(
     stop: &AtomicBool,
 ) -> Result<(u64, f64)> {
     let spec = game.spec();
-    let mut maker = BatchMaker::new(&spec, &config.learn);
+    let mut maker = BatchMaker::new(spec, &config.learn);
     let mut start = Instant::now();
     let mut steps = 0;
     while steps < 2 || (start.elapsed() < time && !stop.load(Ordering::Relaxed)) {

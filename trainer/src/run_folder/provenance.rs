@@ -64,7 +64,7 @@ mod tests {
         };
         assert_eq!(folder.record_provenance(0).expect("written"), None);
         let first = Provenance { iteration: 0, program: program().to_owned(), config: "2082cc5b".to_owned() };
-        assert_eq!(lines(), [first.clone()]);
+        assert_eq!(lines(), std::slice::from_ref(&first));
         assert_eq!(folder.record_provenance(5).expect("unchanged"), None);
         assert_eq!(lines().len(), 1);
         fs::write(folder.config(), "seed = 2\n").expect("writable");

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// A workspace of crates, given as folder, dependencies (`name?` if optional) and the text of each file.
-fn workspace(crates: &[(&str, &[&str], &[(&str, &str)])]) -> Workspace {
+/// A made-up crate: folder, dependencies (`name?` if optional) and the text of each file.
+type MadeUp<'a> = (&'a str, &'a [&'a str], &'a [(&'a str, &'a str)]);
+
+fn workspace(crates: &[MadeUp<'_>]) -> Workspace {
     let crates = crates.iter().map(|(folder, dependencies, files)| Crate {
         folder: (*folder).to_owned(),
         name: format!("turnstone-{folder}"),

@@ -19,7 +19,7 @@ const ENTRIES: usize = 1 << 23;
 impl Solve {
     pub(super) fn mancala(&self, game: &Mancala) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let state: <Mancala as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
+        let state: <Mancala as Game>::State = *self.position.state(&Erased::new(*game))?.of();
         let path = self.out.join(MancalaEndgames::file_name(game));
         let known =
             if self.overwrite || !path.exists() { None } else { usable(MancalaEndgames::open(game, &path), &reporter) };
@@ -85,7 +85,7 @@ impl Solve {
         if !self.position.is_given() {
             return Ok(ExitCode::SUCCESS);
         }
-        let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(game.clone()))?.of();
+        let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(*game))?.of();
         let value = endgames.value(game, &state).context("the position is not three cows against three")?;
         println!("{}: {}", game.position_text(&state), won_by(value.into()));
         if let Some((side, plies)) = endgames.mill(game, &state) {
