@@ -29,8 +29,8 @@ pub enum AgentError {
         /// The difference.
         mismatch: MismatchError,
     },
-    /// The network's outputs for the start of the game are not finite.
-    #[error("{}: the network's outputs for the start of the game are not finite", .0.display())]
+    /// The network's outputs for positions of the game are not finite.
+    #[error("{}: the network's outputs for positions of the game are not finite", .0.display())]
     NotFinite(PathBuf),
     /// No trained agent for this game is shipped with the program.
     #[error(

@@ -67,20 +67,29 @@ impl LoadedNetwork {
         self.info
             .expect(game.name(), game.version(), &checkpoint_params(game), &shape(game.spec()))
             .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
-        if !self.is_finite_at_the_start(game) {
+        if !self.is_finite(game) {
             return Err(AgentError::NotFinite(file(checkpoint)));
         }
         Ok(self)
     }
 
-    /// Whether the outputs for the start of the game are finite. Weights that are finite, but huge, may lead to others.
-    fn is_finite_at_the_start(&self, game: &dyn DynGame) -> bool {
-        let Ok(mut inference) = Inference::new(&self.weights, &self.info.network, &shape(game.spec()), 1) else {
+    /// Whether the outputs along a game are finite. Weights that are finite, but huge, may lead to others.
+    fn is_finite(&self, game: &dyn DynGame) -> bool {
+        const POSITIONS: usize = 16;
+        let Ok(mut inference) = Inference::new(&self.weights, &self.info.network, &shape(game.spec()), POSITIONS)
+        else {
             return false;
         };
-        let mut features = vec![0.0; game.spec().features()];
-        game.observe(&game.start(), &mut features);
-        let outputs = inference.evaluate(1, &features);
+        let (mut state, width) = (game.start(), game.spec().features());
+        let (mut features, mut rows) = (vec![0.0; POSITIONS * width], 0);
+        while rows < POSITIONS {
+            let legal = game.legal_actions(&state);
+            game.observe(&state, &mut features[rows * width..(rows + 1) * width]);
+            rows += 1;
+            let Some(&action) = legal.get(rows % legal.len().max(1)) else { break };
+            game.play(&mut state, action);
+        }
+        let outputs = inference.evaluate(rows, &features[..rows * width]);
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, seal_line, unseal_line};
+use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, remove_unfinished, seal_line, unseal_line};
 
 use super::record::{GameRecord, Header};
 
@@ -51,25 +51,16 @@ impl Journal {
         let path = folder.join(NAME);
         ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
         let lock = FolderLock::take(folder)?;
+        remove_unfinished(folder)?;
         if !path.exists() {
             ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
         let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        let mut lines = text[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
-        let Some(first) = lines.next() else { return Ok((Self::begin(folder, header, lock)?, Vec::new())) };
-        let (first, sealed) = unsealed(first).with_context(|| format!("{}: line 1", path.display()))?;
-        same(header, &first).with_context(|| path.display().to_string())?;
-        let game = |(number, line)| {
-            let read = || -> Result<GameRecord> {
-                let (object, has_checksum) = unsealed(line)?;
-                ensure!(has_checksum || !sealed, "it has no checksum, and line 1 has");
-                Ok(serde_json::from_str(&object)?)
-            };
-            read().with_context(|| format!("{}: line {number}", path.display()))
+        let Some(Read { whole, sealed, games }) = read(&text, header).with_context(|| path.display().to_string())?
+        else {
+            return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         };
-        let games = (2..).zip(lines).map(game).collect::<Result<Vec<GameRecord>>>()?;
         let mut file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
@@ -102,6 +93,43 @@ impl Journal {
         let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
         written.with_context(|| format!("writing {}", self.path.display()))
     }
+}
+
+/// The contents of a journal.
+#[derive(Debug)]
+struct Read {
+    /// Number of bytes of the complete lines.
+    whole: usize,
+    /// Whether the lines have checksums.
+    sealed: bool,
+    games: Vec<GameRecord>,
+}
+
+/// Parses a journal of the tournament with this header; `None` if it has no complete line.
+fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return Ok(None) };
+    let (first, sealed) = unsealed(first).context("line 1")?;
+    same(header, &first)?;
+    let game = |(number, line)| {
+        let read = || -> Result<GameRecord> {
+            let (object, has_checksum) = unsealed(line)?;
+            ensure!(has_checksum || !sealed, "it has no checksum, and line 1 has");
+            Ok(serde_json::from_str(&object)?)
+        };
+        read().with_context(|| format!("line {number}"))
+    };
+    let games = (2..).zip(lines).map(game).collect::<Result<_>>()?;
+    Ok(Some(Read { whole, sealed, games }))
+}
+
+/// The games in the bytes of a journal of the tournament with this header.
+///
+/// # Errors
+/// A line is damaged, or the journal is of another tournament.
+pub fn journal_games(bytes: &[u8], header: &Header) -> Result<Vec<GameRecord>> {
+    Ok(read(bytes, header)?.map(|read| read.games).unwrap_or_default())
 }
 
 /// Whether the folder has no files but the lock and the temporary files of interrupted writes.

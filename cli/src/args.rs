@@ -57,6 +57,12 @@ impl OptionalGameArgs {
     }
 }
 
+/// Parses a number of threads.
+pub(crate) fn thread_count(text: &str) -> Result<usize, String> {
+    const MOST: usize = 256;
+    text.parse().ok().filter(|threads| (1..=MOST).contains(threads)).ok_or_else(|| format!("must be 1 to {MOST}"))
+}
+
 /// Reads what an agent's spec names, and says once on stderr if its file has no checksum.
 pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent> {
     let agent = Agent::load(spec, game)?;

@@ -92,9 +92,54 @@ pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8"))
 }
 
+/// Removes from a folder the temporary files that interrupted writes of this program have left. Another process that
+/// writes in the folder would lose its file, so the caller holds the folder's lock or knows that nothing else writes.
+///
+/// # Errors
+/// The folder cannot be read or a file not be removed; the message names it.
+pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    if !folder.is_dir() {
+        return Ok(()); // it is missing, or reported by its reader
+    }
+    let named = |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    for entry in fs::read_dir(folder).map_err(|error| named(folder, error))? {
+        let path = entry.map_err(|error| named(folder, error))?.path();
+        if is_unfinished(&path) {
+            fs::remove_file(&path).map_err(|error| named(&path, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is a temporary file that an interrupted write of this program has left: `.NAME.PROCESS.NUMBER.tmp` of
+/// [`atomic_write`], or `.PROCESS.tmp` of earlier versions.
+#[must_use]
+pub fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    inner.is_some_and(|inner| {
+        let mut numbers = inner.rsplit('.').take(2);
+        numbers.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_of_our_naming_are_leftovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = [".a.bin.17.0.tmp", ".state.safetensors.99.12.tmp", ".4711.tmp"];
+        let others = [".mine.tmp", ".a.bin.17.x.tmp", "a.17.0.tmp", ".17.0", ".tmp", ".a..0.tmp"];
+        for name in ours.iter().chain(&others) {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        remove_unfinished(folder.path()).unwrap();
+        let left = |name: &&str| folder.path().join(name).exists();
+        assert!(!ours.iter().any(|name| left(&name)) && others.iter().all(|name| left(&name)));
+        remove_unfinished(&folder.path().join("absent")).unwrap();
+    }
 
     #[test]
     fn replaces_whole_files_and_leaves_nothing_behind() {

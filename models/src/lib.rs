@@ -63,7 +63,7 @@ pub use export::{
     Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
     onnx,
 };
-pub use files::{atomic_write, open_bounded, read_bounded, read_text};
+pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
 pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};

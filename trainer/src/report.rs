@@ -8,7 +8,7 @@ mod strength;
 mod overview;
 mod curves;
 
-pub use history::{HistoryError, Iteration, Match, Stages};
+pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

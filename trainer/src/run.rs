@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
-use turnstone_models::{Integrity, LearnError, Learner, StepReport, program};
+use turnstone_models::{Integrity, LearnError, Learner, StepReport};
 
 use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -108,6 +108,14 @@ impl<'a> Run<'a> {
             let path = folder.state();
             reporter.line(&format!("{}: no checksum, since an earlier version wrote it", path.display()));
         }
+        // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.
+        let (due, done) = (steps_due(&config.learn, standing.positions), state.steps);
+        anyhow::ensure!(
+            due <= done.saturating_mul(20).saturating_add(1_000_000),
+            "{}: {done} steps of the learner are too few for {} positions: {due} would be due",
+            folder.state().display(),
+            standing.positions
+        );
         let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
         learner.use_threads(config.learn.threads());
         let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
@@ -158,11 +166,18 @@ impl<'a> Run<'a> {
         Ok(Ending::Finished)
     }
 
-    /// Records program and config in the folder, and reports if the run was last trained by another program.
+    /// Records program and config in the folder, and reports if the run was last trained with others.
     fn record_provenance(&self) -> Result<()> {
-        let last = self.setup.folder.record_provenance(self.standing.iteration)?;
-        if let Some(last) = last.filter(|last| last.program != program()) {
-            self.setup.reporter.line(&format!("the run was last trained by {}; this is {}", last.program, program()));
+        let Setup { folder, reporter, .. } = self.setup;
+        let (last, now, damaged) = folder.record_provenance(self.standing.iteration)?;
+        damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
+        let Some(last) = last else { return Ok(()) };
+        if last.program != now.program {
+            reporter.line(&format!("the run was last trained by {}; this is {}", last.program, now.program));
+        }
+        if last.config != now.config {
+            let config = folder.config();
+            reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 //! progress. See `runs/README.md`.
 
 mod provenance;
+mod standing;
 mod thinning;
 
 pub use provenance::Provenance;
+pub use standing::Standing;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +15,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{CheckpointInfo, Integrity, LearnerState, Weights, atomic_write, read_bounded, seal_line};
+use turnstone_models::{
+    CheckpointInfo, Integrity, LearnerState, Weights, atomic_write, is_unfinished, read_bounded, remove_unfinished,
+    seal_line,
+};
 
 use crate::config::RunConfig;
 use crate::metrics_file::{self, LONGEST_METRICS};
@@ -28,48 +33,6 @@ pub struct RunFolder {
     made: bool,
     /// Present in the process that trains in the folder.
     lock: Option<FolderLock>,
-}
-
-/// State of a run at the end of an iteration, besides the learner's state.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Standing {
-    /// Iterations finished.
-    pub iteration: u64,
-    /// Self-play games so far.
-    pub games: u64,
-    /// Self-play positions so far.
-    pub positions: u64,
-    /// The first iteration whose positions are in the replay window.
-    pub window_from: u64,
-    /// Score of the best checkpoint: on the ladder if the config uses it, else the mean over the opponents.
-    pub best_score: Option<f64>,
-    /// Learner step of the best checkpoint.
-    #[serde(default)]
-    pub best_step: Option<u64>,
-    /// Iterations that were left out of the window because their shards were damaged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<u64>,
-}
-
-impl Standing {
-    /// Bounds what a file may claim, so that no loop over it runs away.
-    fn validate(&self) -> Result<(), String> {
-        const MOST_IN_WINDOW: u64 = 1_000_000;
-        const MOST_PER_ITERATION: u64 = 1_000_000_000;
-        let Self { iteration, games, positions, window_from, .. } = *self;
-        let begun = iteration.saturating_add(1);
-        if window_from > begun || begun - window_from > MOST_IN_WINDOW {
-            return Err(format!("a window from iteration {window_from} to {iteration} cannot be"));
-        }
-        if games.max(positions) > iteration.saturating_mul(MOST_PER_ITERATION) {
-            return Err(format!("{games} games with {positions} positions in {iteration} iterations cannot be"));
-        }
-        if self.best_score.is_some_and(|score| !score.is_finite()) {
-            return Err("the best score is not finite".into());
-        }
-        Ok(())
-    }
 }
 
 /// What [`RunFolder::cut_metrics`] has left in the file.
@@ -136,7 +99,8 @@ impl RunFolder {
     /// # Errors
     /// A folder cannot be read or a file not be removed.
     pub fn remove_unfinished_parts(&self) -> Result<()> {
-        [self.replay(), self.checkpoints(), self.tensorboard()].iter().try_for_each(|part| remove_unfinished(part))
+        let parts = [self.replay(), self.checkpoints(), self.tensorboard()];
+        Ok(parts.iter().try_for_each(|part| remove_unfinished(part))?)
     }
 
     /// Removes a new folder whose run could not start, so that the next try finds its place free. A folder that was
@@ -419,28 +383,4 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }
-}
-
-/// Removes from a folder what interrupted writes have left.
-fn remove_unfinished(folder: &Path) -> Result<()> {
-    if !folder.is_dir() {
-        return Ok(()); // or not a folder: that is for those to report who need it
-    }
-    for entry in entries(folder).with_context(|| folder.display().to_string())? {
-        if is_unfinished(&entry) {
-            fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether this is a temporary file that an interrupted write of this program has left: `.NAME.PROCESS.NUMBER.tmp` of
-/// `atomic_write`, or `.PROCESS.tmp` of earlier versions.
-fn is_unfinished(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
-    inner.is_some_and(|inner| {
-        let numbers = inner.rsplit('.').take(2);
-        numbers.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    })
 }

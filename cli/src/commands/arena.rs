@@ -15,7 +15,7 @@ use turnstone_selfplay::Games;
 
 use self::options::Options;
 use self::plan::Plan;
-use crate::args::{GameArgs, load_agent};
+use crate::args::{GameArgs, load_agent, thread_count};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
@@ -36,7 +36,7 @@ pub(crate) struct Arena {
     #[command(flatten)]
     options: Options,
     /// Number of threads; it does not change the result [default: one per core]
-    #[arg(long)]
+    #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
     /// Rate one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]

@@ -37,6 +37,9 @@ pub(crate) struct Train {
     /// Continue without damaged replay shards; the result differs from that of the uninterrupted run
     #[arg(long, requires = "resume")]
     leave_out_damaged: bool,
+    /// With --resume: let matches start the programs of `engine:` opponents in the run's config
+    #[arg(long)]
+    allow_engines: bool,
     /// Stop at the end of the iteration in which this many minutes have passed; --resume continues
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
@@ -57,6 +60,7 @@ impl Train {
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
         let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
+        self.confirm_engines(&config, resumed, &reporter)?;
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
@@ -89,6 +93,18 @@ impl Train {
                 })
             }
         }
+    }
+
+    /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody
+    /// else's. A new run is of a config that the user has just named, so its programs are only listed.
+    fn confirm_engines(&self, config: &Config, resumed: bool, reporter: &Reporter) -> Result<()> {
+        for engine in config.arena.engines() {
+            if resumed && !self.allow_engines {
+                bail!("arena.opponents: `{engine}` starts a program; --allow-engines lets it, if the run is yours");
+            }
+            reporter.line(&format!("arena.opponents: matches start the program of `{engine}`"));
+        }
+        Ok(())
     }
 
     /// Creates a new run of the config.

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
@@ -53,10 +53,13 @@ pub(super) struct SearchThread {
 
 impl SearchThread {
     /// Starts the thread. Searches print to `output`.
-    pub(super) fn start(game: Arc<dyn DynGame>, player: Box<dyn Player>, seed: u64, output: Output) -> Self {
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
+    pub(super) fn start(game: Arc<dyn DynGame>, player: Box<dyn Player>, seed: u64, output: Output) -> Result<Self> {
         let (jobs, todo) = mpsc::channel();
         let (finished, done) = mpsc::channel();
-        thread::spawn(move || {
+        let run = move || {
             let rng = stream(seed, Purpose::Play, [0, 0]);
             let at = Line::new(game.start());
             let mut searcher = Searcher { game, player, rng, at, seed, output };
@@ -64,11 +67,15 @@ impl SearchThread {
             for job in todo {
                 searcher.work(job, &finished);
             }
-        });
-        Self { jobs, done, running: None }
+        };
+        thread::Builder::new().spawn(run).context("cannot start a thread")?;
+        Ok(Self { jobs, done, running: None })
     }
 
     /// Whether no search is running. Blocks until the end of a search that has been stopped.
+    ///
+    /// No wake-up is lost here: a search says that it is done before it prints its answer, so a program that has read
+    /// the answer finds the thread idle. The tests below check every interleaving.
     ///
     /// # Errors
     /// The thread has panicked.

@@ -148,7 +148,11 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
     Ok(parse(&bytes).map_err(|(line, fault)| HistoryError { path: path.to_owned(), line, fault })?)
 }
 
-fn parse(bytes: &[u8]) -> Result<Vec<Iteration>, (usize, String)> {
+/// Parses the bytes of a run's metrics.
+///
+/// # Errors
+/// The number of the first faulty line, and its fault.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Iteration>, (usize, String)> {
     let mut history: Vec<Iteration> = Vec::new();
     for (number, object) in metrics_file::objects(bytes) {
         let object = object.map_err(|fault| (number, fault))?;
