@@ -186,9 +186,9 @@ impl<'a> Run<'a> {
         let start = Instant::now();
         let Some(games) = self.self_play(iteration)? else { return Ok(None) };
         let self_play = start.elapsed();
-        let work = games.work;
+        let stats = games.stats;
         let ends = games.ends.clone();
-        let searched = games.work.positions;
+        let searched = games.stats.positions;
         self.collect(games)?;
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,
-            timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.cache),
+            timing: Timing::new(self_play, learn, start.elapsed(), searched, &stats.cache),
         };
         self.save(&metrics, steps_before)?;
         self.log(&metrics, &evaluation.matches);
