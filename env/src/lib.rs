@@ -29,6 +29,7 @@ pub mod svg;
 mod game;
 pub mod lines;
 mod mill_board;
+mod mill_drawing;
 mod mill_material;
 mod playout;
 pub mod perft;
