@@ -171,9 +171,10 @@ pub(crate) fn metrics(data: &[u8]) -> bool {
 }
 
 pub(crate) fn example_metrics() -> Vec<Vec<u8>> {
+    let seat = r#"{"wins":1,"draws":0,"losses":0}"#;
     let line = |iteration: u64| {
         format!(
-            r#"{{"iteration":{iteration},"step":12,"self_play":{{"games":24,"positions":300,"mean_plies":12.5,"first_wins":0.5,"draws":0.1,"second_wins":0.4}},"arena":[{{"opponent":"random","by_seat":{{"first":{{"won":1,"drawn":0,"lost":0}},"second":{{"won":1,"drawn":0,"lost":0}}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"timing":{{"self_play_seconds":1.5,"learn_seconds":0.5,"seconds":2.5}}}}"#
+            r#"{{"iteration":{iteration},"step":12,"games":24,"positions":300,"window":300,"game_length":12.5,"outcome_shares":[0.5,0.1,0.4],"losses":{{"total":1.5,"policy":null}},"arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"timing":{{"self_play_seconds":1.5,"learn_seconds":0.5,"seconds":2.5}}}}"#
         )
     };
     let sealed: String = (1..4).map(|iteration| seal_line(&line(iteration)) + "\n").collect();

@@ -186,6 +186,10 @@ fn threads_that_cannot_be_started_are_an_error() {
     let port =
         line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u16>().ok()).find(|&p| p > 1023);
     let port = port.unwrap_or_else(|| panic!("no port in `{line}`"));
+    let status = format!("/proc/{}/status", server.id());
+    while !fs::read_to_string(&status).expect("it runs").contains("Threads:\t3\n") {
+        sleep(Duration::from_millis(10)); // until both listeners have their threads
+    }
     for attempt in 0..3 {
         let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).expect("it still accepts");
         let _ = stream.write_all(b"whosMove");
@@ -235,7 +239,8 @@ fn unfinished_requests_do_not_lock_the_world() {
         .spawn()
         .expect("it runs");
     let mut line = String::new();
-    std::io::BufReader::new(server.stdout.take().expect("piped")).read_line(&mut line).expect("readable");
+    let mut output = std::io::BufReader::new(server.stdout.take().expect("piped"));
+    output.read_line(&mut line).expect("readable");
     let port = line.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u16>().ok()).find(|&n| n > 1023);
     let connect = |request: &[u8]| {
         let mut stream = std::net::TcpStream::connect(("127.0.0.1", port.expect("a port"))).expect("it accepts");
