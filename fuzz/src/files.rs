@@ -65,7 +65,7 @@ pub(crate) fn example_checkpoints() -> Vec<Vec<u8>> {
 fn without_checksum(bytes: &[u8]) -> Vec<u8> {
     let (name, mut bytes) = (b"turnstone.checksum", bytes.to_vec());
     let at = bytes.windows(name.len()).position(|window| window == name).expect("it has a checksum");
-    bytes[at..at + name.len()].copy_from_slice(b"turnstone.checksux");
+    bytes[at..at + name.len()].copy_from_slice(b"turnstone.no_check");
     bytes
 }
 

@@ -231,6 +231,11 @@ fn checksum(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor]) -> Str
     format!("{:08x}", crc.finalize())
 }
 
+/// Whether two keys differ in one byte.
+fn is_nearly(key: &str, expected: &str) -> bool {
+    key.len() == expected.len() && key.bytes().zip(expected.bytes()).filter(|(a, b)| a != b).count() == 1
+}
+
 fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
     let (_, header) = SafeTensors::read_metadata(bytes)?;
     let mut metadata: BTreeMap<String, String> =
@@ -258,6 +263,8 @@ fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
     metadata.insert(FORMAT_KEY.into(), format);
     metadata.insert(KIND_KEY.into(), found);
     let integrity = match metadata.remove(CHECKSUM_KEY) {
+        // One damaged letter of the key must not make the file look like one of an earlier version.
+        None if metadata.keys().any(|key| is_nearly(key, CHECKSUM_KEY)) => return Err(Fault::Checksum),
         None => Integrity::Unverified,
         Some(written) if written == checksum(&metadata, &tensors) => Integrity::Verified,
         Some(_) => return Err(Fault::Checksum),

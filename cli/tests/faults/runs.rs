@@ -168,7 +168,7 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
         // A forged file has no checksum.
         let name = b"turnstone.checksum";
         let at = bytes.windows(name.len()).position(|window| window == name).expect("it has a checksum");
-        bytes[at..at + name.len()].copy_from_slice(b"turnstone.checksux");
+        bytes[at..at + name.len()].copy_from_slice(b"turnstone.no_check");
         let end = bytes.len();
         for (i, number) in bytes[end - 800..].chunks_exact_mut(4).enumerate() {
             number.copy_from_slice(&[3e38f32, -3e38][i % 2].to_le_bytes());
