@@ -171,22 +171,6 @@ impl<'a> Run<'a> {
         Ok(Ending::Finished)
     }
 
-    /// Records program and config in the folder, and reports if the run was last trained with others.
-    fn record_provenance(&self) -> Result<()> {
-        let Setup { folder, reporter, .. } = self.setup;
-        let (last, now, damaged) = folder.record_provenance(self.standing.iteration)?;
-        damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
-        let Some(last) = last else { return Ok(()) };
-        if last.program != now.program {
-            reporter.line(&format!("the run was last trained by {}; this is {}", last.program, now.program));
-        }
-        if last.config != now.config {
-            let config = folder.config();
-            reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
-        }
-        Ok(())
-    }
-
     /// Adds to the error of a failed iteration the state of the run and advice.
     fn ended(&self, error: &anyhow::Error) -> anyhow::Error {
         let (folder, last) = (self.setup.folder, self.standing.iteration);

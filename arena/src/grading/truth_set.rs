@@ -173,7 +173,10 @@ mod tests {
             actions: vec![("B2".into(), -1), ("B4".into(), 1)],
         });
         let text = set.to_text();
-        assert_eq!(TruthSet::parse(&text, &game), Ok(set));
+        assert_eq!(TruthSet::parse(&text, &game).as_ref(), Ok(&set));
+        // Without its checksum, so that other faults show.
+        let positions = text.split_once('\n').expect("a header").1;
+        let text = serde_json::to_string(&set.header).expect("plain fields") + "\n" + positions;
         let fault = |text: &str| TruthSet::parse(text, &game).expect_err("a fault");
         assert!(fault("").contains("no header"));
         assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not of this game"));

@@ -54,11 +54,11 @@ impl Export {
         } else {
             LoadedNetwork::read(&self.checkpoint)?
         };
-        note_unverified(&self.checkpoint, &network);
         let found = &network.info.game;
         if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
             bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
         }
+        note_unverified(&self.checkpoint, &network);
         let game = games.make(found, &game_params(&network.info)).with_context(named)?;
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
         let network = network.checked(&self.checkpoint, &*game)?;

@@ -20,6 +20,8 @@ use turnstone_search::Evaluation;
 const MAGIC: &[u8; 8] = b"TURNSHRD";
 const FORMAT: u32 = 1;
 const PREFIX: usize = 16;
+/// Tolerance of the sum of a policy, half of a learner's.
+const SUM_TOLERANCE: f64 = 5e-4;
 /// Maximum length of a file to read, far above that of any iteration.
 const LONGEST: u64 = 1 << 33;
 
@@ -272,10 +274,17 @@ impl Shard {
         if !self.policy.iter().all(share) {
             return Err("it has a share of the policy that is not from 0 to 1".into());
         }
+        let mut last = vec![usize::MAX; actions]; // the last position with each index
         for i in 0..self.len() {
-            let sum: f32 = self.position(i).policy.iter().sum();
-            if (sum - 1.0).abs() > 0.01 {
+            let position = self.position(i);
+            let sum: f64 = position.policy.iter().copied().map(f64::from).sum();
+            if (sum - 1.0).abs() > SUM_TOLERANCE {
                 return Err(format!("the policy of position {i} adds up to {sum}, not 1"));
+            }
+            for &index in position.policy_indices {
+                if std::mem::replace(&mut last[usize::from(index)], i) == i {
+                    return Err(format!("the policy of position {i} has index {index} twice"));
+                }
             }
         }
         if !self.features.iter().all(|feature| feature.is_finite()) {

@@ -1,4 +1,4 @@
-//! The checkpoints of a resumed run.
+//! What a resumed run restores and reports: its checkpoints, and what has changed since it was last trained.
 
 use std::path::Path;
 
@@ -28,6 +28,22 @@ impl Run<'_> {
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
         self.restore_best()
+    }
+
+    /// Records program and config in the folder, and reports if the run was last trained with others.
+    pub(super) fn record_provenance(&self) -> Result<()> {
+        let Setup { folder, reporter, .. } = self.setup;
+        let (last, now, damaged) = folder.record_provenance(self.standing.iteration)?;
+        damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
+        let Some(last) = last else { return Ok(()) };
+        if last.program != now.program {
+            reporter.line(&format!("the run was last trained by {}; this is {}", last.program, now.program));
+        }
+        if last.config != now.config {
+            let config = folder.config();
+            reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
+        }
+        Ok(())
     }
 
     fn note_unverified(&self, path: &Path, network: Option<&LoadedNetwork>) {

@@ -59,6 +59,9 @@ fn forged_shards_are_refused() {
     }
     assert!(fault(&|shard| shard.policy[0] = 0.5).contains("adds up to"));
     assert!(fault(&|shard| shard.policy_ends[0] = 0).contains("adds up to"));
+    assert!(fault(&|shard| shard.policy[0] = 0.994).contains("adds up to"));
+    let twice = |shard: &mut Shard| shard.policy_indices[2] = shard.policy_indices[1];
+    assert!(fault(&twice).contains("position 1 has index 0 twice"), "{}", fault(&twice));
     for feature in [f32::NAN, f32::NEG_INFINITY] {
         assert!(fault(&|shard| shard.features[5] = feature).contains("feature"), "{feature}");
     }
