@@ -149,6 +149,22 @@ impl Config {
         game_of_table(&self.game, games)
     }
 
+    /// CRC-32, as eight hexadecimal digits, of the settings that decide which weights come out: threads, batches, caches,
+    /// matches and what is kept on disk have no part in it.
+    #[must_use]
+    pub fn result_checksum(&self) -> String {
+        let defaults = SelfPlayConfig::default();
+        let self_play = SelfPlayConfig {
+            threads: defaults.threads,
+            concurrent_games: defaults.concurrent_games,
+            cached_positions: defaults.cached_positions,
+            ..self.self_play.clone()
+        };
+        let learn = LearnConfig { threads: LearnConfig::default().threads, ..self.learn.clone() };
+        let decisive = (self.seed, &self.game, &self.net, &self.search, self_play, learn, self.run.iterations);
+        format!("{:08x}", crc32fast::hash(&serde_json::to_vec(&decisive).expect("numbers, texts and tables")))
+    }
+
     /// Checks the range of every value, and that network and learner fit the game.
     ///
     /// # Errors
@@ -250,6 +266,27 @@ mod tests {
         assert_eq!(config.learn, LearnConfig::default());
         let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
         assert_eq!(again, config);
+    }
+
+    #[test]
+    fn the_checksum_is_of_what_decides_the_weights() {
+        let checksum = |text: &str| {
+            let config = parse(&format!("{text}\n[game]\nname = \"mancala\"")).expect("valid");
+            config.result_checksum()
+        };
+        let plain = checksum("");
+        for change in ["self_play.threads = 3", "self_play.concurrent_games = 7", "self_play.cached_positions = 0"] {
+            assert_eq!(checksum(change), plain, "{change}");
+        }
+        for change in ["learn.threads = 2", "arena.games = 8", "run.checkpoint_steps = 7"] {
+            assert_eq!(checksum(change), plain, "{change}");
+        }
+        for change in ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3"] {
+            assert_ne!(checksum(change), plain, "{change}");
+        }
+        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9"] {
+            assert_ne!(checksum(change), plain, "{change}");
+        }
     }
 
     #[test]

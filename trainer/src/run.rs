@@ -62,8 +62,6 @@ pub struct Run<'a> {
     events: EventLog,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
-    /// Checksum of the config, for the checkpoints' metadata.
-    config_checksum: String,
 }
 
 impl<'a> Run<'a> {
@@ -82,9 +80,7 @@ impl<'a> Run<'a> {
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        let config_checksum = folder.config_checksum()?;
-        let (spec, window) = (spec.clone(), Window::default());
-        Ok(Self { setup, spec, learner, window, standing, events, truth, config_checksum })
+        Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -140,9 +136,8 @@ impl<'a> Run<'a> {
             reporter.warning(&format!("{}: {missing} lines are missing", folder.metrics().display()));
         }
         let events = EventLog::open(&folder.tensorboard());
-        let (truth, config_checksum) = (truth(game, config)?, folder.config_checksum()?);
-        let spec = spec.clone();
-        let mut run = Self { setup, spec, learner, window, standing, events, truth, config_checksum };
+        let truth = truth(game, config)?;
+        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -326,11 +321,12 @@ impl<'a> Run<'a> {
         self.events.flush();
     }
 
-    /// Metadata of a checkpoint of this run after `step` training steps; `config` is the checksum of its config.
+    /// Metadata of a checkpoint of this run after `step` training steps; its entry `config` is
+    /// [`Config::result_checksum`](crate::config::Config::result_checksum).
     fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
         let Setup { game, config, .. } = self.setup;
         let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-        info.extra.insert("config".to_owned(), self.config_checksum.clone());
+        info.extra.insert("config".to_owned(), config.result_checksum());
         info
     }
 

@@ -27,16 +27,6 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
-    /// CRC-32 of the run's `config.toml`, as eight hexadecimal digits.
-    ///
-    /// # Errors
-    /// The config cannot be read.
-    pub fn config_checksum(&self) -> Result<String> {
-        let config = self.config();
-        let text = fs::read(&config).with_context(|| config.display().to_string())?;
-        Ok(format!("{:08x}", crc32fast::hash(&text)))
-    }
-
     /// Adds a line if the program or the config differs from the last one's. Returns the last one and the line in force
     /// now, and a message for each damaged line.
     ///
@@ -46,7 +36,9 @@ impl RunFolder {
         let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
-        let now = Provenance { iteration, program: program().to_owned(), config: self.config_checksum()? };
+        let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
+        let config = format!("{:08x}", crc32fast::hash(&config));
+        let now = Provenance { iteration, program: program().to_owned(), config };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
         for (number, line) in (1..).zip(lines) {
