@@ -23,7 +23,8 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
-/// then truncate no game.
+/// then truncate no game; centres inside the drawing and names for all points, and clicks that tell the legal actions
+/// apart.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -86,6 +87,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
         }
         self.check_lines();
+        self.check_drawing();
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
         assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
@@ -104,6 +106,22 @@ impl<'a, G: Game> Suite<'a, G> {
         let params = self.game.params();
         let again = G::with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
+    }
+
+    fn check_drawing(&self) {
+        let (centres, names) = (self.game.point_centres(), self.game.point_names());
+        assert_eq!([centres.len(), names.len()], [self.spec.points; 2], "every point has a centre and a name");
+        let drawing = self.game.draw_svg(&self.game.start(), None);
+        let size = ["width", "height"].map(|attribute| {
+            let text = drawing.split(&format!(" {attribute}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+            text.and_then(|text| text.parse::<f32>().ok()).expect("a drawing has a size")
+        });
+        let inside = |centre: &[f32; 2]| (0..2).all(|axis| 0.0 < centre[axis] && centre[axis] < size[axis]);
+        assert!(centres.iter().all(inside), "the centres lie in the drawing");
+        let distance = |a: &[f32; 2], b: &[f32; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+        let pairs = centres.iter().enumerate().flat_map(|(i, a)| centres[..i].iter().map(move |b| distance(a, b)));
+        assert!(pairs.fold(f32::INFINITY, f32::min) > 20.0, "points can be clicked one by one");
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "names of points differ");
     }
 
     fn check_lines(&self) {
@@ -162,6 +180,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert!(scaled || outcome.margin == 0, "a game with margins says what a clear one is, at `{text}`");
         }
         self.check_features(state, &text);
+        self.check_clicks(state, &text);
         let other = Action(rng.random_range(0..self.spec.actions as u16));
         if !self.legal.contains(other) {
             let mut after = *state;
@@ -182,6 +201,20 @@ impl<'a, G: Game> Suite<'a, G> {
             let before = self.seen.entry(key).or_insert_with(|| legal.clone());
             assert_eq!(*before, legal, "equal features mean equal legal actions, at `{text}`");
         }
+    }
+
+    /// Clicks are points of the board. No legal action's clicks begin with those of another, so that an action can be
+    /// played as soon as its last point is clicked.
+    fn check_clicks(&self, state: &G::State, text: &str) {
+        assert_eq!(self.game.point_contents(state).len(), self.spec.points, "contents for every point at `{text}`");
+        let points = |clicks: &[usize]| clicks.iter().all(|&point| point < self.spec.points);
+        let mut clicks: Vec<Vec<usize>> = self.legal.iter().map(|&action| self.game.clicks(state, action)).collect();
+        clicks.retain(|clicks| !clicks.is_empty());
+        assert!(clicks.iter().all(|clicks| points(clicks)), "clicks are points at `{text}`");
+        clicks.sort();
+        assert!(clicks.windows(2).all(|pair| !pair[1].starts_with(&pair[0])), "clicks are unambiguous at `{text}`");
+        let lines = self.game.formed_lines(state);
+        assert!(lines.iter().all(|line| points(line)), "formed lines consist of points at `{text}`");
     }
 
     fn check_symmetry(&self, state: &G::State, action: Action, rng: &mut Xoshiro256PlusPlus) {

@@ -90,6 +90,27 @@ pub trait DynGame: Debug + Send + Sync {
     /// The board drawn as an SVG document, with the cells that `last` concerned marked.
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String;
 
+    /// The players' names, that of the first side first.
+    fn side_names(&self) -> [&'static str; 2];
+
+    /// The side whose stones are dark in the drawing.
+    fn dark_side(&self) -> Side;
+
+    /// The centre of each point in the drawing, in its user units.
+    fn point_centres(&self) -> Vec<[f32; 2]>;
+
+    /// The name of each point as people say it.
+    fn point_names(&self) -> Vec<String>;
+
+    /// What is on each point in a few words.
+    fn point_contents(&self, state: &AnyState) -> Vec<String>;
+
+    /// The points to click, in order, to play a legal action; empty if it is not played on the board.
+    fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize>;
+
+    /// Lines of pieces to emphasise on the board.
+    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>>;
+
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
 
@@ -229,6 +250,34 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String {
         self.game.draw_svg(state.of(), last)
+    }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        self.game.side_names()
+    }
+
+    fn dark_side(&self) -> Side {
+        self.game.dark_side()
+    }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        self.game.point_centres()
+    }
+
+    fn point_names(&self) -> Vec<String> {
+        self.game.point_names()
+    }
+
+    fn point_contents(&self, state: &AnyState) -> Vec<String> {
+        self.game.point_contents(state.of())
+    }
+
+    fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize> {
+        self.game.clicks(state.of(), action)
+    }
+
+    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>> {
+        self.game.formed_lines(state.of())
     }
 
     fn perft(&self, state: &AnyState, depth: u32) -> u64 {

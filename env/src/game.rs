@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::action::{Action, ActionList};
+use crate::cell_board;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::params::Params;
@@ -189,12 +190,102 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The board drawn as text, several lines, for a person to read.
     fn draw(&self, state: &Self::State) -> String;
 
-    /// The board drawn as an SVG document, with the cells that `last` concerned marked; by default [`Game::draw`] in a
-    /// frame.
+    /// The board drawn as an SVG document, with the cells that `last` concerned marked. By default the lattice's cells
+    /// with the stones on them, if the first two planes of points are `own ...` and `opponent's ...`, else
+    /// [`Game::draw`] in a frame.
     fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
         let _ = last;
-        svg::text_board(Self::NAME, &self.draw(state))
+        let Some(stones) = stones(self, state) else { return svg::text_board(Self::NAME, &self.draw(state)) };
+        let spec = self.spec();
+        let title = format!("{}: {}", Self::NAME, self.position_text(state));
+        let caption = svg::status(self.outcome(state), self.mover(state), self.side_names());
+        cell_board::draw(&title, spec.lattice, &spec.cells, &stones, &caption)
     }
+
+    /// The players' names, that of the first side first.
+    fn side_names(&self) -> [&'static str; 2] {
+        ["player 1", "player 2"]
+    }
+
+    /// The side whose stones are dark in the drawing.
+    fn dark_side(&self) -> Side {
+        Side::First
+    }
+
+    /// The centre of each point in the drawing of [`Game::draw_svg`], in its user units: where a board on a screen is
+    /// clicked. By default those of the default drawing.
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        let spec = self.spec();
+        cell_board::centres(spec.lattice[1], &spec.cells)
+    }
+
+    /// The name of each point as people say it; by default its row, counted from the top, and its column.
+    fn point_names(&self) -> Vec<String> {
+        let spec = self.spec();
+        let place = |cell: u16| (usize::from(cell) / spec.lattice[1] + 1, usize::from(cell) % spec.lattice[1] + 1);
+        spec.cells.iter().map(|&cell| place(cell)).map(|(row, column)| format!("row {row}, column {column}")).collect()
+    }
+
+    /// What is on each point in a few words, for screen readers. By default whose piece it is, where the first two
+    /// planes of points are `own ...` and `opponent's ...`, else nothing.
+    fn point_contents(&self, state: &Self::State) -> Vec<String> {
+        let names = self.side_names();
+        let words = |stone: Option<Side>| stone.map_or("empty", |side| names[side.index()]).to_owned();
+        match stones(self, state) {
+            Some(stones) => stones.into_iter().map(words).collect(),
+            None => vec![String::new(); self.spec().points],
+        }
+    }
+
+    /// The points to click, in order, to play a legal action: one for a placement or a removal, two for a move. Among
+    /// the legal actions of a state no two lists are equal and none begins with another. Empty for an action that is
+    /// not played on the board; it is chosen by its text.
+    ///
+    /// The default follows the blocks of actions: one click in a block with as many actions as points, two in a block
+    /// with an action for every ordered pair of points, or of different points.
+    fn clicks(&self, state: &Self::State, action: Action) -> Vec<usize> {
+        let _ = state;
+        let spec = self.spec();
+        let (points, mut index) = (spec.points, action.index());
+        for (_, length) in spec.blocks {
+            if index >= length {
+                index -= length;
+            } else if length == points {
+                return vec![index];
+            } else if length == points * points {
+                return vec![index / points, index % points];
+            } else if length == points * (points - 1) {
+                let (from, rest) = (index / (points - 1), index % (points - 1));
+                return vec![from, rest + usize::from(rest >= from)];
+            } else {
+                break;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Lines of pieces to emphasise on the board: the closed mills, four in a row.
+    fn formed_lines(&self, _state: &Self::State) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
+}
+
+/// Whose piece is on each point, read from the first two planes of points if they are `own ...` and `opponent's ...`.
+fn stones<G: Game>(game: &G, state: &G::State) -> Option<Vec<Option<Side>>> {
+    let spec = game.spec();
+    let [own, opponents, ..] = &spec.point_planes[..] else { return None };
+    if !own.starts_with("own ") || !opponents.starts_with("opponent's ") {
+        return None;
+    }
+    let mut features = vec![0.0; spec.features()];
+    game.observe(state, &mut features);
+    let mover = game.mover(state);
+    let stone = |point: usize| match [features[point], features[spec.points + point]] {
+        [1.0, _] => Some(mover),
+        [_, 1.0] => Some(mover.other()),
+        _ => None,
+    };
+    Some((0..spec.points).map(stone).collect())
 }
 
 /// The same game without limits on its plies ([`Game::PLY_LIMITS`]).

@@ -282,6 +282,33 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
         Ok(pieces)
     }
 
+    /// The points in the drawing, in units of the lattice.
+    fn places(&self) -> [[f32; 2]; POINTS] {
+        let lattice = |name: &str| {
+            let (column, row) = (name.as_bytes()[0] - b'a', name.as_bytes()[1] - b'0');
+            [f32::from(column), f32::from(row)]
+        };
+        // Rows count from the bottom, drawings from the top.
+        let top = self.names.iter().map(|name| lattice(name)[1]).fold(0.0, f32::max);
+        self.names.map(|name| [lattice(name)[0], top - lattice(name)[1]])
+    }
+
+    /// The centres of the points in the drawing.
+    pub(crate) fn point_centres(&self) -> Vec<[f32; 2]> {
+        PointBoard::centres(&self.places())
+    }
+
+    /// The names of the points.
+    pub(crate) fn point_names(&self) -> Vec<String> {
+        self.names.map(str::to_owned).to_vec()
+    }
+
+    /// The closed mills of both sides.
+    pub(crate) fn closed_mills(&self, pieces: [u32; 2]) -> Vec<Vec<usize>> {
+        let closed = |mill: &&u32| pieces.iter().any(|set| set & **mill == **mill);
+        self.mills.iter().filter(closed).map(|&mill| points(mill).map(usize::from).collect()).collect()
+    }
+
     /// The board as SVG: `dark` is the side whose pieces are the dark ones, `last` the action to be marked.
     pub(crate) fn draw_svg(
         &self,
@@ -291,13 +318,7 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
         last: Option<Action>,
         caption: &str,
     ) -> String {
-        let lattice = |name: &str| {
-            let (column, row) = (name.as_bytes()[0] - b'a', name.as_bytes()[1] - b'0');
-            [f32::from(column), f32::from(row)]
-        };
-        // Rows count from the bottom, drawings from the top.
-        let top = self.names.iter().map(|name| lattice(name)[1]).fold(0.0, f32::max);
-        let positions = self.names.map(|name| [lattice(name)[0], top - lattice(name)[1]]);
+        let positions = self.places();
         let edges: Vec<[u8; 2]> = (0..POINTS as u8)
             .flat_map(|p| points(self.near[usize::from(p)]).filter(move |&q| p < q).map(move |q| [p, q]))
             .collect();

@@ -166,11 +166,17 @@ pub struct PointBoard<'a> {
 }
 
 impl PointBoard<'_> {
+    /// The centres of points in the drawing, from their places in lattice units.
+    #[must_use]
+    pub fn centres(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
+        points.iter().map(|point| point.map(|coordinate| MARGIN + coordinate * UNIT)).collect()
+    }
+
     /// The board as an SVG document.
     #[must_use]
     pub fn draw(&self) -> String {
         let extent = |axis: usize| self.points.iter().map(|point| point[axis]).fold(0.0, f32::max) * UNIT;
-        let at = |point: [f32; 2]| point.map(|coordinate| MARGIN + coordinate * UNIT);
+        let at = |point: [f32; 2]| Self::centres(&[point])[0];
         let (width, height) = (extent(0) + 2.0 * MARGIN, extent(1) + 2.0 * MARGIN);
         let foot = if self.caption.is_empty() { 0.0 } else { 24.0 };
         let mut sheet = Sheet::new(self.title, width, height + foot);

@@ -181,6 +181,25 @@ impl Game for Konane {
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["dark (X)", "light (O)"]
+    }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        svg::centres(self)
+    }
+
+    fn point_names(&self) -> Vec<String> {
+        self.points().map(|(row, column)| format!("{},{}", self.size - row, column + 1)).collect()
+    }
+
+    /// A jump is its first and its last cell: it leads along one line.
+    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+        let cells = self.cells(action);
+        let ends = if cells.len() == 1 { &cells[..] } else { &[cells[0], cells[cells.len() - 1]] };
+        ends.iter().map(|(row, column)| (self.size - row) * self.size + column - 1).collect()
+    }
 }
 
 /// The lowest bits of a row, one to a feature.

@@ -270,6 +270,26 @@ impl Game for Mancala {
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["player 1 (B, below)", "player 2 (A, above)"]
+    }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        svg::centres(self)
+    }
+
+    /// The pits in the order of the actions.
+    fn point_names(&self) -> Vec<String> {
+        (0..2 * u16::from(self.pits)).map(|pit| self.action_text(Action(pit))).collect()
+    }
+
+    fn point_contents(&self, state: &State) -> Vec<String> {
+        let mut rows = Side::BOTH.map(|side| self.row(state, side).to_vec());
+        rows[1].reverse(); // labels run against the sowing there
+        let words = |stones: &u8| if *stones == 1 { "1 stone".to_owned() } else { format!("{stones} stones") };
+        rows.concat().iter().map(words).collect()
+    }
 }
 
 /// Writes the planes of points from the stones in each of them.

@@ -254,7 +254,23 @@ impl Game for Morabaraba {
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         let title = format!("Morabaraba: {}", self.position_text(state));
-        let caption = svg::status(self.outcome(state), state.mover, ["Dark", "White"]);
+        let caption = svg::status(self.outcome(state), state.mover, self.side_names());
         BOARD.draw_svg(&title, state.cows, Side::First, last, &caption)
+    }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["Dark", "White"]
+    }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        BOARD.point_centres()
+    }
+
+    fn point_names(&self) -> Vec<String> {
+        BOARD.point_names()
+    }
+
+    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
+        BOARD.closed_mills(state.cows)
     }
 }

@@ -238,8 +238,28 @@ impl Game for Morris {
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         let title = format!("Morris: {}", self.position_text(state));
-        let caption = svg::status(self.outcome(state), state.mover, ["White", "Black"]);
+        let caption = svg::status(self.outcome(state), state.mover, self.side_names());
         BOARD.draw_svg(&title, state.pieces, Side::Second, last, &caption)
+    }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["White", "Black"]
+    }
+
+    fn dark_side(&self) -> Side {
+        Side::Second
+    }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        BOARD.point_centres()
+    }
+
+    fn point_names(&self) -> Vec<String> {
+        BOARD.point_names()
+    }
+
+    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
+        BOARD.closed_mills(state.pieces)
     }
 }
 

@@ -190,4 +190,17 @@ impl Game for MuTorere {
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
     }
+
+    fn point_centres(&self) -> Vec<[f32; 2]> {
+        svg::centres()
+    }
+
+    fn point_names(&self) -> Vec<String> {
+        (0..SQUARES).map(|square| square.to_string()).collect()
+    }
+
+    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+        let (start, end) = MOVES[action.index()];
+        vec![start.into(), end.into()]
+    }
 }

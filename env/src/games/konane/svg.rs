@@ -6,11 +6,20 @@ use crate::action::Action;
 use crate::game::Game;
 use crate::svg::{self, MARGIN, Sheet, UNIT, status};
 
+/// The centre of a cell, by its row from the top and its column.
+fn centre((row, column): (usize, usize)) -> [f32; 2] {
+    [column, row].map(|n| MARGIN + UNIT * (n as f32 + 0.5))
+}
+
+/// The centres of all cells in the drawing.
+pub(super) fn centres(game: &Konane) -> Vec<[f32; 2]> {
+    game.points().map(centre).collect()
+}
+
 pub(super) fn draw(game: &Konane, state: &State, last: Option<Action>) -> String {
     let edge = UNIT * game.size as f32;
     let mut sheet =
         Sheet::new(&format!("Konane: {}", game.position_text(state)), edge + 2.0 * MARGIN, edge + 2.0 * MARGIN + 10.0);
-    let centre = |(row, column): (usize, usize)| [column, row].map(|n| MARGIN + UNIT * (n as f32 + 0.5));
     for (row, column) in game.points() {
         let corner = centre((row, column)).map(|middle| middle - UNIT / 2.0);
         let fill = [svg::colour::HOLLOW, svg::colour::BOARD][colour(row, column).index()];
@@ -32,6 +41,6 @@ pub(super) fn draw(game: &Konane, state: &State, last: Option<Action>) -> String
         }
         sheet.text([middle, MARGIN / 2.0], 14.0, n + 1);
     }
-    sheet.caption(status(game.outcome(state), state.mover, ["dark (X)", "light (O)"]));
+    sheet.caption(status(game.outcome(state), state.mover, game.side_names()));
     sheet.finish()
 }

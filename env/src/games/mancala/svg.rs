@@ -13,16 +13,34 @@ const STORE_RADIUS: f32 = 32.0;
 const STONE_RADIUS: f32 = 5.0;
 const HEIGHT: f32 = 276.0;
 
+/// The middle of a column, counted from that of player 2's store.
+fn column(n: usize) -> f32 {
+    20.0 + PIT * (n as f32 + 0.5)
+}
+
+/// The height of the middle of a player's pits.
+fn row_height(side: Side) -> f32 {
+    match side {
+        Side::First => 170.0,
+        Side::Second => 86.0,
+    }
+}
+
+/// The centres of the pits in the drawing, in the order of the actions.
+pub(super) fn centres(game: &Mancala) -> Vec<[f32; 2]> {
+    Side::BOTH.iter().flat_map(|&side| (0..game.pits()).map(move |pit| [column(pit + 1), row_height(side)])).collect()
+}
+
 pub(super) fn draw(game: &Mancala, state: &State, last: Option<Action>) -> String {
     let pits = game.pits();
     let width = PIT * (pits as f32 + 2.0) + 40.0;
     let mut sheet = Sheet::new(&format!("Mancala: {}", game.position_text(state)), width, HEIGHT);
     sheet.rectangle([12.0, 36.0], [width - 24.0, HEIGHT - 92.0], 40.0, colour::BOARD);
-    let column = |n: usize| 20.0 + PIT * (n as f32 + 0.5);
     for side in Side::BOTH {
-        let (y, label_y, row, store) = match side {
-            Side::First => (170.0, 232.0, 'B', pits + 1),
-            Side::Second => (86.0, 22.0, 'A', 0),
+        let y = row_height(side);
+        let (label_y, row, store) = match side {
+            Side::First => (232.0, 'B', pits + 1),
+            Side::Second => (22.0, 'A', 0),
         };
         for pit in 0..pits {
             // The action of a pit is its place in label order, its stones lie in sowing order.
@@ -41,8 +59,7 @@ pub(super) fn draw(game: &Mancala, state: &State, last: Option<Action>) -> Strin
         sheet.text([x, label_y], 13.0, format_args!("{}: {stones}", store + 1));
     }
     let margin = format!("{} : {}", game.store(state, Side::First), game.store(state, Side::Second));
-    let players = ["player 1 (B, below)", "player 2 (A, above)"];
-    sheet.caption(format_args!("{}, stores {margin}", status(game.outcome(state), state.mover, players)));
+    sheet.caption(format_args!("{}, stores {margin}", status(game.outcome(state), state.mover, game.side_names())));
     sheet.finish()
 }
 

@@ -9,12 +9,23 @@ use crate::svg::{PointBoard, status};
 
 const RADIUS: f32 = 2.2;
 
-pub(super) fn draw(game: &MuTorere, state: &State, last: Option<Action>) -> String {
+/// The squares' places on ring and hub, in lattice units.
+fn places() -> [[f32; 2]; SQUARES as usize] {
     let mut points = [[RADIUS; 2]; SQUARES as usize];
     for (eighth, &square) in (0u8..).zip(&RING) {
         let angle = (f32::from(eighth) - 1.0) * std::f32::consts::FRAC_PI_4;
         points[usize::from(square)] = [RADIUS + RADIUS * angle.sin(), RADIUS - RADIUS * angle.cos()];
     }
+    points
+}
+
+/// The squares' centres in the drawing.
+pub(super) fn centres() -> Vec<[f32; 2]> {
+    PointBoard::centres(&places())
+}
+
+pub(super) fn draw(game: &MuTorere, state: &State, last: Option<Action>) -> String {
+    let points = places();
     let spokes = RING.map(|square| [square, HUB]);
     let numbers: Vec<String> = (0..SQUARES).map(|square| square.to_string()).collect();
     let stones: Vec<Option<Side>> = (0..SQUARES).map(|square| Side::from_number(owner(state, square))).collect();
