@@ -42,6 +42,7 @@ mod external;
 mod analyser;
 mod tablebase;
 mod agent;
+mod explorer;
 mod playable;
 
 pub use agent::Agent;
@@ -49,6 +50,7 @@ pub use analyser::{AnalysedAction, Analyser, Analysis};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
+pub use explorer::Explorer;
 pub use evaluator::{NetworkEvaluator, shape};
 pub use exact_spec::{ExactSpec, Rate};
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_info, checkpoint_params, game_params};

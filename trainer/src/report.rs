@@ -7,8 +7,12 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
+mod comparison;
+mod live;
 
+pub use comparison::comparison;
 pub use history::{HistoryError, Iteration, Match, Stages};
+pub use live::LiveRun;
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
