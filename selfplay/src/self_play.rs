@@ -31,8 +31,8 @@ pub struct SelfPlayGames {
     pub shard: Shard,
     /// Final outcome and number of plies of each game.
     pub ends: Vec<(Outcome, u16)>,
-    /// Amount of work and time of the iteration.
-    pub work: SelfPlayStats,
+    /// Counters and times of the iteration.
+    pub stats: SelfPlayStats,
 }
 
 /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
@@ -65,8 +65,8 @@ pub(crate) fn play<G: Game>(
         return Ok(None);
     }
     let shard = Shard::new(task.iteration, game.spec().features());
-    let mut games = SelfPlayGames { shard, ends: Vec::new(), work: SelfPlayStats::default() };
-    parts.iter().flatten().for_each(|part| games.work.add(&part.work));
+    let mut games = SelfPlayGames { shard, ends: Vec::new(), stats: SelfPlayStats::default() };
+    parts.iter().flatten().for_each(|part| games.stats.add(&part.stats));
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
     finished.sort_by_key(|game| game.number);
     for game in finished {
@@ -86,7 +86,7 @@ struct FinishedGame {
 /// Result of one worker.
 struct Part {
     games: Vec<FinishedGame>,
-    work: SelfPlayStats,
+    stats: SelfPlayStats,
 }
 
 /// A game in progress.
@@ -118,7 +118,7 @@ struct Worker<'a, G: Game, N> {
     seats: Vec<Seat<G>>,
     requests: Requests<G::State>,
     finished: Vec<FinishedGame>,
-    work: SelfPlayStats,
+    stats: SelfPlayStats,
     features: Vec<f32>,
     policy: Vec<f32>,
 }
@@ -135,7 +135,7 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             seats: Vec::new(),
             requests: Requests::new(task.self_play.cached_positions),
             finished: Vec::new(),
-            work: SelfPlayStats::default(),
+            stats: SelfPlayStats::default(),
             features: vec![0.0; spec.features()],
             policy: Vec::new(),
             spec,
@@ -154,12 +154,12 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
             }
             self.gather(progress);
             if self.requests.is_empty() {
-                let work = SelfPlayStats { cache: self.requests.cache(), time: start.elapsed(), ..self.work };
-                return Some(Part { games: self.finished, work });
+                let stats = SelfPlayStats { cache: self.requests.cache(), time: start.elapsed(), ..self.stats };
+                return Some(Part { games: self.finished, stats });
             }
             let evaluating = Instant::now();
             self.requests.evaluate(self.game, evaluator);
-            self.work.inference += evaluating.elapsed();
+            self.stats.inference += evaluating.elapsed();
             for seat in &mut self.seats {
                 let (priors, estimate) = self.requests.answer(seat.row);
                 seat.search.apply(priors, estimate);
@@ -206,10 +206,10 @@ impl<'a, G: Game, N: Iterator<Item = usize>> Worker<'a, G, N> {
     /// temperature.
     fn record_and_move(&mut self, i: usize) {
         let (game, seat) = (self.game, &mut self.seats[i]);
-        self.work.positions += 1;
-        self.work.simulations += u64::from(seat.simulations - seat.search.simulations_left());
+        self.stats.positions += 1;
+        self.stats.simulations += u64::from(seat.simulations - seat.search.simulations_left());
         let size = seat.search.size();
-        self.work.tree = [self.work.tree[0] + size.nodes, self.work.tree[1] + size.bytes];
+        self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
         if seat.full {
             let mover = game.mover(seat.search.state());
             game.observe(seat.search.state(), &mut self.features);
