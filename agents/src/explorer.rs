@@ -65,8 +65,7 @@ fn with_network<G: Game>(
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
     let config = &network.info.network;
-    let evaluator =
-        NetworkEvaluator::with_instructions(game.spec(), config, &network.weights, 1, instructions)?;
+    let evaluator = NetworkEvaluator::with_instructions(game.spec(), config, &network.weights, 1, instructions)?;
     Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
 }
 

@@ -49,10 +49,21 @@ mod tests {
     #[test]
     fn foreign_names_are_refused() {
         let hosts = Hosts::new(["Board.example".to_owned()]);
-        for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "LOCALHOST", "[::1]:80", "[::1]", "board.example:80"] {
+        for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "LOCALHOST", "[::1]:80", "[::1]", "board.example:80"]
+        {
             assert!(hosts.allow(host), "{host}");
         }
-        for host in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:x", "[::1", "[evil]", "::1", "a@localhost"] {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "localhost:x",
+            "[::1",
+            "[evil]",
+            "::1",
+            "a@localhost",
+        ] {
             assert!(!hosts.allow(host), "{host}");
         }
     }

@@ -9,7 +9,8 @@ use turnstone_trainer::report::LiveRun;
 use crate::route::encoded;
 use crate::run_list::Entry;
 
-const LINKS: &str = r#"<p class="brand"><a href="/">Play</a> · <a href="/runs">Runs</a> · <a href="/compare">Compare</a></p>"#;
+const LINKS: &str =
+    r#"<p class="brand"><a href="/">Play</a> · <a href="/runs">Runs</a> · <a href="/compare">Compare</a></p>"#;
 
 /// The script that reads a run's sections again every few seconds and replaces those that have changed.
 const FOLLOW: &str = include_str!("follow.js");
@@ -33,7 +34,11 @@ pub(crate) fn runs(rows: &[Row], folder: &str) -> String {
     for Row { entry, run, has_checkpoint } in rows {
         let (name, address) = (escaped(&entry.name), encoded(&entry.name));
         let age = entry.changed.map(age).unwrap_or_default();
-        let report = if entry.has_report { format!(r#" <a href="/runs/{address}/report.html">report</a>"#) } else { String::new() };
+        let report = if entry.has_report {
+            format!(r#" <a href="/runs/{address}/report.html">report</a>"#)
+        } else {
+            String::new()
+        };
         match run {
             None => write!(table, r#"<tr><td>{name}</td><td colspan="4">match or tournament{report}</td><td>{age}</td></tr>"#),
             Some(Err(fault)) => write!(
@@ -144,7 +149,10 @@ mod tests {
         let entry = Entry { name: "<b>\"&'".to_owned(), is_run: true, has_report: true, changed: None };
         let row = Row { entry, run: Some(Err("<i>".to_owned())), has_checkpoint: true };
         let html = runs(&[row], "<u>");
-        assert!(!html.contains("<b>\"") && !html.contains("<i>") && html.contains("&lt;b&gt;&quot;&amp;&#39;"), "{html}");
+        assert!(
+            !html.contains("<b>\"") && !html.contains("<i>") && html.contains("&lt;b&gt;&quot;&amp;&#39;"),
+            "{html}"
+        );
         assert!(html.contains("/runs/%3Cb%3E%22%26%27/report.html"), "{html}");
         assert!(!runs(&[], "<u>").contains("<u>"));
         assert!(!fault("<b>", "<i>").contains("<i>"));

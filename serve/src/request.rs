@@ -99,13 +99,23 @@ mod tests {
     fn connections_end_where_the_next_request_would_be_unclear() {
         let closes = |fields: &str| whole(&format!("POST / HTTP/1.1\r\n{fields}\r\n")).0.closes;
         assert!(!closes("") && !closes("Content-Length: 0\r\n"));
-        assert!(closes("Content-Length: 5\r\n") && closes("Transfer-Encoding: chunked\r\n") && closes("Connection: Close\r\n"));
+        assert!(
+            closes("Content-Length: 5\r\n")
+                && closes("Transfer-Encoding: chunked\r\n")
+                && closes("Connection: Close\r\n")
+        );
         assert!(whole("GET / HTTP/1.0\r\n\r\n").0.closes);
     }
 
     #[test]
     fn anything_else_is_malformed() {
-        for text in ["GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0", "GET / HTTP/1.1\r\nno colon\r\n\r\n", "G@T / HTTP/1.1\r\n\r\n"] {
+        for text in [
+            "GET\r\n\r\n",
+            "GET / HTTP/9.9\r\n\r\n",
+            "\0\0\0\0",
+            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "G@T / HTTP/1.1\r\n\r\n",
+        ] {
             assert_eq!(Request::parse(text.as_bytes()), Parsed::Malformed, "{text:?}");
         }
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(MOST_FIELDS + 1));

@@ -85,7 +85,8 @@ fn decoded(part: &str) -> Option<String> {
 
 /// The runs that `run=a&run=b` names.
 fn compared(query: &str) -> Option<Vec<String>> {
-    let names = query.split('&').filter_map(|part| part.strip_prefix("run=")).map(|name| decoded(&name.replace('+', " ")));
+    let names =
+        query.split('&').filter_map(|part| part.strip_prefix("run=")).map(|name| decoded(&name.replace('+', " ")));
     let mut names = names.collect::<Option<Vec<_>>>()?;
     names.dedup();
     names.truncate(MOST_RUNS);
@@ -119,9 +120,22 @@ mod tests {
     #[test]
     fn no_name_leads_elsewhere() {
         for path in [
-            "/runs/../x", "/runs/%2e%2e/live", "/runs/%2E./live", "/runs/..%2f..%2fetc/live", "/runs/..%5c/live",
-            "/runs/a%00b", "/runs/a%0Ab/live", "/..", "/%2e", "/runs/%ff", "/agents/..%2Fx.safetensors", "runs", "",
-            "//etc/passwd", "/runs/a/../b", "/runs/a/checkpoints/step_1.safetensors",
+            "/runs/../x",
+            "/runs/%2e%2e/live",
+            "/runs/%2E./live",
+            "/runs/..%2f..%2fetc/live",
+            "/runs/..%5c/live",
+            "/runs/a%00b",
+            "/runs/a%0Ab/live",
+            "/..",
+            "/%2e",
+            "/runs/%ff",
+            "/agents/..%2Fx.safetensors",
+            "runs",
+            "",
+            "//etc/passwd",
+            "/runs/a/../b",
+            "/runs/a/checkpoints/step_1.safetensors",
         ] {
             assert_eq!(Route::of(path, None), None, "{path}");
         }

@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-
 /// Folders that are listed at most.
 const MOST: usize = 2000;
 
@@ -52,7 +51,12 @@ impl RunList {
             let has_report = path.join("report.html").is_file();
             if is_run || has_report {
                 let changed = fs::metadata(path.join("metrics.jsonl")).or_else(|_| fs::metadata(&path));
-                entries.push(Entry { name, is_run, has_report, changed: changed.and_then(|data| data.modified()).ok() });
+                entries.push(Entry {
+                    name,
+                    is_run,
+                    has_report,
+                    changed: changed.and_then(|data| data.modified()).ok(),
+                });
             }
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -122,8 +126,15 @@ mod tests {
         assert_eq!(names, ["run"]);
         assert!(list.file("run", "best.safetensors").is_some());
         for (name, file) in [
-            ("run", "latest.safetensors"), ("run", "report.html"), ("link", "latest.safetensors"), ("..", "config.toml"),
-            ("run/..", "x"), ("", "config.toml"), (".hidden", "config.toml"), ("/etc", "passwd"), ("nothing", "config.toml"),
+            ("run", "latest.safetensors"),
+            ("run", "report.html"),
+            ("link", "latest.safetensors"),
+            ("..", "config.toml"),
+            ("run/..", "x"),
+            ("", "config.toml"),
+            (".hidden", "config.toml"),
+            ("/etc", "passwd"),
+            ("nothing", "config.toml"),
         ] {
             assert_eq!(list.file(name, file), None, "{name}/{file}");
         }

@@ -106,7 +106,8 @@ impl Site {
     fn live_run(&self, name: &str) -> Option<Result<LiveRun, String>> {
         let config = self.runs.file(name, "config.toml")?;
         let path = self.runs.find(name)?;
-        let stamps = [run_list::stamp(&config), self.runs.file(name, "metrics.jsonl").and_then(|path| run_list::stamp(&path))];
+        let stamps =
+            [run_list::stamp(&config), self.runs.file(name, "metrics.jsonl").and_then(|path| run_list::stamp(&path))];
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, run)) = read.get(&path)
             && *known == stamps
@@ -164,13 +165,17 @@ impl Site {
     fn run(&self, name: &str, live: bool) -> Option<Reply> {
         let run = match self.live_run(name)? {
             Ok(run) => run,
-            Err(fault) => return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) }),
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
         };
         let header = run.config.game(&self.games).map_err(|fault| fault.to_string());
         let header = header.and_then(|game| run.header(&*game).map_err(|fault| format!("{fault:#}")));
         let header = match header {
             Ok(header) => header,
-            Err(fault) => return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) }),
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
         };
         let parts = run.parts();
         if live {
@@ -187,7 +192,9 @@ impl Site {
         let stamp = run_list::stamp(&path)?;
         let run = match self.live_run(name)? {
             Ok(run) => run,
-            Err(fault) => return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) }),
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
         };
         let Ok(mut played) = self.played.try_lock() else {
             return Some(Reply::refused(503, "sample games are being played: try again in a moment"));

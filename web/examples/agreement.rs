@@ -32,8 +32,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
             let board: serde_json::Value = serde_json::from_str(&table.board())?;
             let start = board["start"].as_str().expect("a board has a start").to_owned();
             let kernel = instructions(kernel)?;
-            let mut searcher =
-                Searcher::with_instructions(table, "az:pretrained", Some(&network), 1, kernel)?;
+            let mut searcher = Searcher::with_instructions(table, "az:pretrained", Some(&network), 1, kernel)?;
             let (begin, mut simulations) = (Instant::now(), 0);
             while begin.elapsed().as_secs_f64() < 2.0 {
                 searcher.begin(&start, 400)?;

@@ -191,9 +191,10 @@ impl Searcher {
         if let Some(actions) = &mut actions {
             actions.sort_by_key(|root| std::cmp::Reverse((root.visits, root.prior.to_bits())));
         }
-        Ok(json(&actions.map(|actions| {
-            actions.iter().map(|root| self.action_report(root, &[root.action])).collect::<Vec<_>>()
-        })))
+        Ok(json(
+            &actions
+                .map(|actions| actions.iter().map(|root| self.action_report(root, &[root.action])).collect::<Vec<_>>()),
+        ))
     }
 
     /// The network's priors and value of a position without search, as a JSON object.

@@ -36,6 +36,7 @@ impl Serve {
             self.page.as_ref().map_or_else(String::new, |folder| format!("the page in {}", folder.display()))
         })?;
         let stop = stop_on_signals()?;
+        allow_more_files();
         let settings =
             Settings { address: self.address, port: self.port, hosts: Hosts::new(self.host_name.iter().cloned()) };
         let ready = |address: SocketAddr| {
@@ -47,5 +48,14 @@ impl Serve {
         serve(site, &settings, stop, ready)
             .with_context(|| format!("listening on {}", SocketAddr::new(self.address, self.port)))?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Raises the limit of open files where there is one: every connection is an open file. With fewer of them the server has
+/// fewer connections at a time.
+fn allow_more_files() {
+    #[cfg(unix)]
+    {
+        _ = rlimit::increase_nofile_limit(8192);
     }
 }

@@ -14,9 +14,14 @@ const MOST_RUNS: usize = 6;
 pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Part> {
     let runs = &runs[..runs.len().min(MOST_RUNS)];
     let charts = [
-        chart(runs, "Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), "On the ladder, or mean over the opponents.", |it| {
-            it.mean_score().map(|score| 100.0 * score)
-        }),
+        chart(
+            runs,
+            "Score",
+            "%",
+            Some(Scale::fixed(0.0, 100.0, 25.0)),
+            "On the ladder, or mean over the opponents.",
+            |it| it.mean_score().map(|score| 100.0 * score),
+        ),
         chart(runs, "Elo on the ladder", "Elo", None, "Random play has 0.", |it| it.ladder.as_ref().map(|l| l.elo)),
         chart(runs, "Moves that preserve the value", "%", None, "Against exact values.", |it| {
             it.grade.as_ref().map(|grade| 100.0 * grade.all.value())
@@ -113,7 +118,10 @@ mod tests {
         let parts = comparison(&runs);
         let html = &parts[1].html;
         assert!(html.contains("<code>seed</code></td><td>1</td><td>2</td>"), "{html}");
-        assert!(html.contains("<code>game.stones</code></td><td>–</td><td>3</td>") && html.contains("a&lt;b"), "{html}");
+        assert!(
+            html.contains("<code>game.stones</code></td><td>–</td><td>3</td>") && html.contains("a&lt;b"),
+            "{html}"
+        );
         assert!(!html.contains("learn."), "{html}");
         assert!(comparison(&[runs[0].clone(), runs[0].clone()])[1].html.contains("are the same"));
     }

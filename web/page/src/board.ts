@@ -231,9 +231,10 @@ export class Board {
       const target = targets.has(point);
       const chosen = this.selected.includes(point);
       button.className = 'point';
-      if (target) button.classList.add(step === 0 && begins ? 'origin' : 'target');
-      if (chosen) button.classList.add('chosen');
       const content = view.contents[point] ?? '';
+      if (target) button.classList.add(step === 0 && begins ? 'origin' : 'target');
+      if (content !== 'empty' && content !== '') button.classList.add('filled');
+      if (chosen) button.classList.add('chosen');
       const words = [
         `${info.names[point]}${content ? `: ${content}` : ''}`,
         chosen ? 'selected' : '',

@@ -30,6 +30,7 @@ export class Look {
     private readonly engine: Engine,
     private readonly solver: Engine,
     private readonly goTo: (ply: number) => void,
+    private readonly solved: () => void,
   ) {
     element('curve').addEventListener('click', (event) => {
       const strip = (event.target as Element).closest<SVGElement>('[data-ply]');
@@ -123,6 +124,7 @@ export class Look {
       this.hasExact = false;
     }
     this.exact = this.exactByPosition.get(this.position) ?? null;
+    this.solved();
     this.render();
   }
 

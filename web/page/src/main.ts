@@ -3,12 +3,11 @@
 import { Board } from './board.js';
 import { Clocks, clockText } from './clock.js';
 import { announce, complain, element, make, message } from './dom.js';
-import { Engine, Stopped } from './engine.js';
+import { Engine, Stopped, networkFile } from './engine.js';
 import { Look } from './look.js';
 import { Match, ending, read } from './match.js';
 import { type Checkpoint, Seat, checkpoints } from './players.js';
 import { Game, checkpoint, gameNames, load, title } from './rules.js';
-import { networkFile } from './engine.js';
 import type { AgentChoice } from './types.js';
 
 /** Simulations of an analysis; it can be stopped at any time. */
@@ -38,7 +37,7 @@ class App {
     this.solver = new Engine(module);
     this.match = new Match(new Game(gameNames()[0] ?? '', {}));
     this.board = new Board(element('board'), (action) => this.act(action));
-    this.look = new Look(this.board, this.analyst, this.solver, (ply) => this.goTo(ply));
+    this.look = new Look(this.board, this.analyst, this.solver, (ply) => this.goTo(ply), () => this.showMoves());
     this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.flag(side));
     const seat = (side: number): Seat =>
       new Seat(element(`kind${side}`), element(`level${side}`), () => {
@@ -101,7 +100,11 @@ class App {
     on('copy-game', () => this.copy(this.match.text(), 'game'));
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value));
     on('theme', () => this.nextTheme());
-    element('minutes').addEventListener('change', () => this.newGame());
+    element('minutes').addEventListener('change', () => {
+      this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
+      this.timeLost = null;
+      this.next();
+    });
     element('moves').addEventListener('click', (event) => {
       const ply = (event.target as Element).closest<HTMLElement>('[data-ply]')?.dataset['ply'];
       if (ply !== undefined) this.goTo(Number(ply));
@@ -132,8 +135,11 @@ class App {
     if (!same || element('fields').childElementCount === 0) this.showParams();
     this.board.setGame(board);
     this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
-    element('side0').textContent = `Player 1: ${board.sides[0]}`;
-    element('side1').textContent = `Player 2: ${board.sides[1]}`;
+    for (const side of [0, 1] as const) {
+      const name = board.sides[side];
+      const words = name.toLowerCase().startsWith('player') ? name.charAt(0).toUpperCase() + name.slice(1) : `Player ${side + 1}: ${name}`;
+      element(`side${side}`).textContent = words;
+    }
     const turn = this.turn;
     this.trained = await checkpoints(match.game, this.extra, this.shipped);
     if (turn !== this.turn) return;
