@@ -18,6 +18,7 @@ use crate::params::Params;
 use crate::perft::perft;
 use crate::playout::playout;
 use crate::side::Side;
+use crate::svg::BoardPoint;
 
 /// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
 ///
@@ -87,20 +88,24 @@ pub trait DynGame: Debug + Send + Sync {
     /// The board drawn as text.
     fn draw(&self, state: &AnyState) -> String;
 
+    /// The board drawn as text from the second player's side.
+    fn draw_flipped(&self, state: &AnyState) -> String;
+
+    /// What belongs to each player in the text drawings; see [`Game::belongings`].
+    fn belongings(&self) -> [String; 2];
+
     /// The board drawn as an SVG document, with the cells that `last` concerned marked.
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String;
+
+    /// Where [`DynGame::draw_svg`] draws the points of the board; empty where it shows none. See
+    /// [`Game::board_points`].
+    fn board_points(&self) -> Vec<BoardPoint>;
 
     /// The players' names, that of the first side first.
     fn side_names(&self) -> [&'static str; 2];
 
     /// The side whose stones are dark in the drawing.
     fn dark_side(&self) -> Side;
-
-    /// The centre of each point in the drawing, in its user units.
-    fn point_centres(&self) -> Vec<[f32; 2]>;
-
-    /// The name of each point as people say it.
-    fn point_names(&self) -> Vec<String>;
 
     /// What is on each point in a few words.
     fn point_contents(&self, state: &AnyState) -> Vec<String>;
@@ -248,8 +253,20 @@ impl<G: Game> DynGame for Erased<G> {
         self.game.draw(state.of())
     }
 
+    fn draw_flipped(&self, state: &AnyState) -> String {
+        self.game.draw_flipped(state.of())
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        self.game.belongings()
+    }
+
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String {
         self.game.draw_svg(state.of(), last)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        self.game.board_points()
     }
 
     fn side_names(&self) -> [&'static str; 2] {
@@ -258,14 +275,6 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn dark_side(&self) -> Side {
         self.game.dark_side()
-    }
-
-    fn point_centres(&self) -> Vec<[f32; 2]> {
-        self.game.point_centres()
-    }
-
-    fn point_names(&self) -> Vec<String> {
-        self.game.point_names()
     }
 
     fn point_contents(&self, state: &AnyState) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::side::Side;
-use crate::svg;
+use crate::svg::{self, BoardPoint};
 use crate::symmetry::Symmetry;
 
 /// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
@@ -190,6 +190,17 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The board drawn as text, several lines, for a person to read.
     fn draw(&self, state: &Self::State) -> String;
 
+    /// The board drawn as text from the second player's side; by default the same as [`Game::draw`].
+    fn draw_flipped(&self, state: &Self::State) -> String {
+        self.draw(state)
+    }
+
+    /// What belongs to each player in the text drawings: `●`, or a letter and a colour as in `W, White`; empty by
+    /// default.
+    fn belongings(&self) -> [String; 2] {
+        Default::default()
+    }
+
     /// The board drawn as an SVG document, with the cells that `last` concerned marked. By default the lattice's cells
     /// with the stones on them, if the first two planes of points are `own ...` and `opponent's ...`, else
     /// [`Game::draw`] in a frame.
@@ -202,6 +213,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         cell_board::draw(&title, spec.lattice, &spec.cells, &stones, &caption)
     }
 
+    /// Where [`Game::draw_svg`] draws the points of the board, in the order of [`Spec`]'s points as the first player
+    /// sees them. The places are the same in every position. By default those of the default drawing; empty where a
+    /// drawing shows no points.
+    fn board_points(&self) -> Vec<BoardPoint> {
+        let spec = self.spec();
+        if planes_show_stones(&spec) { cell_board::board_points(spec.lattice[1], &spec.cells) } else { Vec::new() }
+    }
+
     /// The players' names, that of the first side first.
     fn side_names(&self) -> [&'static str; 2] {
         ["player 1", "player 2"]
@@ -210,20 +229,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The side whose stones are dark in the drawing.
     fn dark_side(&self) -> Side {
         Side::First
-    }
-
-    /// The centre of each point in the drawing of [`Game::draw_svg`], in its user units: where a board on a screen is
-    /// clicked. By default those of the default drawing.
-    fn point_centres(&self) -> Vec<[f32; 2]> {
-        let spec = self.spec();
-        cell_board::centres(spec.lattice[1], &spec.cells)
-    }
-
-    /// The name of each point as people say it; by default its row, counted from the top, and its column.
-    fn point_names(&self) -> Vec<String> {
-        let spec = self.spec();
-        let place = |cell: u16| (usize::from(cell) / spec.lattice[1] + 1, usize::from(cell) % spec.lattice[1] + 1);
-        spec.cells.iter().map(|&cell| place(cell)).map(|(row, column)| format!("row {row}, column {column}")).collect()
     }
 
     /// What is on each point in a few words, for screen readers. By default whose piece it is, where the first two
@@ -237,9 +242,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// The points to click, in order, to play a legal action: one for a placement or a removal, two for a move. Among
-    /// the legal actions of a state no two lists are equal and none begins with another. Empty for an action that is
-    /// not played on the board; it is chosen by its text.
+    /// The points to click, in order, to play a legal action: one for a placement or a removal, two for a move. Points
+    /// are numbered as in [`Game::board_points`]. Among the legal actions of a state no two lists are equal and none
+    /// begins with another. Empty for an action that is not played on the board; it is chosen by its text.
     ///
     /// The default follows the blocks of actions: one click in a block with as many actions as points, two in a block
     /// with an action for every ordered pair of points, or of different points.
@@ -270,11 +275,16 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 }
 
-/// Whose piece is on each point, read from the first two planes of points if they are `own ...` and `opponent's ...`.
+/// Whether the first two planes of points are the players' pieces.
+fn planes_show_stones(spec: &Spec) -> bool {
+    let [own, opponents, ..] = &spec.point_planes[..] else { return false };
+    own.starts_with("own ") && opponents.starts_with("opponent's ")
+}
+
+/// Whose piece is on each point, if the first two planes of points show it.
 fn stones<G: Game>(game: &G, state: &G::State) -> Option<Vec<Option<Side>>> {
     let spec = game.spec();
-    let [own, opponents, ..] = &spec.point_planes[..] else { return None };
-    if !own.starts_with("own ") || !opponents.starts_with("opponent's ") {
+    if !planes_show_stones(&spec) {
         return None;
     }
     let mut features = vec![0.0; spec.features()];

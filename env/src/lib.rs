@@ -30,6 +30,7 @@ mod cell_board;
 mod game;
 pub mod lines;
 mod mill_board;
+mod mill_drawing;
 mod mill_material;
 mod playout;
 pub mod perft;

@@ -23,11 +23,8 @@ struct Board {
     params: Vec<Param>,
     /// Whether all parameters have their default values.
     standard: bool,
-    points: usize,
-    /// Centres of the points in the drawing.
-    centres: Vec<[f32; 2]>,
-    /// Names of the points.
-    names: Vec<String>,
+    /// The points of the board; empty where the drawing shows none.
+    points: Vec<Point>,
     sides: [&'static str; 2],
     /// Index of the side with the dark stones.
     dark: usize,
@@ -35,6 +32,15 @@ struct Board {
     heuristics: Vec<&'static str>,
     /// The starting position.
     start: String,
+}
+
+#[derive(Serialize)]
+struct Point {
+    name: String,
+    /// Centre in the drawing.
+    at: [f32; 2],
+    /// Radius of what belongs to the point.
+    radius: f32,
 }
 
 #[derive(Serialize)]
@@ -112,9 +118,11 @@ impl Table {
                 .iter()
                 .map(|(key, value)| Param { key: key.into(), value: value.into(), default: default(key).into() })
                 .collect(),
-            points: game.spec().points,
-            centres: game.point_centres(),
-            names: game.point_names(),
+            points: game
+                .board_points()
+                .into_iter()
+                .map(|point| Point { name: point.label, at: point.at, radius: point.radius })
+                .collect(),
             sides: game.side_names(),
             dark: game.dark_side().index(),
             heuristics: game.heuristics(),

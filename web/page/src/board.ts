@@ -49,13 +49,8 @@ export class Board {
   setGame(info: Info): void {
     this.info = info;
     this.focus = 0;
-    const { centres } = info;
-    let nearest = 60;
-    centres.forEach(([x, y], i) => {
-      for (const [u, v] of centres.slice(0, i)) nearest = Math.min(nearest, Math.hypot(x - u, y - v));
-    });
-    this.reach = nearest;
-    this.buttons = centres.map((_, point) => {
+    this.reach = 2 * Math.min(32, ...info.points.map(({ radius }) => radius));
+    this.buttons = info.points.map((_, point) => {
       const button = make('button', { type: 'button', class: 'point', 'data-point': String(point) });
       button.addEventListener('click', () => this.click(point));
       button.addEventListener('focus', () => { this.focus = point; });
@@ -171,7 +166,11 @@ export class Board {
   }
 
   private centre(point: number): [number, number] {
-    return this.info?.centres[point] ?? [0, 0];
+    return this.info?.points[point]?.at ?? [0, 0];
+  }
+
+  private name(point: number): string {
+    return this.info?.points[point]?.name ?? '';
   }
 
   /** The legal actions that begin with the selected points. */
@@ -191,7 +190,7 @@ export class Board {
   private choose(point: number): void {
     if (!this.enabled || !this.view) return;
     const next = this.open().filter(({ clicks }) => clicks[this.selected.length] === point);
-    const name = `${this.info?.names[point] ?? ''}`;
+    const name = this.name(point);
     if (next.length === 0) {
       const again = this.selected.length > 0 && point !== this.selected[0];
       this.selected = [];
@@ -210,7 +209,7 @@ export class Board {
       return;
     }
     this.selected.push(point);
-    const targets = next.map(({ clicks }) => this.info?.names[clicks[this.selected.length] ?? 0]);
+    const targets = next.map(({ clicks }) => this.name(clicks[this.selected.length] ?? 0));
     announce(`${name} selected; it can go to ${targets.join('; ')}`);
     this.refresh();
   }
@@ -236,7 +235,7 @@ export class Board {
       if (content !== 'empty' && content !== '') button.classList.add('filled');
       if (chosen) button.classList.add('chosen');
       const words = [
-        `${info.names[point]}${content ? `: ${content}` : ''}`,
+        `${this.name(point)}${content ? `: ${content}` : ''}`,
         chosen ? 'selected' : '',
         target ? (step === 0 && begins ? 'can move' : 'legal') : '',
         this.last.includes(point) ? 'last move' : '',
@@ -319,7 +318,7 @@ export class Board {
     const [x, y] = this.centre(this.focus);
     let best: number | null = null;
     let least = Infinity;
-    this.info?.centres.forEach(([u, v], point) => {
+    this.info?.points.forEach(({ at: [u, v] }, point) => {
       const along = (u - x) * direction[0] + (v - y) * direction[1];
       const aside = Math.abs((u - x) * direction[1]) + Math.abs((v - y) * direction[0]);
       const cost = along + 2 * aside;
@@ -372,7 +371,7 @@ export class Board {
     setTimeout(() => { this.dropped = false; }, 0);
     const box = this.root.getBoundingClientRect();
     const at = [((event.clientX - box.left) / box.width) * this.size[0], ((event.clientY - box.top) / box.height) * this.size[1]];
-    const near = this.info?.centres.findIndex(([x, y]) => Math.hypot(x - (at[0] ?? 0), y - (at[1] ?? 0)) < this.reach / 2);
+    const near = this.info?.points.findIndex(({ at: [x, y] }) => Math.hypot(x - (at[0] ?? 0), y - (at[1] ?? 0)) < this.reach / 2);
     if (near !== undefined && near >= 0 && near !== this.selected[0]) this.choose(near);
     else this.refresh();
   }

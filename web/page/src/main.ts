@@ -401,7 +401,8 @@ class App {
     element('legal').replaceChildren(...buttons);
     element('legal-count').textContent = actions.length === 0 ? 'none' : String(actions.length);
     // Where the board alone does not do, the list is open.
-    const hidden = this.match.view().legal.some(({ clicks }) => clicks.length === 0);
+    const { match } = this;
+    const hidden = match.view().legal.some(({ clicks }) => clicks.length === 0) || match.game.board.points.length === 0;
     if (hidden) element<HTMLDetailsElement>('legal-moves').open = true;
   }
 

@@ -7,15 +7,21 @@ export interface Board {
   params: Param[];
   /** Whether all parameters have their default values. */
   standard: boolean;
-  points: number;
-  /** Centres of the points, in the drawing's units. */
-  centres: [number, number][];
-  names: string[];
+  /** The points of the board; empty where the drawing shows none. */
+  points: Point[];
   sides: [string, string];
   /** Index of the side with the dark stones. */
   dark: number;
   heuristics: string[];
   start: string;
+}
+
+export interface Point {
+  name: string;
+  /** Centre, in the drawing's units. */
+  at: [number, number];
+  /** Radius of what belongs to the point: its cell, pit or stone. */
+  radius: number;
 }
 
 export interface Param {
