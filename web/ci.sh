@@ -23,9 +23,10 @@ npx tsc --noEmit
 if ! command -v chromium chromium-browser google-chrome >/dev/null && [ -z "${CHROMIUM:-}" ]; then
   (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1 || true
 fi
-# The same features as in the workspace's tests, so that nothing is built again.
-cargo build --release -p turnstone-web --example agreement
-node tests/run.mjs "$turnstone" "$target/release/examples/agreement"
+# The workspace's tests have built it.
+agreement=$target/release/examples/agreement
+[ -x "$agreement" ] || cargo build --release -p turnstone-web --example agreement
+node tests/run.mjs "$turnstone" "$agreement"
 
 if rustup target add wasm32-unknown-unknown; then
   folder=$(mktemp -d)

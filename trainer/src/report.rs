@@ -7,8 +7,8 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
-mod comparison;
 mod live;
+mod comparison;
 
 pub use comparison::comparison;
 pub use history::{HistoryError, Iteration, Match, Stages};

@@ -10,13 +10,6 @@ use wasm_bindgen::prelude::*;
 use crate::error::Fault;
 use crate::{agreement, searcher, table, truth};
 
-#[wasm_bindgen]
-extern "C" {
-    /// The browser's clock in milliseconds.
-    #[wasm_bindgen(js_namespace = performance)]
-    pub(crate) fn now() -> f64;
-}
-
 impl From<Fault> for JsValue {
     fn from(fault: Fault) -> Self {
         JsError::new(&fault.0).into()

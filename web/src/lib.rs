@@ -9,6 +9,8 @@
 
 mod error;
 mod list;
+#[cfg(target_family = "wasm")]
+mod host;
 mod clock;
 mod table;
 mod searcher;
