@@ -54,16 +54,41 @@ pub struct Predictions<'a> {
     pub value: &'a [f32],
 }
 
-/// Turns logits into probabilities in place. The priors of a position are those of the logits of its legal actions.
+/// Turns logits into probabilities in place. The priors of a position are those of the logits of its legal actions. The
+/// same logits give the same bits on every platform.
 pub fn softmax(logits: &mut [f32]) {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
     for x in logits.iter_mut() {
-        *x = (*x - largest).exp();
+        *x = exp(*x - largest);
         sum += *x;
     }
     let scale = 1.0 / sum;
     logits.iter_mut().for_each(|x| *x *= scale);
+}
+
+/// e to the power of a number that is not positive. Each platform's mathematical library rounds `f32::exp` in its own way;
+/// this uses products and sums only, so browser and program agree. The result is the `f32` nearest to the exact one but for
+/// about one number in a million.
+fn exp(x: f32) -> f32 {
+    use std::f64::consts::{LN_2, LOG2_E};
+    /// 1 / n! from n = 11 down to 0.
+    const TAYLOR: [f64; 12] = {
+        let (mut terms, mut n, mut factorial) = ([1.0; 12], 1, 1.0);
+        while n < 12 {
+            factorial *= n as f64;
+            terms[11 - n] = 1.0 / factorial;
+            n += 1;
+        }
+        terms
+    };
+    // Smaller powers are zero as an `f32`.
+    let x = f64::from(x).clamp(-104.0, 0.0);
+    let halvings = (x * LOG2_E).round();
+    let rest = x - halvings * LN_2;
+    let power = TAYLOR.iter().fold(0.0, |sum, term| sum * rest + term);
+    let scale = f64::from_bits(((halvings as i64 + 1023) as u64) << 52);
+    (power * scale) as f32
 }
 
 impl Inference {
@@ -206,6 +231,21 @@ mod tests {
         let mut logits = [1000.0, 1000.0, -1000.0];
         softmax(&mut logits);
         assert_eq!(logits, [0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn powers_of_e_are_rounded_to_the_nearest() {
+        let mut others = 0;
+        for i in 0..200_000 {
+            let x = -(i as f32) * 5.1e-4;
+            let (ours, exact) = (exp(x), f64::from(x).exp() as f32);
+            assert!(ours.to_bits().abs_diff(exact.to_bits()) <= 1, "{x}: {ours} {exact}");
+            others += u32::from(ours != exact);
+        }
+        assert!(others <= 2, "{others} of 200,000");
+        assert_eq!([exp(0.0), exp(-1.0), exp(-104.0), exp(f32::NEG_INFINITY)], [1.0, 0.367_879_45, 0.0, 0.0]);
+        assert_eq!(exp(-100.0).to_bits(), 27, "a subnormal number");
+        assert!(exp(f32::NAN).is_nan());
     }
 
     #[test]
