@@ -258,11 +258,17 @@ export class Board {
     }
     for (const point of this.last) {
       const [cx, cy] = this.centre(point);
-      shapes.push(shape('circle', { cx, cy, r: Math.min(20, this.reach * 0.42), class: 'last' }));
+      shapes.push(shape('circle', { cx, cy, r: this.ring(), class: 'last' }));
     }
     for (const hint of this.hints.toReversed()) shapes.push(...this.hint(hint));
     for (const ghost of this.overlay.querySelectorAll('.ghost, .pulse')) shapes.push(ghost as SVGElement);
     this.overlay.replaceChildren(...shapes);
+  }
+
+  /** Radius of the ring around the points of the last action: around a stone, or around a pit. */
+  private ring(): number {
+    const radius = this.reach / 2;
+    return radius > 26 ? radius + 2 : Math.min(21, radius + 3);
   }
 
   /** The two points of a line that are farthest apart. */
