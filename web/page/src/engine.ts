@@ -34,6 +34,8 @@ export class Engine {
   private sent = new Set<string>();
   private next = 1;
   private searching: number | null = null;
+  /** Resolved when the search that was stopped last has ended, or its worker with it. */
+  private stopping: Promise<void> = Promise.resolve();
 
   constructor(private readonly module: WebAssembly.Module) {}
 
@@ -57,28 +59,35 @@ export class Engine {
     return choice;
   }
 
-  /** Ends the search in progress, whose promise is refused with `Stopped`. */
+  /** Ends the search in progress, whose promise is refused with `Stopped`. Requests that follow wait until it has ended. */
   stop(): void {
     const id = this.searching;
     this.searching = null;
-    if (id === null) return;
-    const listener = this.listeners.get(id);
-    if (!listener) return;
-    this.worker?.postMessage({ kind: 'stop' } satisfies Request);
-    this.listeners.set(id, { ...listener, progress: () => undefined, done: () => listener.fault(new Stopped()) });
+    const listener = id === null ? undefined : this.listeners.get(id);
+    if (id === null || !listener) return;
     const worker = this.worker;
-    setTimeout(() => {
-      if (!this.listeners.has(id) || this.worker !== worker) return;
-      worker?.terminate();
-      this.worker = null;
-      const waiting = [...this.listeners.values()];
-      this.listeners.clear();
-      for (const one of waiting) one.fault(new Stopped());
-    }, PATIENCE);
+    worker?.postMessage({ kind: 'stop' } satisfies Request);
+    this.stopping = new Promise((resolve) => {
+      const ended = (): void => {
+        clearTimeout(timer);
+        listener.fault(new Stopped());
+        resolve();
+      };
+      this.listeners.set(id, { progress: () => undefined, done: ended, fault: ended });
+      const timer = setTimeout(() => {
+        if (!this.listeners.has(id) || this.worker !== worker) return;
+        worker?.terminate();
+        this.worker = null;
+        const waiting = [...this.listeners.values()];
+        this.listeners.clear();
+        for (const one of waiting) one.fault(new Stopped());
+      }, PATIENCE);
+    });
   }
 
   /** The actions after a line, in the tree of the last search. */
-  below(line: string[]): Promise<ActionReport[] | null> {
+  async below(line: string[]): Promise<ActionReport[] | null> {
+    await this.stopping;
     return this.ask({ kind: 'below', id: this.next++, line: line.join(' ') });
   }
 
@@ -87,7 +96,7 @@ export class Engine {
     return this.ask({ kind: 'predict', id: this.next++, rules, agent, positions });
   }
 
-  exact(rules: Rules, positions: string[]): Promise<(ExactValues | null)[]> {
+  async exact(rules: Rules, positions: string[]): Promise<(ExactValues | null)[]> {
     return this.ask({ kind: 'exact', id: this.next++, rules, positions });
   }
 
@@ -103,10 +112,11 @@ export class Engine {
     return this.ask({ kind: 'rate', id: this.next++, rules, agent, position, milliseconds });
   }
 
-  /** Hands the file of the agent's network to the worker, once. */
+  /** Waits for the search that was stopped last, and hands the file of the agent's network to the worker, once. */
   private async hand({ network }: AgentChoice): Promise<void> {
-    if (network === null) return;
-    const bytes = await networkFile(network);
+    const bytes = network === null ? null : await networkFile(network);
+    await this.stopping;
+    if (network === null || bytes === null) return;
     const worker = this.started();
     if (this.sent.has(network)) return;
     this.sent.add(network);
