@@ -4,7 +4,8 @@
 //
 // TURNSTONE is the program, which serves the page and checks every move; AGREEMENT is the example of that name of
 // turnstone-web, built natively. Without Chromium nothing is tested, which the last line says. `ONLY` selects tests by a
-// regular expression; with `BUSY` nothing is said about speed, for machines that do other work.
+// regular expression; with `BUSY` nothing is said about speed, for machines that do other work; `PAGE` is a
+// folder with a page to test instead of the one in the program.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -40,7 +41,8 @@ function nativePosition(game, moves, ...options) {
 
 /** The program as a server on a free port, with a folder for runs. */
 async function serve(runs) {
-  const server = spawn(turnstone, ['serve', '--port', '0', '--runs', runs], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const page = process.env.PAGE ? ['--page', process.env.PAGE] : [];
+  const server = spawn(turnstone, ['serve', '--port', '0', '--runs', runs, ...page], { stdio: ['ignore', 'pipe', 'inherit'] });
   const address = await new Promise((resolve, reject) => {
     server.stdout.once('data', (line) => resolve(String(line).trim()));
     server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
@@ -320,11 +322,13 @@ async function tests(runs) {
     for (const game of GAMES) {
       for (const [width, height] of [[390, 844], [1280, 900]]) {
         for (const colorScheme of ['light', 'dark']) {
-          const { page, close } = await open(`/?game=${game}&p1=human&p2=human&analyse=1`, {
+          // With the analysis once: it would keep the processor busy while the page is examined.
+          const analysed = game === 'mu_torere';
+          const { page, close } = await open(`/?game=${game}&p1=human&p2=human${analysed ? '&analyse=1' : ''}`, {
             size: { width, height }, media: { colorScheme, reducedMotion: 'reduce' },
           });
           for (let ply = 0; ply < 4; ply++) await play(page, (legal) => legal[(7 * ply) % legal.length]);
-          await page.waitForFunction(() => document.querySelectorAll('#actions tr').length > 0);
+          if (analysed) await page.waitForFunction(() => document.querySelectorAll('#actions tr').length > 0);
           assert.equal(await overflow(page), 0, `${game} at ${width} pixels`);
           await accessible(page, `${game}, ${width}, ${colorScheme}`);
           await picture(page, `${game}-${width}-${colorScheme}`);
