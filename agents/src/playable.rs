@@ -14,6 +14,7 @@ use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, Dy
 use crate::error::AgentError;
 use crate::exact;
 use crate::explorer::{Explorer, explorer};
+use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
 use crate::players::{Network, Random, Rollouts};
@@ -194,6 +195,7 @@ impl Agent {
             AgentSpec::Classical(spec) => {
                 classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
                     .map_err(fault)?;
+                memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
             }
             AgentSpec::Exact(spec) => {
                 exact::check(spec)?;
