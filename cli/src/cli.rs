@@ -44,6 +44,8 @@ enum Command {
     Train(commands::train::Train),
     /// Write the report of a run as one HTML page
     Report(commands::report::Report),
+    /// Serve a page to play and analyse in a browser, and pages of all runs
+    Serve(commands::serve::Serve),
     /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
     Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
@@ -91,6 +93,7 @@ impl Cli {
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
             Command::Report(command) => command.run(games),
+            Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games),
             Command::Grade(command) => command.run(games),

@@ -7,8 +7,12 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
+mod live;
+mod comparison;
 
+pub use comparison::comparison;
 pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
+pub use live::LiveRun;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
