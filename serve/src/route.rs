@@ -58,6 +58,8 @@ impl Route {
             ["runs", run, "report.html"] => Some(Self::Report(run.to_owned())),
             ["runs", run, "latest.safetensors"] => Some(Self::Checkpoint(run.to_owned(), Checkpoint::Latest)),
             ["runs", run, "best.safetensors"] => Some(Self::Checkpoint(run.to_owned(), Checkpoint::Best)),
+            // Browsers ask for it on pages that name no icon.
+            ["favicon.ico"] => Some(Self::Page("icon.svg".to_owned())),
             [file] => Some(Self::Page(file.to_owned())),
             _ => None,
         }
