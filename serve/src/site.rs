@@ -22,6 +22,9 @@ const SIMULATIONS: u32 = 64;
 /// Bytes of files that are kept for further requests.
 const KEPT: usize = 64 << 20;
 
+/// A run as it was read, with the stamps of its files at that time.
+type Cached = ([Option<Stamp>; 2], LiveRun);
+
 /// The page, the agents of the games, and the runs.
 #[derive(Debug)]
 pub struct Site {
@@ -33,7 +36,7 @@ pub struct Site {
     /// Files as they were last read.
     files: Mutex<HashMap<PathBuf, (Stamp, Reply)>>,
     /// Runs as they were last read, by the stamps of config and metrics.
-    read: Mutex<HashMap<PathBuf, ([Option<Stamp>; 2], LiveRun)>>,
+    read: Mutex<HashMap<PathBuf, Cached>>,
     /// The sample games that were played last; locked while some are played.
     played: Mutex<HashMap<PathBuf, (Stamp, Body)>>,
 }

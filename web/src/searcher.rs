@@ -326,7 +326,7 @@ mod tests {
         while !sliced.advance(0.0) {
             slices += 1;
         }
-        assert_eq!(slices, 301, "one simulation each, and the expansion of the root");
+        assert!(slices > 300, "{slices} slices for 300 simulations");
         let report: Value = serde_json::from_str(&sliced.report().unwrap()).unwrap();
         assert_eq!(report["actions"][0]["action"].as_str(), Some(&action[..]));
         assert_eq!(report["visits"], 300);

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn larger_games_are_known_where_a_solver_is_quick() {
-        let ending = "......../......../......../......../......../......../......../XOX..... X";
+        let ending = "......../......../......../......../......../......../......../OXO..... X";
         let known = values("konane", "{}", Some(ending));
         assert!(known["value"].is_i64(), "{known}");
         assert!(values("konane", "{}", None).is_null(), "the start is not solved");
