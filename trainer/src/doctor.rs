@@ -3,6 +3,7 @@
 
 mod check;
 mod measure;
+mod load;
 mod plan;
 mod memory;
 mod checks;
@@ -11,6 +12,7 @@ pub use check::{Check, Level};
 pub use measure::{Match, Measured, SelfPlay};
 pub use plan::Plan;
 
+use self::load::Ticks;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -60,7 +62,9 @@ pub fn examine(
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     let opponents = opponents(game, config, &mut checks);
+    let before = Ticks::now();
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
+    let others = before.zip(Ticks::now()).map(|(before, now)| now.others_since(before));
     let plan = Plan::of(config, &measured);
     checks.extend([
         checks::search(config, &measured),
@@ -70,7 +74,7 @@ pub fn examine(
         checks::arena(config, &plan),
         checks::memory(game, config, &measured, &plan)?,
         checks::disk(game, config, &measured, &plan)?,
-        checks::time(&measured, &plan),
+        checks::time(&measured, &plan, others),
     ]);
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
 }
