@@ -7,7 +7,9 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
+mod comparison;
 
+pub use comparison::{MOST_RUNS, comparison};
 pub use history::{HistoryError, Iteration, Match, Stages};
 
 use std::fs;
