@@ -88,7 +88,10 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "train",
         [
             ("turnstone train configs/mu_torere.toml", "a quarter of a minute to perfect play"),
-            ("turnstone train configs/mancala.toml --set iterations=20 --run runs/short", "a shorter run elsewhere"),
+            (
+                "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
+                "a shorter run elsewhere",
+            ),
         ],
     ),
     (
@@ -158,7 +161,7 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "pyro-server",
         [
             ("turnstone pyro-server", "a world for two players"),
-            ("turnstone pyro-server --host 0.0.0.0 --first-player 1", "for other machines too, player 1 begins"),
+            ("turnstone pyro-server --host 0.0.0.0 --first-player X", "for other machines too, X begins"),
         ],
     ),
     (

@@ -97,7 +97,7 @@ mod terminal {
         for (entry, answer) in [
             ("help", "take back your last move"),
             ("moves", "#1 "),
-            (wrong, "`moves` lists"),
+            (wrong, "illegal action"),
             ("eval on", "evaluation for player 1: win"),
             ("eval off", "evaluations are off"),
             ("flip", "\n"),

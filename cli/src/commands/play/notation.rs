@@ -4,6 +4,8 @@ use turnstone_env::{Action, DynGame};
 
 /// Legal moves that an ambiguous entry is answered with.
 const SHOWN: usize = 8;
+/// Number of legal moves up to which an illegal one is answered with all of them.
+const FEW: usize = 12;
 
 /// The legal action that an entry means.
 ///
@@ -44,7 +46,7 @@ pub(super) fn find(game: &dyn DynGame, legal: &[Action], entry: &str) -> Result<
     }
     match begun[..] {
         [only] => Ok(legal[only]),
-        [] => Err(refusal(game, entry.trim(), legal.len())),
+        [] => Err(refusal(game, entry.trim(), legal)),
         _ => Err(ambiguous(game, legal, &typed, &begun)),
     }
 }
@@ -88,13 +90,18 @@ fn ambiguous(game: &dyn DynGame, legal: &[Action], typed: &str, begun: &[usize])
 }
 
 /// Tells a move that the rules forbid here from text that is no move at all.
-fn refusal(game: &dyn DynGame, entry: &str, legal: usize) -> String {
-    let known = |text: &str| game.parse_action(text).is_ok();
-    if known(entry) || known(&entry.to_uppercase()) || known(&entry.to_lowercase()) {
-        return format!("{entry} is not legal here: `moves` lists the {legal} legal moves");
+fn refusal(game: &dyn DynGame, entry: &str, legal: &[Action]) -> String {
+    let cases = [entry.to_owned(), entry.to_uppercase(), entry.to_lowercase()];
+    let Some(action) = cases.iter().find_map(|text| game.parse_action(text).ok()) else {
+        let fault = game.parse_action(entry).err().map(|error| error.to_string()).unwrap_or_default();
+        return format!("{fault}; `moves` lists the legal moves, `help` the commands");
+    };
+    let action = game.action_text(action);
+    if legal.len() > FEW {
+        return format!("illegal action `{action}`; `moves` lists the {} legal ones", legal.len());
     }
-    let fault = game.parse_action(entry).err().map(|error| error.to_string()).unwrap_or_default();
-    format!("{fault}; `moves` lists the legal moves, `help` the commands")
+    let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+    format!("illegal action `{action}`; legal: {}", legal.join(" "))
 }
 
 #[cfg(test)]
@@ -139,7 +146,8 @@ mod tests {
     fn what_is_not_one_move_is_refused_with_a_reason() {
         for (game, moves, entry, reason) in [
             ("mancala", "", "b", "`b` may be B2, B3, B4, B5, B6, B7"),
-            ("mancala", "", "a3", "a3 is not legal here: `moves` lists the 6 legal moves"),
+            ("mancala", "", "a3", "illegal action `A3`; legal: B2 B3 B4 B5 B6 B7"),
+            ("morris", "", "a0-g0", "illegal action `a0-g0`; `moves` lists the 18 legal ones"),
             ("mancala", "", "B9", "expected a pit B2 to B7 or A2 to A7"),
             ("mancala", "", "#7", "there is no move 7: `moves` lists the 6"),
             ("mancala", "", "0", "there is no move 0: `moves` lists the 6"),
