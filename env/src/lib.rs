@@ -44,6 +44,8 @@ mod make;
 #[cfg(feature = "testing")]
 pub mod conformance;
 #[cfg(feature = "testing")]
+pub mod text_checks;
+#[cfg(feature = "testing")]
 pub mod toy;
 
 pub use action::{Action, ActionList};

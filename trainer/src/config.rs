@@ -9,7 +9,6 @@ pub use learn::LearnConfig;
 pub use overrides::Override;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +16,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games, Params, nearest};
-use turnstone_models::NetworkConfig;
+use turnstone_models::{NetworkConfig, read_text};
 use turnstone_selfplay::config::within;
+
+/// Maximum length of a config file in bytes.
+pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -83,7 +85,8 @@ impl Config {
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
+        let text =
+            read_text(path, LONGEST_CONFIG).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
         Self::parse(&text, games).map_err(|fault| ConfigError { file, fault })
     }
 
@@ -167,6 +170,7 @@ impl Config {
     /// # Errors
     /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
+        within("seed", self.seed, 0, i64::MAX as u64)?;
         let game = self.game(games)?;
         let spec = game.spec();
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;

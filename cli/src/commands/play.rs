@@ -14,8 +14,8 @@ use clap::Args;
 use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
-use crate::args::{GameArgs, PositionArgs};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player};
+use crate::args::{GameArgs, PositionArgs, load_agent};
+use turnstone_agents::{AgentSpec, PlayableGame, Player};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -70,7 +70,7 @@ impl Play {
     /// The agent's player, or `None` for a person.
     fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Player>>> {
         if *spec != AgentSpec::Human {
-            return Ok(Some(Agent::load(spec, game)?.player(game)?));
+            return Ok(Some(load_agent(spec, game)?.player(game)?));
         }
         if self.json {
             bail!("a person cannot play with --json: give --p1 and --p2 other agents");

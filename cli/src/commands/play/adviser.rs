@@ -2,8 +2,10 @@
 
 use anyhow::{Context, Result};
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
 use turnstone_env::{Action, AnyState};
+
+use crate::args::load_agent;
 
 /// An agent that is asked about positions.
 pub(super) struct Adviser {
@@ -28,7 +30,7 @@ impl Adviser {
     /// The spec's agent cannot be loaded.
     pub(super) fn new(spec: Option<&AgentSpec>, game: &dyn PlayableGame, seed: u64) -> Result<Self> {
         let load = |spec: &AgentSpec| -> Result<Self> {
-            let player = Agent::load(spec, game)?.player(game)?;
+            let player = load_agent(spec, game)?.player(game)?;
             Ok(Self { name: spec.to_string(), player, seed })
         };
         let fixed = |text: &str| text.parse::<AgentSpec>().expect("a spec of this program");

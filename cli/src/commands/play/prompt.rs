@@ -1,9 +1,10 @@
 //! Lines from a person: with editing, history and completion at a terminal, plain from anywhere else.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use dialoguer::console::Term;
 use dialoguer::{BasicHistory, Completion, Input};
+use turnstone_agents::line_io::Lines;
 
 /// Where lines come from.
 pub(super) enum Prompt {
@@ -29,12 +30,15 @@ impl Prompt {
                 let input = input.history_with(history).completion_with(&words);
                 input.interact_text_on(&Term::stdout()).map(Some).map_err(|dialoguer::Error::IO(error)| error)
             }
-            Self::Plain => {
+            Self::Plain => loop {
                 print!("{prompt}: ");
-                io::stdout().flush()?;
-                let mut line = String::new();
-                Ok((io::stdin().lock().read_line(&mut line)? > 0).then_some(line))
-            }
+                let _ = io::stdout().flush(); // the next line that is printed finds the same fault
+                match Lines::new(io::stdin().lock()).read()? {
+                    None => return Ok(None),
+                    Some(Ok(line)) => return Ok(Some(line.to_owned())),
+                    Some(Err(fault)) => println!("{fault}"),
+                }
+            },
         }
     }
 }
