@@ -11,7 +11,7 @@ pub(super) const HELP: &str = "\
   hint              ask the adviser for a move
   eval on | off     show the adviser's probabilities after every move
   board, flip       draw the board again; see it from the other side
-  rules             the rules of this game
+  help, rules       this list; the rules of this game
   save [FILE]       write the game to a JSON file
   resign            give the game up
   quit              leave
