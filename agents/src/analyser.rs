@@ -156,7 +156,8 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
     }
 }
 
-fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
+/// Reads the result of a search from its tree.
+pub(crate) fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
     let mut roots: Vec<RootAction> = search.actions().collect();
     if !roots.is_empty() {
         let best = search.choose(0.0, &mut stream(0, Purpose::Play, [0, 0]));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use turnstone_env::{DynGame, Erased, Error, Games, Params, Row, for_each_game, games};
 use turnstone_exact::{ExactValues, Solvable, TableError};
-use turnstone_models::NetworkError;
+use turnstone_models::{Instructions, NetworkError};
 use turnstone_search::classic::Classical;
 
 use crate::agent::Agent;
@@ -13,6 +13,7 @@ use crate::analyser::{Analyser, NetworkAnalyser};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact;
+use crate::explorer::{Explorer, explorer};
 use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
@@ -97,6 +98,15 @@ pub trait PlayableGame: DynGame {
         tree: &TreeSpec,
         batch: usize,
     ) -> Result<Box<dyn Analyser>, NetworkError>;
+
+    /// Creates an explorer for an agent with a tree search that was loaded for this game; `None` for other agents.
+    ///
+    /// # Errors
+    /// The network does not match the game.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError>;
 }
 
 impl<G: Playable> PlayableGame for Erased<G> {
@@ -168,6 +178,10 @@ impl<G: Playable> PlayableGame for Erased<G> {
         batch: usize,
     ) -> Result<Box<dyn Analyser>, NetworkError> {
         Ok(Box::new(NetworkAnalyser::new(self.game(), network, tree, batch)?))
+    }
+
+    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError> {
+        explorer(self.game(), agent, instructions)
     }
 }
 

@@ -47,6 +47,8 @@ enum Command {
     Train(commands::train::Train),
     /// Write the report of a run, or a comparison of runs, as one HTML page
     Report(commands::report::Report),
+    /// Serve a page to play and analyse in a browser, and pages of all runs
+    Serve(commands::serve::Serve),
     /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
     Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
@@ -142,6 +144,7 @@ impl Cli {
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
             Command::Report(command) => command.run(games),
+            Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games),
             Command::Grade(command) => command.run(games),

@@ -12,6 +12,7 @@ pub(crate) mod analyse;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod export;
 pub(crate) mod arena;
 pub(crate) mod grade;

@@ -18,8 +18,8 @@ use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 10] =
-    ["env", "search", "exact", "models", "statistics", "agents", "selfplay", "arena", "trainer", "cli"];
+const LAYERS: [&str; 12] =
+    ["env", "search", "exact", "models", "statistics", "agents", "web", "selfplay", "arena", "trainer", "serve", "cli"];
 
 /// No file is longer without a line that says why.
 const LONGEST_FILE: usize = 400;
@@ -28,10 +28,10 @@ const LONGEST_FILE: usize = 400;
 const LARGEST_SHARE: f64 = 0.25;
 
 /// Crates that build for WebAssembly, where the system's clock panics.
-const WITHOUT_CLOCK: [&str; 5] = ["env", "search", "exact", "models", "agents"];
+const WITHOUT_CLOCK: [&str; 6] = ["env", "search", "exact", "models", "agents", "web"];
 
 /// Crates that the program's errors may come from without a type.
-const WITH_ANYHOW: [&str; 3] = ["arena", "trainer", "cli"];
+const WITH_ANYHOW: [&str; 4] = ["arena", "trainer", "serve", "cli"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
@@ -90,7 +90,7 @@ fn independence(workspace: &Workspace) -> Vec<String> {
             faults.push("models depends on env, which knows games".to_owned());
         }
     }
-    for folder in ["env", "search", "exact", "statistics", "agents", "selfplay", "arena"] {
+    for folder in ["env", "search", "exact", "statistics", "agents", "web", "selfplay", "arena"] {
         for (name, optional) in dependencies(folder) {
             if !optional && matches!(name.as_str(), "burn" | "clap") {
                 faults.push(format!("{folder} depends on {name}"));

@@ -1,5 +1,6 @@
 //! `turnstone report`: the report of a run as one HTML page.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use turnstone_selfplay::Games;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
 use turnstone_trainer::progress::{Reporter, print_stderr};
-use turnstone_trainer::report::{MOST_RUNS, Settings, comparison, report};
+use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -52,13 +53,17 @@ impl Report {
 
     /// Writes one page about several runs.
     fn compare(&self, games: &Games) -> Result<ExitCode> {
-        let read = |path: &PathBuf| -> Result<(RunFolder, Config)> {
-            let folder = RunFolder::open(path)?;
-            let config = Config::read(&folder.config(), games)?;
-            Ok((folder, config))
+        let read = |path: &PathBuf| -> Result<(String, LiveRun)> {
+            Ok((path.display().to_string(), LiveRun::read(&RunFolder::open(path)?, games)?))
         };
-        let runs = self.runs.iter().map(read).collect::<Result<Vec<_>>>()?;
-        let page = comparison(&runs)?;
+        let mut runs = self.runs.iter().map(read).collect::<Result<Vec<_>>>()?;
+        // Folders are named shortly where that tells them apart.
+        let short = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let distinct: BTreeSet<_> = self.runs.iter().map(short).collect();
+        if distinct.len() == runs.len() {
+            runs.iter_mut().zip(&self.runs).for_each(|((name, _), path)| *name = short(path).unwrap_or(name.clone()));
+        }
+        let page = side_by_side(&runs)?;
         let beside = self.runs[0].parent().unwrap_or(Path::new(""));
         let path = self.out.clone().unwrap_or_else(|| beside.join("comparison.html"));
         write(&path, &page, &Reporter::new(self.quiet))

@@ -1,224 +1,128 @@
-//! Several runs of one game on one page: shared charts, results side by side, and the differences of their configs.
+//! Several runs on the same charts, and how their configs differ.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use anyhow::{Context, Result, bail, ensure};
+use super::history::Iteration;
+use super::live::LiveRun;
+use turnstone_arena::page::{Chart, Form, Part, Scale, Series, escaped};
 
-use super::history::{self, Iteration, matches, opponents};
-use crate::config::Config;
-use crate::progress::duration;
-use crate::run_folder::RunFolder;
-use turnstone_arena::page::{Chart, Form, Page, Part, Point, Scale, Series, escaped, grouped, title};
+/// Number of runs that a chart has colours for.
+const MOST_RUNS: usize = 6;
 
-/// Largest number of runs: the charts have so many colours.
-pub const MOST_RUNS: usize = 6;
-
-/// A run to be compared.
-struct Compared {
-    name: String,
-    config: Config,
-    history: Vec<Iteration>,
-}
-
-/// Returns the HTML page of two or more runs.
-///
-/// # Errors
-/// The runs are too many or of different games, or a file of one is damaged.
-pub fn comparison(runs: &[(RunFolder, Config)]) -> Result<String> {
-    ensure!(runs.len() <= MOST_RUNS, "at most {MOST_RUNS} runs can be compared, not {}", runs.len());
-    let names = names(runs);
-    let runs: Vec<Compared> = names
-        .into_iter()
-        .zip(runs)
-        .map(|(name, (folder, config))| {
-            let history = history::read(&folder.metrics()).with_context(|| name.clone())?;
-            Ok(Compared { name, config: config.clone(), history })
-        })
-        .collect::<Result<_>>()?;
-    let game = game_name(&runs[0].config);
-    if let Some(other) = runs.iter().find(|run| game_name(&run.config) != game) {
-        let (a, b, second) = (&runs[0].name, &other.name, game_name(&other.config));
-        bail!("{a} is a run of {game} and {b} one of {second}: only runs of one game are compared");
-    }
-    let parts = [summary(&runs), strength(&runs), learning(&runs), differences(&runs)];
-    let header =
-        format!("<p class=\"brand\">Turnstone</p>\n<h1>{}: {} runs compared</h1>\n", escaped(&title(game)), runs.len());
-    let page = Page {
-        title: &format!("{}: Turnstone runs compared", title(game)),
-        header: &header,
-        parts: &parts,
-        footer: &format!("turnstone {}", env!("CARGO_PKG_VERSION")),
-        script: "",
-    };
-    Ok(page.html())
-}
-
-fn game_name(config: &Config) -> &str {
-    config.game.get("name").and_then(toml::Value::as_str).unwrap_or_default()
-}
-
-/// The runs' folder names, or their whole paths where two have the same name.
-fn names(runs: &[(RunFolder, Config)]) -> Vec<String> {
-    let short = |folder: &RunFolder| {
-        folder
-            .path()
-            .file_name()
-            .map_or_else(|| folder.path().display().to_string(), |n| n.to_string_lossy().into_owned())
-    };
-    let distinct: BTreeSet<String> = runs.iter().map(|(folder, _)| short(folder)).collect();
-    let paths = distinct.len() < runs.len();
-    let name = |(folder, _): &(RunFolder, Config)| {
-        if paths { folder.path().display().to_string() } else { short(folder) }
-    };
-    runs.iter().map(name).collect()
-}
-
-/// How far each run has come and what it has reached.
-fn summary(runs: &[Compared]) -> Part {
-    let mut rows = String::new();
-    for run in runs {
-        let last = run.history.last();
-        let count = |value: Option<u64>| value.map_or_else(|| "-".into(), grouped);
-        let seconds: f64 = run.history.iter().map(|iteration| iteration.timing.seconds).sum();
-        let time = duration(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        let ladder = run.history.iter().rev().find_map(|iteration| iteration.ladder.as_ref());
-        let ladder = ladder.map_or_else(|| "-".into(), |rating| escaped(&rating.to_string()));
-        let newest = |opponent: &String| {
-            let (_, result) = matches(&run.history, opponent).last()?;
-            Some(format!("{}: {:.1} %", escaped(opponent), 100.0 * result.score))
-        };
-        let scores: Vec<String> = opponents(&run.history).iter().filter_map(newest).collect();
-        let scores = if scores.is_empty() { "-".into() } else { scores.join("<br>") };
-        write!(
-            rows,
-            "<tr><td class=\"name\">{}</td><td>{}/{}</td><td>{}</td><td>{}</td><td>{time}</td><td class=\"name\">{ladder}</td><td class=\"name\">{scores}</td></tr>",
-            escaped(&run.name),
-            last.map_or(0, |iteration| iteration.iteration),
-            run.config.run.iterations,
-            count(last.map(|iteration| iteration.positions)),
-            count(last.map(|iteration| iteration.step)),
-        )
-        .expect("a string");
-    }
-    let html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
-    );
-    Part { id: "summary", heading: "Summary", lead: String::new(), html }
-}
-
-fn strength(runs: &[Compared]) -> Part {
-    let mut names: Vec<String> = Vec::new();
-    for name in runs.iter().flat_map(|run| opponents(&run.history)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let mut figures = String::new();
-    for name in &names {
-        let points = |run: &Compared| -> Vec<Point> {
-            let of = matches(&run.history, name);
-            of.map(|(iteration, result)| {
-                let interval = Some(result.score_interval.map(|end| 100.0 * end));
-                Point { x: iteration.positions as f64, y: 100.0 * result.score, interval }
-            })
-            .collect()
-        };
-        figures += &chart(runs, &format!("Score against {name}"), "%", Some(Scale::fixed(0.0, 100.0, 25.0)), points);
-    }
-    figures += &chart(runs, "Elo on the ladder", "Elo", None, |run| {
-        let rated = run.history.iter().filter_map(|iteration| Some((iteration, iteration.ladder.as_ref()?)));
-        rated
-            .map(|(it, ladder)| Point { x: it.positions as f64, y: ladder.elo, interval: Some(ladder.interval) })
-            .collect()
-    });
-    let html = if figures.is_empty() {
-        "<p>No match has been played yet.</p>\n".into()
-    } else {
-        format!("<div class=\"charts\">{figures}</div>\n")
-    };
-    Part { id: "strength", heading: "Strength", lead: "Over the positions of self-play.".into(), html }
-}
-
-fn learning(runs: &[Compared]) -> Part {
-    let over = |value: &dyn Fn(&Iteration) -> Option<f64>, run: &Compared| -> Vec<Point> {
-        let known = run.history.iter().filter_map(|iteration| Some((iteration.positions as f64, value(iteration)?)));
-        known.map(|(x, y)| Point { x, y, interval: None }).collect()
-    };
-    let figures = [
-        chart(runs, "Policy loss", "nats", None, |run| over(&|it| it.loss("policy_loss"), run)),
-        chart(runs, "Value loss", "nats", None, |run| over(&|it| it.loss("value_loss"), run)),
-        chart(runs, "Length of games", "plies", None, |run| over(&|it| it.game_length, run)),
-        chart(runs, "Self-play", "positions per second", None, |run| over(&|it| it.timing.positions_per_second, run)),
+/// The sections of a comparison of up to six named runs; further ones are left out.
+#[must_use]
+pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Part> {
+    let runs = &runs[..runs.len().min(MOST_RUNS)];
+    let charts = [
+        chart(
+            runs,
+            "Score",
+            "%",
+            Some(Scale::fixed(0.0, 100.0, 25.0)),
+            "On the ladder, or mean over the opponents.",
+            |it| it.mean_score().map(|score| 100.0 * score),
+        ),
+        chart(runs, "Elo on the ladder", "Elo", None, "Random play has 0.", |it| it.ladder.as_ref().map(|l| l.elo)),
+        chart(runs, "Moves that preserve the value", "%", None, "Against exact values.", |it| {
+            it.grade.as_ref().map(|grade| 100.0 * grade.all.value())
+        }),
+        chart(runs, "Policy loss", "nats", None, "Mean over an iteration's steps.", |it| it.loss("policy_loss")),
+        chart(runs, "Value loss", "nats", None, "Mean over an iteration's steps.", |it| it.loss("value_loss")),
+        chart(runs, "Policy divergence", "nats", None, "From the search's policy.", |it| it.loss("policy_divergence")),
+        chart(runs, "Length of games", "plies", None, "Random opening plies included.", |it| it.game_length),
+        chart(runs, "Positions", "per second", None, "Of self-play.", |it| it.timing.positions_per_second),
     ];
-    let html = format!("<div class=\"charts\">{}</div>\n", figures.concat());
-    Part { id: "learning", heading: "Learning", lead: "Over the positions of self-play.".into(), html }
+    let html = format!("<div class=\"charts\">\n{}</div>\n", charts.concat());
+    let lead = "The x axis counts iterations; runs may differ in the number of games of one.".to_owned();
+    vec![
+        Part { id: "curves", heading: "Curves", lead, html },
+        Part { id: "differences", heading: "Configs", lead: String::new(), html: differences(runs) },
+    ]
 }
 
-/// A chart with a line for each run that has any point; empty if none has.
+/// One quantity of all runs over the iterations; empty if no run has it.
 fn chart(
-    runs: &[Compared],
+    runs: &[(String, LiveRun)],
     title: &str,
     unit: &str,
     y: Option<Scale>,
-    points: impl Fn(&Compared) -> Vec<Point>,
+    note: &str,
+    value: impl Fn(&Iteration) -> Option<f64>,
 ) -> String {
-    // Each run keeps its colour, so one without points stays in the list.
-    let series: Vec<Series> = runs.iter().map(|run| Series { name: &run.name, points: points(run) }).collect();
+    let points = |run: &LiveRun| -> Vec<(f64, f64)> {
+        run.history.iter().filter_map(|it| Some((it.iteration as f64, value(it)?))).collect()
+    };
+    let series: Vec<Series> = runs.iter().map(|(name, run)| Series::new(name, points(run).into_iter())).collect();
     if series.iter().all(|series| series.points.is_empty()) {
         return String::new();
     }
-    let last = |run: &Compared| run.history.last().map_or(0, |iteration| iteration.positions);
-    let most = runs.iter().map(last).max().unwrap_or(0);
-    let x_range = Some([0.0, most as f64]);
-    Chart { title, unit, x_unit: "positions", form: Form::Lines, x_range, y, series }.figure("")
+    Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range: None, y, series }.figure(note)
 }
 
-/// A table of the config's values that differ.
-fn differences(runs: &[Compared]) -> Part {
-    let tables: Vec<Vec<(String, String)>> = runs.iter().map(|run| values(&run.config)).collect();
-    let mut keys: Vec<&String> = Vec::new();
-    for (key, _) in tables.iter().flatten() {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    let of = |table: &[(String, String)], key: &String| {
-        table.iter().find(|(other, _)| other == key).map_or_else(|| "-".to_owned(), |(_, value)| value.clone())
+/// A table of the keys in which the configs, with all defaults, are not the same.
+fn differences(runs: &[(String, LiveRun)]) -> String {
+    let tables: Vec<Vec<(String, String)>> = runs.iter().map(|(_, run)| flat(run)).collect();
+    let mut keys: Vec<&String> = tables.iter().flatten().map(|(key, _)| key).collect();
+    keys.sort();
+    keys.dedup();
+    let value = |table: &[(String, String)], key: &str| {
+        table.iter().find(|(other, _)| other == key).map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
     };
     let mut rows = String::new();
     for key in keys {
-        let row: Vec<String> = tables.iter().map(|table| of(table, key)).collect();
-        if row.iter().any(|value| *value != row[0]) {
-            let cells: String = row.iter().map(|value| format!("<td class=\"name\">{}</td>", escaped(value))).collect();
-            write!(rows, "<tr><td class=\"name\">{}</td>{cells}</tr>", escaped(key)).expect("a string");
+        let values: Vec<String> = tables.iter().map(|table| value(table, key)).collect();
+        if values.windows(2).any(|pair| pair[0] != pair[1]) {
+            let cells: String = values.iter().map(|value| format!("<td>{}</td>", escaped(value))).collect();
+            writeln!(rows, "<tr><td><code>{}</code></td>{cells}</tr>", escaped(key)).expect("a string");
         }
     }
-    let heads: String = runs.iter().map(|run| format!("<th class=\"name\">{}</th>", escaped(&run.name))).collect();
-    let html = if rows.is_empty() {
-        "<p>The configs are equal.</p>\n".into()
-    } else {
-        format!(
-            "<div class=\"card\"><div class=\"scroll\"><table><tr><th class=\"name\">key</th>{heads}</tr>{rows}</table></div></div>\n"
-        )
-    };
-    let lead = "Values that differ, defaults included.".into();
-    Part { id: "config", heading: "Differences of the configs", lead, html }
+    if rows.is_empty() {
+        return "<p>The configs are the same.</p>\n".to_owned();
+    }
+    let names: String = runs.iter().map(|(name, _)| format!("<th>{}</th>", escaped(name))).collect();
+    format!("<div class=\"card scroll\"><table><tr><th>key</th>{names}</tr>\n{rows}</table></div>\n")
 }
 
-/// All values of a config by their keys, `section.key`.
-fn values(config: &Config) -> Vec<(String, String)> {
-    fn collect(prefix: &str, table: &toml::Table, found: &mut Vec<(String, String)>) {
-        for (key, value) in table {
-            let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-            match value {
-                toml::Value::Table(table) => collect(&key, table, found),
-                value => found.push((key, value.to_string())),
+/// The config as `section.key` and value.
+fn flat(run: &LiveRun) -> Vec<(String, String)> {
+    fn walk(prefix: &str, value: &toml::Value, out: &mut Vec<(String, String)>) {
+        match value {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                    walk(&key, value, out);
+                }
             }
+            other => out.push((prefix.to_owned(), other.to_string())),
         }
     }
-    let table: toml::Table = toml::Table::try_from(config).unwrap_or_default();
-    let mut found = Vec::new();
-    collect("", &table, &mut found);
-    found
+    let mut out = Vec::new();
+    walk("", &toml::Value::try_from(&run.config).expect("a configuration is a table"), &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn run(config: &str) -> LiveRun {
+        let games = turnstone_selfplay::built_in();
+        LiveRun { config: Config::parse(config, &games).unwrap(), text: config.to_owned(), history: Vec::new() }
+    }
+
+    #[test]
+    fn only_what_differs_is_listed() {
+        let runs = ["seed = 1\n[game]\nname = \"mancala\"\n", "seed = 2\n[game]\nname = \"mancala\"\nstones = 3\n"];
+        let runs: Vec<_> = ["a<b", "c"].map(str::to_owned).into_iter().zip(runs.map(run)).collect();
+        let parts = comparison(&runs);
+        let html = &parts[1].html;
+        assert!(html.contains("<code>seed</code></td><td>1</td><td>2</td>"), "{html}");
+        assert!(
+            html.contains("<code>game.stones</code></td><td>–</td><td>3</td>") && html.contains("a&lt;b"),
+            "{html}"
+        );
+        assert!(!html.contains("learn."), "{html}");
+        assert!(comparison(&[runs[0].clone(), runs[0].clone()])[1].html.contains("are the same"));
+    }
 }
