@@ -140,7 +140,7 @@ mod tests {
     fn without_a_run_it_says_to_train_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("no-such-run.toml");
-        fs::write(&path, "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\n").expect("writable");
+        std::fs::write(&path, "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\n").expect("writable");
         let plan = Plan::read(&path, &[], &Params::new(), Options::default(), &turnstone_selfplay::built_in());
         let fault = format!("{:#}", plan.err().expect("there is no run"));
         assert!(fault.contains("train it first (turnstone train") && fault.contains("runs/no-such-run"), "{fault}");
