@@ -42,6 +42,9 @@ pub struct GameFiles {
     pub truth_set: Option<&'static str>,
     /// Checkpoint of the agent `az:pretrained`.
     pub pretrained: Option<&'static [u8]>,
+    /// Sheet of the game in Markdown, with sections `## Rules`, `## Parameters` (a table) and the like, which `rules`
+    /// and `games` print.
+    pub sheet: Option<&'static str>,
 }
 
 /// Kind of exact values: complete or fast.
@@ -267,6 +270,7 @@ macro_rules! built_in_files {
                     ladder: Some(include_str!(concat!("../ladders/", $name, ".toml"))),
                     truth_set: $truth_set,
                     pretrained: turnstone_models::pretrained($name),
+                    sheet: Some(include_str!(concat!("../sheets/", $name, ".md"))),
                 }
             }
         })+

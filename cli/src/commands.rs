@@ -1,5 +1,6 @@
 //! The program's commands, one file each.
 
+pub(crate) mod rules;
 pub(crate) mod games;
 pub(crate) mod show;
 pub(crate) mod legal;
@@ -17,6 +18,7 @@ pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
+pub(crate) mod completions;
 pub(crate) mod reference;
 pub(crate) mod pyro;
 pub(crate) mod pyro_server;

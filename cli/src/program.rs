@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
 use turnstone_trainer::progress::print_stderr;
@@ -47,7 +46,7 @@ impl Program {
     pub fn main(&self) -> ExitCode {
         turnstone_models::set_program(&format!("turnstone {VERSION}"));
         end_with_the_reader();
-        match Cli::parse().run(&self.games) {
+        match Cli::of_the_process().run(&self.games) {
             Ok(code) => code,
             Err(error) => {
                 print_stderr(format_args!("error: {}", one_line(&error)));
