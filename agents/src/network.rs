@@ -178,7 +178,7 @@ mod tests {
     fn a_misspelt_name_is_answered_with_the_nearest() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(folder.path().join("mancala")).expect("writable");
-        let fault = |name: &Path| LoadedNetwork::read(name).err().expect("there is none").to_string();
+        let fault = |name: &Path| LoadedNetwork::read(name).map(drop).expect_err("there is none").to_string();
         assert!(fault(Path::new("pretraned")).ends_with("(did you mean `az:pretrained`?)"));
         let near = fault(&folder.path().join("mancalla"));
         assert!(near.contains("did you mean `az:") && near.contains("mancala`"), "{near}");

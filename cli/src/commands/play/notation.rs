@@ -70,7 +70,7 @@ fn forms(text: &str) -> [String; 2] {
 fn begins([whole, bare]: &[String; 2], typed: &str) -> bool {
     // A number alone is no beginning of a list of coordinates.
     let coordinates = whole.contains('(');
-    whole.starts_with(typed) || (bare.starts_with(typed) && !(coordinates && !typed.contains(',')))
+    whole.starts_with(typed) || (bare.starts_with(typed) && (!coordinates || typed.contains(',')))
 }
 
 /// The number in `#2` or `2`.

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn counts_are_marked_whole() {
         let painted = painted(" 10  9  1 12", Some("  9  9  1  2"), [None, None]);
-        assert_eq!(painted, format!(" {0}10{0:#}  9  1 {0}12{0:#}\n", CHANGED));
+        assert_eq!(painted, format!(" {CHANGED}10{CHANGED:#}  9  1 {CHANGED}12{CHANGED:#}\n"));
         let painted = super::painted("  9", Some(" 19"), [None, None]);
         assert_eq!(painted, format!("  {CHANGED}9{CHANGED:#}\n"));
     }
