@@ -1,6 +1,5 @@
 //! `turnstone completions` and `turnstone man`: what a shell and a manual know of the command line.
 
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,7 +17,9 @@ impl Completions {
     /// Prints the completion script for the whole command line.
     pub(crate) fn run(&self, mut program: Command) -> ExitCode {
         let name = program.get_name().to_owned();
-        clap_complete::generate(self.shell, &mut program, name, &mut io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, name, &mut script);
+        print!("{}", String::from_utf8_lossy(&script));
         ExitCode::SUCCESS
     }
 }
@@ -34,7 +35,11 @@ impl Man {
     /// Writes the manual pages.
     pub(crate) fn run(&self, program: Command) -> Result<ExitCode> {
         match &self.out {
-            None => clap_mangen::Man::new(program).render(&mut io::stdout())?,
+            None => {
+                let mut page = Vec::new();
+                clap_mangen::Man::new(program).render(&mut page)?;
+                print!("{}", String::from_utf8_lossy(&page));
+            }
             Some(folder) => {
                 std::fs::create_dir_all(folder)
                     .and_then(|()| clap_mangen::generate_to(program, folder))
