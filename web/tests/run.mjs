@@ -416,6 +416,8 @@ async function tests(runs) {
         training.kill('SIGTERM');
       });
     }
+    native(turnstone, 'arena', 'mancala', 'random', 'alphabeta:depth=2', 'mcts:sims=20', '--games', '4', '--out', join(runs, 'match'));
+    native(turnstone, 'report', join(runs, 'two'), '--no-grade');
     for (const colorScheme of ['light', 'dark']) {
       const options = { wait: false, media: { colorScheme } };
       const look = async (page, name) => {
@@ -436,6 +438,11 @@ async function tests(runs) {
       assert.match(await list.page.textContent('#differences'), /seed/);
       await look(list.page, 'compare');
       await list.close();
+      for (const name of ['match', 'two']) {
+        const report = await open(`/runs/${name}/report.html`, options);
+        await look(report.page, `report-${name}`);
+        await report.close();
+      }
       const one = await open('/runs/one', options);
       await look(one.page, 'run');
       await one.page.click('text=sample games');
