@@ -49,4 +49,7 @@ else
     # Its behaviour has been compared with the program's above.
     echo "note: other sources give serve/page's module: run web/build.sh and commit the result"
   fi
+  # The games of another crate have boards too.
+  ./build.sh --crate ../examples/own_game/Cargo.toml "$folder/own"
+  PAGE=$folder/own OWN=connect_four ONLY='another crate' node tests/run.mjs "$turnstone" "$agreement"
 fi
