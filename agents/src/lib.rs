@@ -45,6 +45,7 @@ mod tablebase;
 mod agent;
 mod explorer;
 mod playable;
+pub mod sheet;
 
 pub use agent::Agent;
 pub use analyser::{AnalysedAction, Analyser, Analysis};

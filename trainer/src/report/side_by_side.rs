@@ -69,7 +69,7 @@ fn summary(runs: &[(String, LiveRun)]) -> Part {
         .expect("a string");
     }
     let html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
     );
     Part { id: "summary", heading: "Summary", lead: String::new(), html }
 }
