@@ -45,7 +45,7 @@ mod agent;
 mod playable;
 
 pub use agent::Agent;
-pub use analyser::{AnalysedAction, Analyser, Analysis};
+pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;

@@ -21,4 +21,4 @@ mod commands;
 mod cli;
 mod program;
 
-pub use program::Program;
+pub use program::{Program, name_program};

@@ -18,8 +18,8 @@ use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 10] =
-    ["env", "search", "exact", "models", "statistics", "agents", "selfplay", "arena", "trainer", "cli"];
+const LAYERS: [&str; 11] =
+    ["env", "search", "exact", "models", "statistics", "agents", "selfplay", "arena", "trainer", "cli", "python"];
 
 /// No file is longer without a line that says why.
 const LONGEST_FILE: usize = 400;

@@ -112,6 +112,9 @@ pub trait AnyLanes: Debug + Send {
     /// The number of actions is wrong or one is illegal; nothing is played.
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
 
+    /// See [`Lanes::legal_lists`].
+    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]);
+
     /// See [`Lanes::sample`].
     fn sample(&mut self, actions: &mut Vec<Action>);
 
@@ -229,6 +232,10 @@ impl<G: Game> AnyLanes for Lanes<G> {
 
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
         self.step(actions, out)
+    }
+
+    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]) {
+        self.legal_lists(actions, starts);
     }
 
     fn sample(&mut self, actions: &mut Vec<Action>) {

@@ -195,6 +195,27 @@ impl<G: Game> Lanes<G> {
         Ok(())
     }
 
+    /// Writes the legal actions of all envs one after the other into `actions`, which must have room for them, and where
+    /// those of each env start into `starts`, `[envs + 1]`. Action 0 stands for a game that has ended.
+    ///
+    /// # Panics
+    /// If a slice is too short.
+    pub fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]) {
+        let mut end = 0;
+        for (lane, start) in self.lanes.iter().zip(&mut *starts) {
+            *start = end as i64;
+            if lane.legal.is_empty() {
+                actions[end] = 0;
+                end += 1;
+            }
+            for (place, action) in actions[end..].iter_mut().zip(lane.legal.iter()) {
+                *place = action.0;
+            }
+            end += lane.legal.len();
+        }
+        starts[self.lanes.len()] = end as i64;
+    }
+
     /// Fills `actions` with a uniformly random legal action for each env, from the env's own random stream; action 0
     /// where the game has ended.
     pub fn sample(&mut self, actions: &mut Vec<Action>) {
