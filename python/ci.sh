@@ -20,7 +20,7 @@ for file in Cargo.lock cli/src/main.rs env/src/lib.rs python/src/lib.rs models/p
 done
 
 # The tests run away from the sources, so that only the wheel can be imported.
-cp -r tests examples "$work"
+cp -r tests examples pyproject.toml "$work"
 cd "$work"
 python3 -m venv test
 test/bin/pip install -q wheel/*.whl pytest "gymnasium>=1.1" pettingzoo pandas mypy onnxruntime
@@ -32,8 +32,8 @@ test/bin/turnstone --version
 test/bin/python tests/memory.py
 
 echo "types"
-test/bin/mypy --strict --python-version 3.10 -p turnstone
-test/bin/stubtest turnstone._turnstone --allowlist tests/stubtest_allowlist.txt --ignore-missing-stub
+test/bin/mypy --config-file pyproject.toml -p turnstone
+test/bin/stubtest turnstone._turnstone --allowlist tests/stubtest_allowlist.txt
 
 echo "notebook"
 if test/bin/pip install -q nbclient ipykernel matplotlib; then

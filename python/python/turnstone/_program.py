@@ -327,7 +327,7 @@ class Solution:
         """
         if player not in (0, 1):
             raise IndexError(f"player {player}: the players are 0 and 1")
-        value = self._values.value(State(self.game) if state is None else state)
+        value: int | None = self._values.value(State(self.game) if state is None else state)
         return value if value is None or player == 0 else -value
 
     def best_actions(self, state: State) -> List[int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 import gymnasium
 import numpy as np
@@ -63,11 +63,13 @@ class TurnstoneAEC(AECEnv):
 
     def observation_space(self, agent: str) -> gymnasium.Space[Any]:
         """The space of an agent's observations."""
-        return self.observation_spaces[agent]
+        space: gymnasium.Space[Any] = self.observation_spaces[agent]
+        return space
 
     def action_space(self, agent: str) -> gymnasium.Space[Any]:
         """The space of an agent's actions."""
-        return self.action_spaces[agent]
+        space: gymnasium.Space[Any] = self.action_spaces[agent]
+        return space
 
     @property
     def position(self) -> State:
@@ -180,16 +182,16 @@ class TurnstoneParallel(ParallelEnv):
         self.game = self._aec.game
         self.metadata = {**self._aec.metadata, "is_parallelizable": True}
         self.possible_agents = list(PLAYERS)
-        self.agents = []
+        self.agents: List[str] = []
         self._rng = np.random.default_rng()
 
     def observation_space(self, agent: str) -> gymnasium.Space[Any]:
         """The space of an agent's observations."""
-        return self._aec.observation_spaces[agent]
+        return self._aec.observation_space(agent)
 
     def action_space(self, agent: str) -> gymnasium.Space[Any]:
         """The space of an agent's actions."""
-        return self._aec.action_spaces[agent]
+        return self._aec.action_space(agent)
 
     @property
     def position(self) -> State:

@@ -208,10 +208,10 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         if seat not in (0, 1, "alternate", "random"):
             raise ValueError(f"seat is {seat!r}, but must be 0, 1, 'alternate' or 'random'")
         self._envs = VecEnv(self.game, num_envs, threads=threads, autoreset="disabled" if opponent else names[mode])
-        self._singles = [
-            TurnstoneEnv(self.game, opponent, ((i % 2) if seat == "alternate" else seat), render_mode=render_mode)
-            for i in range(num_envs if opponent else 0)
-        ]
+        self._singles = []
+        if opponent:
+            seats = [i % 2 if seat == "alternate" else seat for i in range(num_envs)]
+            self._singles = [TurnstoneEnv(self.game, opponent, seat, render_mode=render_mode) for seat in seats]
         self._ended = np.zeros(num_envs, bool)
         shape, actions = self.game.observation_shape, self.game.num_actions
         self.single_observation_space = spaces.Box(-np.inf, np.inf, shape, np.float32)
