@@ -29,7 +29,7 @@ pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
 }
 
 /// Loads the game's quick exact values.
-fn find_truth<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+fn quick_values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec)?;
     let truth = game.quick_exact_values(&spec.tables).map_err(|error| fault(error.to_string()))?;
@@ -51,7 +51,7 @@ impl<G: Classical + Solvable> Exact<G> {
     pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
-        Ok(Self { truth: find_truth(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
+        Ok(Self { truth: quick_values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
     }
 }
 
@@ -65,7 +65,7 @@ impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
     ) -> Result<Action, PlayerFault> {
         let state = game.without_counters(state);
         let action = self.choice(game, &state, rng);
-        request.tell(|| {
+        request.notify(|| {
             let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
             let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), mover));
             SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
@@ -153,8 +153,8 @@ mod tests {
         let start = game.start();
         let mut rng = stream(1, Purpose::Play, [0, 0]);
         let mut score = None;
-        let mut hear = |info: &SearchInfo| score = info.score;
-        let mut request = SearchRequest { report: Some(&mut hear), ..SearchRequest::default() };
+        let mut on_info = |info: &SearchInfo| score = info.score;
+        let mut request = SearchRequest { report: Some(&mut on_info), ..SearchRequest::default() };
         assert!(exact.search(&game, &start, &mut request, &mut rng).is_ok());
         assert_eq!(score, None);
         let fault = |spec: &str| {

@@ -112,7 +112,7 @@ impl Player for External {
         let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
         let action = self.game.parse_action(&text).map_err(illegal)?;
         self.game.try_play(&mut state.clone(), action).map_err(illegal)?;
-        request.tell(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
+        request.notify(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)
     }
 

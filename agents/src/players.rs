@@ -32,7 +32,7 @@ impl<G: Game> TypedPlayer<G> for Random {
     ) -> Result<Action, PlayerFault> {
         game.legal(state, &mut self.legal);
         let action = self.legal[rng.random_range(0..self.legal.len())];
-        request.tell(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
+        request.notify(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)
     }
 }
@@ -128,7 +128,7 @@ impl<G: Game> TypedPlayer<G> for Network<G> {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));
             let score = Some(Score::of_estimate(estimate, game.mover(state)));
-            request.tell(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
+            request.notify(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
             return Ok(action);
         }
         Ok(self.tree.search(game, state, &mut self.evaluator, request, rng))

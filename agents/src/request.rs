@@ -24,7 +24,7 @@ impl SearchRequest<'_> {
     }
 
     /// Calls the progress callback, if there is one.
-    pub(crate) fn tell(&mut self, info: impl FnOnce() -> SearchInfo) {
+    pub(crate) fn notify(&mut self, info: impl FnOnce() -> SearchInfo) {
         if let Some(report) = &mut self.report {
             report(&info());
         }
@@ -96,12 +96,12 @@ mod tests {
     fn certain_results_differ_from_estimates() {
         let scale = Scale { won: 1000, lead: 10.0 };
         let found = |score, complete| SearchResult { score, complete, ..SearchResult::default() };
-        let told = |found: &SearchResult, mover| scale.score(found, mover).win_draw_loss;
-        assert_eq!(told(&found(990, false), Side::First), [1.0, 0.0, 0.0]);
-        assert_eq!(told(&found(3, true), Side::Second), [0.0, 0.0, 1.0]);
-        assert_eq!(told(&found(0, true), Side::Second), [0.0, 1.0, 0.0]);
-        assert_eq!(told(&found(0, false), Side::First), [0.5, 0.0, 0.5]);
-        let [win, _, _] = told(&found(-10, false), Side::Second);
+        let win_draw_loss = |found: &SearchResult, mover| scale.score(found, mover).win_draw_loss;
+        assert_eq!(win_draw_loss(&found(990, false), Side::First), [1.0, 0.0, 0.0]);
+        assert_eq!(win_draw_loss(&found(3, true), Side::Second), [0.0, 0.0, 1.0]);
+        assert_eq!(win_draw_loss(&found(0, true), Side::Second), [0.0, 1.0, 0.0]);
+        assert_eq!(win_draw_loss(&found(0, false), Side::First), [0.5, 0.0, 0.5]);
+        let [win, _, _] = win_draw_loss(&found(-10, false), Side::Second);
         assert!((win - 0.731).abs() < 1e-3);
     }
 }

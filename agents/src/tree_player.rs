@@ -119,7 +119,7 @@ impl<G: Game> TreePlayer<G> {
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
         }
-        request.tell(|| self.info(watch.done, rng));
+        request.notify(|| self.info(watch.done, rng));
     }
 
     fn own_limits(&self) -> Limits {
@@ -158,7 +158,7 @@ impl<G: Game> TreePlayer<G> {
                 return true;
             }
             if watch.report_is_due() {
-                request.tell(|| self.info(watch.done, rng));
+                request.notify(|| self.info(watch.done, rng));
             }
         }
     }

@@ -130,8 +130,8 @@ impl<'a> Judge<'a> {
     fn keeps(&mut self, state: &AnyState) -> Result<bool> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
         let mut score = None;
-        let mut hear = |info: &SearchInfo| score = info.score;
-        let mut request = SearchRequest { report: Some(&mut hear), ..SearchRequest::default() };
+        let mut on_info = |info: &SearchInfo| score = info.score;
+        let mut request = SearchRequest { report: Some(&mut on_info), ..SearchRequest::default() };
         self.player.new_game(state, &mut rng);
         self.player.search(state, &mut request, &mut rng)?;
         Ok(score.is_some_and(|score| score.score.unsigned_abs() <= self.filter.bound))

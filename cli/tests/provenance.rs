@@ -86,6 +86,7 @@ fn runs_and_checkpoints_name_the_programs_that_trained_them() {
     let header: Value = serde_json::from_slice(&rest[..u64::from_le_bytes(*length) as usize]).expect("JSON");
     assert_eq!(header["__metadata__"]["turnstone.created_by"], *program);
     let checksum = |text: &str| format!("{:08x}", crc32fast::hash(text.as_bytes()));
+    assert_eq!(header["__metadata__"]["config"], checksum(TINY));
     let provenance = folder.join("provenance.jsonl");
     let [first] = &lines(&provenance)[..] else { panic!("{:?}", lines(&provenance)) };
     assert_eq!((&first["iteration"], &first["program"]), (&0.into(), &program.as_str().into()));

@@ -121,7 +121,7 @@ fn with_exact_values_no_value_is_given_away() {
 }
 
 #[test]
-fn the_kept_tree_is_the_subtree() {
+fn the_reused_tree_is_the_subtree() {
     let game = Mancala::default();
     let mut evaluator = Rollout::new(5);
     let mut search = searched(&game, game.start(), 400, &mut evaluator);

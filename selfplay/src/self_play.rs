@@ -34,8 +34,8 @@ pub struct SelfPlayGames {
     pub shard: Shard,
     /// Final outcome and number of plies of each game.
     pub ends: Vec<(Outcome, u16)>,
-    /// Amount of work and time of the iteration.
-    pub work: SelfPlayStats,
+    /// Counters and times of the iteration.
+    pub stats: SelfPlayStats,
 }
 
 /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
@@ -68,8 +68,8 @@ pub(crate) fn play<G: Game>(
         return Ok(None);
     }
     let shard = Shard::new(task.iteration, game.spec().features());
-    let mut games = SelfPlayGames { shard, ends: Vec::new(), work: SelfPlayStats::default() };
-    parts.iter().flatten().for_each(|part| games.work.add(&part.work));
+    let mut games = SelfPlayGames { shard, ends: Vec::new(), stats: SelfPlayStats::default() };
+    parts.iter().flatten().for_each(|part| games.stats.add(&part.stats));
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
     finished.sort_by_key(|game| game.number);
     for game in finished {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
-use turnstone_models::{LearnError, Learner, StepReport, program};
+use turnstone_models::{CheckpointInfo, LearnError, Learner, StepReport, program};
 
 use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -62,6 +62,8 @@ pub struct Run<'a> {
     events: EventLog,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
+    /// Checksum of the config, for the checkpoints' metadata.
+    config_checksum: String,
 }
 
 impl<'a> Run<'a> {
@@ -79,8 +81,9 @@ impl<'a> Run<'a> {
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        let truth = truth(game, config)?;
-        Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
+        let (truth, config_checksum) = (truth(game, config)?, folder.config_checksum()?);
+        let (spec, window) = (spec.clone(), Window::default());
+        Ok(Self { setup, spec, learner, window, standing, events, truth, config_checksum })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -121,8 +124,9 @@ impl<'a> Run<'a> {
             reporter.warning(&format!("{}: {missing} lines are missing or damaged", path.display()));
         }
         let events = EventLog::open(&folder.tensorboard());
-        let truth = truth(game, config)?;
-        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
+        let (truth, config_checksum) = (truth(game, config)?, folder.config_checksum()?);
+        let spec = spec.clone();
+        let mut run = Self { setup, spec, learner, window, standing, events, truth, config_checksum };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -195,9 +199,9 @@ impl<'a> Run<'a> {
         let start = Instant::now();
         let Some(games) = self.self_play(iteration)? else { return Ok(None) };
         let self_play = start.elapsed();
-        let work = games.work;
+        let stats = games.stats;
         let ends = games.ends.clone();
-        let searched = games.work.positions;
+        let searched = games.stats.positions;
         self.collect(games)?;
         let Some(steps) = self.learn(iteration)? else { return Ok(None) };
         let learn = start.elapsed() - self_play;
@@ -216,7 +220,7 @@ impl<'a> Run<'a> {
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,
-            timing: Timing::new(self_play, learn, start.elapsed(), searched, &work.cache),
+            timing: Timing::new(self_play, learn, start.elapsed(), searched, &stats.cache),
         };
         self.save(&metrics, steps_before)?;
         self.log(&metrics, &evaluation.matches);
@@ -315,12 +319,20 @@ impl<'a> Run<'a> {
         self.events.flush();
     }
 
+    /// Metadata of a checkpoint of this run after `step` training steps; `config` is the checksum of its config.
+    fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
+        let Setup { game, config, .. } = self.setup;
+        let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+        info.extra.insert("config".to_owned(), self.config_checksum.clone());
+        info
+    }
+
     /// Writes the iteration to disk: checkpoints, metrics, and then the state, with which the iteration is complete.
     fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
-        let Setup { game, config, folder, .. } = self.setup;
+        let Setup { config, folder, .. } = self.setup;
         let (iteration, step) = (metrics.iteration, metrics.step);
         folder.confirm()?;
-        let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+        let info = self.checkpoint_info(step);
         let weights = self.learner.averaged();
         turnstone_models::save(&folder.latest(), &info, weights)?;
         let every = config.run.checkpoint_steps;

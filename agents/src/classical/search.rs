@@ -209,7 +209,7 @@ impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
             found.line = vec![action];
         }
         request.report = report;
-        request.tell(|| info(&found));
+        request.notify(|| info(&found));
         let score = scale.score(&found, mover).score;
         self.comment = format!("score {score:+}, depth {}", found.depth);
         Ok(action)

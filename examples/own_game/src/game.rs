@@ -40,7 +40,13 @@ const CELLS: [u64; POINTS] = {
 };
 
 const PIECES: [char; 2] = ['X', 'O'];
-const PLANES: [&str; 3] = ["own discs", "opponent's discs", "cells where a disc can land"];
+const PLANES: [&str; 5] = [
+    "own discs",
+    "opponent's discs",
+    "cells where a disc can land",
+    "empty cells that complete four own discs",
+    "empty cells that complete four of the opponent's discs",
+];
 
 /// The game. It has no parameters.
 #[derive(Clone, Copy, Default, Debug)]
@@ -73,6 +79,20 @@ fn has_four(discs: u64) -> bool {
         let pairs = discs & discs >> step;
         pairs & pairs >> (2 * step) != 0
     })
+}
+
+/// The empty cells where one more disc makes four in a row: three of a line of four are there.
+fn completing_cells(discs: u64, occupied: u64) -> u64 {
+    let mut cells = 0;
+    for step in STEPS {
+        let [one, two, three] = [step, 2 * step, 3 * step];
+        // The missing cell is the lowest of the line, the second, the third, the highest.
+        cells |= discs >> one & discs >> two & discs >> three;
+        cells |= discs << one & discs >> one & discs >> two;
+        cells |= discs << two & discs << one & discs >> one;
+        cells |= discs << three & discs << two & discs << one;
+    }
+    cells & BOARD & !occupied
 }
 
 /// Action block DROP: the column, counted from 0.
@@ -174,7 +194,14 @@ impl Game for ConnectFour {
         let mover = state.mover();
         let own = state.discs[mover.index()];
         let opponents = state.discs[mover.other().index()];
-        let planes = [own, opponents, landings(own | opponents)];
+        let occupied = own | opponents;
+        let planes = [
+            own,
+            opponents,
+            landings(occupied),
+            completing_cells(own, occupied),
+            completing_cells(opponents, occupied),
+        ];
         for (plane, cells) in features.chunks_exact_mut(POINTS).zip(planes) {
             for (feature, cell) in plane.iter_mut().zip(CELLS) {
                 *feature = if cells & cell == 0 { 0.0 } else { 1.0 };

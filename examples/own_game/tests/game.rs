@@ -1,7 +1,9 @@
 //! The rules of Connect Four: the conformance suite, move counts from independent programs, and errors.
 
 use own_game::ConnectFour;
-use turnstone_env::{Game, Outcome, Params, Side, conformance, perft::perft, play_text};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::{ActionList, Game, Outcome, Params, Side, conformance, perft::perft, play_text};
 
 #[test]
 fn the_game_conforms() {
@@ -28,6 +30,43 @@ fn four_in_a_row_win_in_every_direction() {
     assert_eq!(outcome("1 2 1 2 1 2 3 2"), Some(Outcome::win(Side::Second)));
     assert_eq!(outcome("1 2 2 3 3 4 3 4 4 6 4"), Some(Outcome::win(Side::First)));
     assert_eq!(outcome("7 6 6 5 5 4 5 4 4 2 4"), Some(Outcome::win(Side::First)));
+}
+
+/// Whether a disc of this side on a point completes four in a row, counted along the lines through the point.
+fn completes_four(board: &[char], point: usize, disc: char) -> bool {
+    let at = |row: i32, column: i32| {
+        (0..6).contains(&row) && (0..7).contains(&column) && board[(7 * row + column) as usize] == disc
+    };
+    let (row, column) = ((point / 7) as i32, (point % 7) as i32);
+    [(0, 1), (1, 0), (1, 1), (1, -1)].into_iter().any(|(down, right)| {
+        let run = |sign: i32| (1..4).take_while(|i| at(row + i * sign * down, column + i * sign * right)).count();
+        run(1) + run(-1) >= 3
+    })
+}
+
+#[test]
+fn planes_show_the_cells_that_complete_four() {
+    let mut features = vec![0.0; ConnectFour.spec().features()];
+    let (mut legal, mut threats) = (ActionList::new(), 0);
+    for seed in 0..300 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut state = ConnectFour.start();
+        while ConnectFour.outcome(&state).is_none() {
+            let board: Vec<char> = ConnectFour.position_text(&state).chars().filter(|&c| c != '/').collect();
+            let discs = if ConnectFour.mover(&state) == Side::First { ['X', 'O'] } else { ['O', 'X'] };
+            ConnectFour.observe(&state, &mut features);
+            for (plane, disc) in features.chunks(42).skip(3).zip(discs) {
+                for point in 0..42 {
+                    let expected = board[point] == '.' && completes_four(&board, point, disc);
+                    assert_eq!(plane[point] == 1.0, expected, "{disc} on {point}\n{}", ConnectFour.draw(&state));
+                    threats += usize::from(expected);
+                }
+            }
+            ConnectFour.legal(&state, &mut legal);
+            ConnectFour.play(&mut state, legal[rng.random_range(0..legal.len())]);
+        }
+    }
+    assert!(threats > 1000, "only {threats} cells tried");
 }
 
 #[test]

@@ -12,10 +12,10 @@ pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], lea
     let mut estimate = arrive(tree, leaf, estimate);
     let mut proven = tree.nodes[leaf as usize].proven;
     for &(node, edge) in path.iter().rev() {
-        let worth = tree.worth(estimate);
+        let utility = tree.utility(estimate);
         let edge = &mut tree.edges[edge as usize];
         edge.visits += 1;
-        edge.value_sum += worth;
+        edge.value_sum += utility;
         edge.proven = proven;
         if proven.is_some() && tree.nodes[node as usize].proven.is_none() {
             tree.nodes[node as usize].proven = prove(tree, node);

@@ -47,7 +47,7 @@ struct Stage {
     advance: Option<usize>,
 }
 
-/// What is to be found after so many simulations of the stage; `q` is for the root's mover, other values for the first side.
+/// What is to be found after a number of simulations of the stage; `q` is for the root's mover, other values for the first side.
 #[derive(Deserialize)]
 struct Checkpoint {
     simulations: u32,
@@ -232,7 +232,7 @@ golden!(
     double_moves,
     draws,
     equal,
-    kept_tree,
+    tree_reuse,
     konane,
     mancala,
     morabaraba,

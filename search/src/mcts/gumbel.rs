@@ -16,7 +16,7 @@ use crate::evaluator::Evaluation;
 pub(super) struct Root {
     /// A sample of the Gumbel distribution per edge, times the noise scale.
     pub(super) gumbels: Vec<f32>,
-    /// Visits that each edge had when the search began, in a kept tree.
+    /// Visits that each edge had when the search began, in a reused tree.
     before: Vec<u32>,
     /// For each simulation left, last first: the visits in this search of the edges to select from.
     schedule: Vec<u32>,
@@ -121,7 +121,7 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
     out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge)));
 }
 
-/// What a node is worth if its mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
+/// Value of a node whose mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
 /// if no action has been visited but such as are proven lost.
 ///
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
@@ -164,7 +164,7 @@ impl Completed {
         let mut greatest = -1.0f32;
         for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
             let mean = edge.value_sum / edge.visits as f32;
-            let q = sign * edge.proven.map_or(mean, |value| tree.worth(Evaluation::exact(value)));
+            let q = sign * edge.proven.map_or(mean, |value| tree.utility(Evaluation::exact(value)));
             visits += edge.visits;
             most = most.max(edge.visits);
             prior += edge.prior;

@@ -97,7 +97,7 @@ fn the_most_visited_actions_are_not_pruned() {
 }
 
 #[test]
-fn a_search_in_a_kept_tree_chooses_among_its_own_visits() {
+fn a_search_in_a_reused_tree_chooses_among_its_own_visits() {
     // The first action is the best by far, and was visited often before this search.
     let mut tree = tree(&[(0.8, 10, 0.9), (0.1, 0, 0.0), (0.1, 0, 0.0)]);
     let mut root = gumbel::Root::default();

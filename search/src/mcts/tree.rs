@@ -108,13 +108,13 @@ impl<G: Game> Tree<G> {
 
     /// The value of an estimate for the first side, with draws valued by `draw_value`.
     #[inline]
-    pub(super) fn worth(&self, estimate: Evaluation) -> f32 {
+    pub(super) fn utility(&self, estimate: Evaluation) -> f32 {
         estimate.value + self.draw_value * estimate.draw
     }
 
     /// Adds the edges of a node, with its evaluation.
     pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) {
-        let value = self.worth(estimate);
+        let value = self.utility(estimate);
         let first_edge = self.edges.len() as EdgeId;
         self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
             action,

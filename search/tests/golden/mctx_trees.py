@@ -356,8 +356,8 @@ def toys():
           ])
 
     world = Toy(grown(random.Random(8), [4, 3, 3, 2], 60, any_order))
-    evaluations = Evaluations(world, "kept_tree")
-    write("kept_tree", ["16 simulations, then the root moves along an action and 24 more run in the tree that is kept. Gumbel search",
+    evaluations = Evaluations(world, "tree_reuse")
+    write("tree_reuse", ["16 simulations, then the root moves along an action and 24 more run in the tree that is kept. Gumbel search",
                         "counts only the visits of the search at hand in its halving, all visits in its values. mctx keeps no tree."],
           world, evaluations, [
               search(puct(noise_fraction=0.25), [

@@ -56,7 +56,7 @@ fn played<G: Game>(
     let worker = Worker::new(Arc::new(GameRules::of_task(game, &task)), 0..games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
-    assert_eq!(progress.positions.load(Ordering::Relaxed), part.work.positions);
+    assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);
     part
 }
 
@@ -151,15 +151,15 @@ fn a_game_is_recorded_as_it_was_searched() {
             assert_eq!((ply, usize::from(ply)), (finished.plies, finished.positions.len()));
             assert!(seconds > 5 && ply - seconds > 5, "both sides move");
         }
-        assert_eq!(part.work.positions, part.games.iter().map(|game| u64::from(game.plies)).sum::<u64>());
-        assert_eq!((part.work.simulations, part.work.tree), (simulations, size));
+        assert_eq!(part.stats.positions, part.games.iter().map(|game| u64::from(game.plies)).sum::<u64>());
+        assert_eq!((part.stats.simulations, part.stats.tree), (simulations, size));
         // No more leaves are evaluated together than games are stepped together; without a cache each of them is.
-        let cache = part.work.cache;
+        let cache = part.stats.cache;
         assert!(cache.mean_batch() <= concurrent_games as f64 && cache.batches > 0);
         if cached_positions == 0 {
             assert_eq!((cache.batches, cache.hits), (cache.requests, 0));
         }
-        assert!(part.work.time > part.work.inference && part.work.inference > std::time::Duration::ZERO);
+        assert!(part.stats.time > part.stats.inference && part.stats.inference > std::time::Duration::ZERO);
     }
 }
 
@@ -284,11 +284,11 @@ fn only_full_searches_are_recorded() {
     let search = SearchConfig { method: SearchKind::Puct, ..SearchConfig::default() };
     let part = played(&game, 10, &search, &self_play, GAMES, &mut ByStores);
     let recorded: usize = part.games.iter().map(|game| game.positions.len()).sum();
-    let share = recorded as f64 / part.work.positions as f64;
+    let share = recorded as f64 / part.stats.positions as f64;
     assert!((share - 0.25).abs() < 0.05, "{share}");
     // A proven root needs fewer simulations, so that this is a bound, which is nearly reached.
-    let bound = 10 * recorded as u64 + 2 * (part.work.positions - recorded as u64);
-    assert!(part.work.simulations <= bound && part.work.simulations * 100 > bound * 90, "{:?}", part.work);
+    let bound = 10 * recorded as u64 + 2 * (part.stats.positions - recorded as u64);
+    assert!(part.stats.simulations <= bound && part.stats.simulations * 100 > bound * 90, "{:?}", part.stats);
     for finished in &part.games {
         for i in 0..finished.positions.len() {
             let position = finished.positions.position(i);
@@ -367,8 +367,8 @@ fn workers_and_their_order_change_no_game() {
     assert_eq!(one.shard, three.shard);
     assert_eq!(one.ends, three.ends);
     assert_eq!(one.ends.len(), 7);
-    assert_eq!(one.work.positions, three.work.positions);
-    assert_eq!(one.work.positions as usize, one.shard.len());
+    assert_eq!(one.stats.positions, three.stats.positions);
+    assert_eq!(one.stats.positions as usize, one.shard.len());
     assert_eq!(one.ends.iter().map(|&(_, plies)| usize::from(plies)).sum::<usize>(), one.shard.len());
     // Games lie in the order of their numbers, their positions in the order of their plies.
     let first_two = games(2, 1, 2);

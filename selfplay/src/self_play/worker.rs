@@ -30,7 +30,7 @@ pub struct FinishedGame {
 /// Result of one worker.
 pub(super) struct Part {
     pub(super) games: Vec<FinishedGame>,
-    pub(super) work: SelfPlayStats,
+    pub(super) stats: SelfPlayStats,
 }
 
 /// A game in progress.
@@ -60,7 +60,7 @@ pub(super) struct Worker<G: Game, N> {
     seats: Vec<Seat<G>>,
     requests: Requests<G::State>,
     pub(super) finished: Vec<FinishedGame>,
-    work: SelfPlayStats,
+    stats: SelfPlayStats,
     features: Vec<f32>,
     policy: Vec<f32>,
 }
@@ -74,7 +74,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             seats: Vec::new(),
             requests: Requests::new(rules.self_play.cached_positions),
             finished: Vec::new(),
-            work: SelfPlayStats::default(),
+            stats: SelfPlayStats::default(),
             features: vec![0.0; spec.features()],
             policy: Vec::new(),
             spec,
@@ -105,8 +105,8 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
                 Ok::<(), std::convert::Infallible>(())
             });
             if !more {
-                let work = SelfPlayStats { time: start.elapsed(), ..self.stats() };
-                return Some(Part { games: self.finished, work });
+                let stats = SelfPlayStats { time: start.elapsed(), ..self.stats() };
+                return Some(Part { games: self.finished, stats });
             }
         }
     }
@@ -129,7 +129,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         }
         let evaluating = Instant::now();
         self.requests.try_evaluate(evaluate)?;
-        self.work.inference += evaluating.elapsed();
+        self.stats.inference += evaluating.elapsed();
         for seat in &mut self.seats {
             let (priors, estimate) = self.requests.answer(seat.row);
             seat.search.apply(priors, estimate);
@@ -145,7 +145,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
 
     /// What was done so far, without the running time.
     pub(super) fn stats(&self) -> SelfPlayStats {
-        SelfPlayStats { cache: self.requests.cache(), ..self.work }
+        SelfPlayStats { cache: self.requests.cache(), ..self.stats }
     }
 
     /// Advances every game until its next leaf needs an evaluation, and adds those leaves to the batch. Leaves with a
@@ -186,10 +186,10 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// temperature.
     fn record_and_move(&mut self, i: usize) {
         let (game, seat) = (&self.rules.game, &mut self.seats[i]);
-        self.work.positions += 1;
-        self.work.simulations += u64::from(seat.simulations - seat.search.simulations_left());
+        self.stats.positions += 1;
+        self.stats.simulations += u64::from(seat.simulations - seat.search.simulations_left());
         let size = seat.search.size();
-        self.work.tree = [self.work.tree[0] + size.nodes, self.work.tree[1] + size.bytes];
+        self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
         if seat.full {
             let mover = game.mover(seat.search.state());
             game.observe(seat.search.state(), &mut self.features);

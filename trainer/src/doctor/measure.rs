@@ -157,7 +157,7 @@ fn play(
             if let Some(games) = games.as_ref().filter(|_| searched < 2 * seats as u64) {
                 // Most games have not reached their second move: scale the speed by the number of simulations.
                 let share = f64::from(simulations + 1) / f64::from(planned + 1);
-                positions_per_second = share * games.work.positions as f64 / start.elapsed().as_secs_f64();
+                positions_per_second = share * games.stats.positions as f64 / start.elapsed().as_secs_f64();
             }
         }
         if stop.load(Ordering::Relaxed) {
@@ -170,7 +170,7 @@ fn play(
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
     // Only positions that are searched in full are training data.
-    let positions_per_second = positions_per_second * positions / sum(|games| games.work.positions);
+    let positions_per_second = positions_per_second * positions / sum(|games| games.stats.positions);
     let self_play = SelfPlay {
         iterations,
         seconds,
@@ -179,7 +179,7 @@ fn play(
         legal_mean: legal().sum::<usize>() as f64 / positions,
         legal_most: legal().max().unwrap_or(0),
         mean_batch: (iterations > 0)
-            .then(|| sum(|games| games.work.cache.evaluations()) / sum(|games| games.work.cache.batches).max(1.0)),
+            .then(|| sum(|games| games.stats.cache.evaluations()) / sum(|games| games.stats.cache.batches).max(1.0)),
     };
     let mut window = Window::default();
     for games in whole {

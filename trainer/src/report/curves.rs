@@ -152,8 +152,8 @@ fn curves(
     values: Vec<(&str, Values)>,
     note: &str,
 ) -> String {
-    let told = values.into_iter().filter(|(_, values)| values.iter().any(|(_, y)| y.is_finite()));
-    let series: Vec<_> = told.map(|(name, values)| Series::new(name, values.into_iter())).collect();
+    let finite = values.into_iter().filter(|(_, values)| values.iter().any(|(_, y)| y.is_finite()));
+    let series: Vec<_> = finite.map(|(name, values)| Series::new(name, values.into_iter())).collect();
     if series.is_empty() {
         return String::new();
     }

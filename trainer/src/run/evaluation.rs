@@ -6,7 +6,6 @@ use super::Run;
 use super::setup::Setup;
 use crate::config::cores;
 use crate::metrics::ArenaMetrics;
-use turnstone_agents::checkpoint_info;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade};
 use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
@@ -34,8 +33,7 @@ impl Run<'_> {
         if !due {
             return Ok(Some(evaluation));
         }
-        let Setup { game, config, .. } = self.setup;
-        let info = checkpoint_info(game, &config.net, &config.search.settings(), self.learner.steps());
+        let info = self.checkpoint_info(self.learner.steps());
         let agent = self.agent(LoadedNetwork { info, weights: self.learner.averaged().clone() });
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {

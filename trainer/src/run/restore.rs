@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::Run;
 use super::setup::Setup;
-use turnstone_agents::{checkpoint_info, load_network};
+use turnstone_agents::load_network;
 
 impl Run<'_> {
     /// Thins the numbered checkpoints, and rewrites `latest` and `best` if they are missing, damaged or not those of
@@ -21,7 +21,7 @@ impl Run<'_> {
             reporter.warning(&format!("{fault}; written anew from the run's state"));
         }
         if !latest.is_ok_and(|network| network.info.step == step) {
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+            let info = self.checkpoint_info(step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
         self.restore_best()
@@ -29,7 +29,7 @@ impl Run<'_> {
 
     /// Restores the best checkpoint. It is written after the state that refers to it, so it may be missing.
     fn restore_best(&mut self) -> Result<()> {
-        let Setup { game, config, folder, reporter, .. } = self.setup;
+        let Setup { game, folder, reporter, .. } = self.setup;
         if self.standing.best_score.is_none() {
             return Ok(());
         }
@@ -46,7 +46,7 @@ impl Run<'_> {
             {
                 reporter.warning(&format!("{fault}; written anew from the run's state"));
             }
-            let info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+            let info = self.checkpoint_info(step);
             return Ok(turnstone_models::save(&folder.best(), &info, self.learner.averaged())?);
         }
         let fault = match best {

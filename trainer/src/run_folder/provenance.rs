@@ -27,17 +27,25 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
+    /// CRC-32 of the run's `config.toml`, as eight hexadecimal digits.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn config_checksum(&self) -> Result<String> {
+        let config = self.config();
+        let text = fs::read(&config).with_context(|| config.display().to_string())?;
+        Ok(format!("{:08x}", crc32fast::hash(&text)))
+    }
+
     /// Adds a line if the program or the config differs from the last one's, which is then returned.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.
     pub fn record_provenance(&self, iteration: u64) -> Result<Option<Provenance>> {
-        let (path, config) = (self.provenance(), self.config());
+        let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
-        let config = fs::read(&config).with_context(|| config.display().to_string())?;
-        let config = format!("{:08x}", crc32fast::hash(&config));
-        let now = Provenance { iteration, program: program().to_owned(), config };
+        let now = Provenance { iteration, program: program().to_owned(), config: self.config_checksum()? };
         let lines = || text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let last = lines().next_back().and_then(|line| serde_json::from_slice::<Provenance>(line).ok());
         if last.as_ref().is_some_and(|last| (&last.program, &last.config) == (&now.program, &now.config)) {

@@ -109,20 +109,20 @@ impl SelfPlay {
             seed: config.seed,
             iteration: 0,
         };
-        let mut work = SelfPlayStats::default();
+        let mut stats = SelfPlayStats::default();
         let start = Instant::now();
         while start.elapsed() < time {
             task.iteration += 1;
             let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
             let games = games.expect("nothing stops it");
-            work.add(&games.work);
+            stats.add(&games.stats);
         }
         let elapsed = start.elapsed();
         let bare = on_all(threads, || {
-            let batch = (work.cache.mean_batch().round() as usize).max(1);
+            let batch = (stats.cache.mean_batch().round() as usize).max(1);
             bare_rate(&config.net, &weights, &shape(game.spec()), batch, &observations(game, batch), time / 5)
         })?;
-        Ok(Row::new(threads, config, elapsed, &work, bare))
+        Ok(Row::new(threads, config, elapsed, &stats, bare))
     }
 }
 

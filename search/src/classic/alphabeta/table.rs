@@ -82,14 +82,14 @@ impl<S: Copy + Eq + Hash> Table<S> {
     #[inline]
     pub(super) fn store(&mut self, state: &S, known: Known) {
         let (index, generation) = (self.index(state), self.generation);
-        let worth = |entry: &Entry<S>| match entry.generation {
+        let value = |entry: &Entry<S>| match entry.generation {
             0 => 0,
             _ if entry.state == *state => 0,
             old if old != generation => 1 + u32::from(entry.known.depth),
             _ => 0x200 + u32::from(entry.known.depth),
         };
         let [a, b] = &mut self.buckets[index];
-        let place = if worth(b) <= worth(a) { b } else { a };
+        let place = if value(b) <= value(a) { b } else { a };
         *place = Entry { state: *state, known, generation };
     }
 

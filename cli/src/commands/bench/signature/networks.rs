@@ -130,8 +130,8 @@ fn add_self_play(
 
 /// Adds all training data.
 fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
-    digest.number(games.work.positions);
-    digest.number(games.work.simulations);
+    digest.number(games.stats.positions);
+    digest.number(games.stats.simulations);
     for (outcome, plies) in &games.ends {
         digest.text(outcome.name());
         digest.number(outcome.margin);
