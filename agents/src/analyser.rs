@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use turnstone_env::{Action, AnyState, Game, Side};
+use turnstone_env::{Action, AnyState, Game, Side, Spec};
 use turnstone_models::NetworkError;
 use turnstone_search::classic::Stop;
 use turnstone_search::tensors::evaluate_tensors;
@@ -90,6 +90,7 @@ pub trait TensorSearch: Send {
 /// Positions that are searched side by side.
 pub(crate) struct SideBySide<G: Game> {
     game: G,
+    spec: Spec,
     settings: SearchSettings,
     draw: DrawValue,
     seats: Vec<Seat<G>>,
@@ -111,7 +112,7 @@ impl<G: Game> SideBySide<G> {
     /// Creates a search with a cache of `cached` evaluations.
     pub(crate) fn new(game: &G, settings: SearchSettings, draw: DrawValue, cached: usize) -> Self {
         let requests = Requests::new(cached);
-        Self { game: game.clone(), settings, draw, seats: Vec::new(), spare: Vec::new(), requests }
+        Self { game: game.clone(), spec: game.spec(), settings, draw, seats: Vec::new(), spare: Vec::new(), requests }
     }
 
     /// Advances a search to its next leaf that needs an evaluation; returns false if the search is over.
@@ -152,7 +153,7 @@ impl<G: Game> SideBySide<G> {
     /// Advances every search to its next leaf, unless a batch waits already, and evaluates the leaves.
     fn advance<E>(
         &mut self,
-        evaluate: impl FnOnce(&G, &mut EvalBatch<G::State>) -> Result<(), E>,
+        evaluate: impl FnOnce(&G, &Spec, &mut EvalBatch<G::State>) -> Result<(), E>,
         done: &mut dyn FnMut(u64, Analysis),
     ) -> Result<(), E> {
         let mut i = if self.requests.is_empty() { 0 } else { self.seats.len() };
@@ -168,8 +169,8 @@ impl<G: Game> SideBySide<G> {
         if self.requests.is_empty() {
             return Ok(());
         }
-        let game = &self.game;
-        self.requests.try_evaluate(|batch| evaluate(game, batch))?;
+        let (game, spec) = (&self.game, &self.spec);
+        self.requests.try_evaluate(|batch| evaluate(game, spec, batch))?;
         for seat in &mut self.seats {
             let (priors, estimate) = self.requests.answer(seat.row);
             seat.search.apply(priors, estimate);
@@ -193,8 +194,7 @@ impl<G: Game> TensorSearch for SideBySide<G> {
         evaluator: &mut dyn TensorEvaluator,
         done: &mut dyn FnMut(u64, Analysis),
     ) -> Result<(), TensorFault> {
-        let spec = self.game.spec();
-        self.advance(|game, batch| evaluate_tensors(game, &spec, batch, evaluator), done)
+        self.advance(|game, spec, batch| evaluate_tensors(game, spec, batch, evaluator), done)
     }
 
     fn clear(&mut self) {
@@ -237,7 +237,7 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
     fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) {
         let evaluator = &mut self.evaluator;
         let Ok(()) = self.searches.advance(
-            |game, batch| {
+            |game, _, batch| {
                 evaluator.evaluate(game, batch);
                 Ok::<(), Infallible>(())
             },

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Positions per second of self-play with an evaluator in Python that costs nothing, beside one in Rust that costs
-nothing: what the way through Python costs.
+nothing: what the way through Python costs. Positions per second of processor time, on one thread.
 
     python self_play.py [--rounds 3] [--seconds 5]
 """
@@ -37,10 +37,10 @@ def main():
                 self_play = turnstone.SelfPlay(
                     name, evaluator, simulations=options.simulations, concurrent_games=options.concurrent_games
                 )
-                began = time.perf_counter()
-                while time.perf_counter() - began < options.seconds:
+                began = time.process_time()
+                while time.process_time() - began < options.seconds:
                     next(self_play)
-                rate.append(self_play.stats["positions"] / (time.perf_counter() - began))
+                rate.append(self_play.stats["positions"] / (time.process_time() - began))
             rates.append(rate)
             ratios.append(rate[1] / rate[0])
         rust, python = (statistics.median(rate[i] for rate in rates) for i in range(2))

@@ -3,7 +3,8 @@
     pip install turnstone torch
     python torch_alphazero.py
 
-The search, the games and the exact values are Turnstone's; the network and its training are below.
+The search, the games and the exact values are Turnstone's; the network and its training are below. For scale, measured
+on two cores: OpenSpiel's Python AlphaZero makes 1 to 3 positions/s as shipped, and 113 to 136 with jitted inference.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::{PyErr, create_exception};
 use turnstone_agents::AgentError;
 use turnstone_env::Error;
@@ -37,13 +37,17 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// An error of the program, with its causes in one line. Faults of the operating system are [`PyOSError`]s.
-#[cfg_attr(not(feature = "program"), expect(dead_code))]
-pub(crate) fn program_error(error: &(dyn std::error::Error + 'static), message: String) -> PyErr {
-    let mut cause = Some(error);
+/// An error of the program, with its causes in one line. Faults of the operating system are `OSError`s.
+#[cfg(feature = "program")]
+pub(crate) fn program_error<E>(error: &E) -> PyErr
+where
+    E: Display + std::ops::Deref<Target = dyn std::error::Error + Send + Sync + 'static>,
+{
+    let message = format!("{error:#}").replace('\n', " ");
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
     while let Some(error) = cause {
         if error.is::<std::io::Error>() {
-            return PyOSError::new_err(message);
+            return pyo3::exceptions::PyOSError::new_err(message);
         }
         cause = error.source();
     }

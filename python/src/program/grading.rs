@@ -7,9 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, Effort};
 use turnstone_arena::grading::{self, Sampling, TruthSet};
+use turnstone_trainer::config::cores;
 
-use super::{failure, threads};
-use crate::errors::{agent_error, value_error};
+use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
 use crate::waiting::interruptible;
 
@@ -46,15 +46,16 @@ pub(crate) fn grade(
                 let values = values.ok_or_else(missing)?;
                 let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
                 let sampling = Sampling { count, phase, seed };
-                grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop).map_err(|error| failure(&error))?
+                grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
+                    .map_err(|error| program_error(&error))?
             } else {
                 let name = rules.name();
                 let missing =
                     || PyValueError::new_err(format!("{name} comes without exact values: give positions or sample"));
-                grading::known(rules).map_err(|error| failure(&error))?.ok_or_else(missing)?
+                grading::known(rules).map_err(|error| program_error(&error))?.ok_or_else(missing)?
             };
-            let grade = grading::grade(rules, &agent, &set, seed, self::threads(threads), &|| {}, &stop);
-            let grade = grade.map_err(|error| failure(&error))?;
+            let grade = grading::grade(rules, &agent, &set, seed, threads.unwrap_or_else(cores), &|| {}, &stop);
+            let grade = grade.map_err(|error| program_error(&error))?;
             serde_json::to_string(&grade).map_err(value_error)
         },
     )?

@@ -7,12 +7,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, parse_time};
 use turnstone_arena::{
-    Adjudication, Format, Ladder, OpeningSource, Running, Settings, Summary, Tournament, openings, openings_needed,
-    report,
+    Adjudication, Format, GameRecord, Ladder, OpeningSource, Running, Settings, Summary, Tournament, openings,
+    openings_needed, report,
 };
+use turnstone_trainer::config::cores;
 
-use super::{failure, threads};
-use crate::errors::{agent_error, value_error};
+use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
 use crate::waiting::watched;
 
@@ -130,8 +130,8 @@ pub(crate) fn arena(
                 if agents.len() != 1 {
                     return Err(PyValueError::new_err(format!("a ladder rates one agent, not {}", agents.len())));
                 }
-                let ladder = Ladder::shipped(rules).map_err(|error| failure(&error))?;
-                agents.extend(ladder.agents(rules).map_err(|error| failure(&error))?);
+                let ladder = Ladder::shipped(rules).map_err(|error| program_error(&error))?;
+                agents.extend(ladder.agents(rules).map_err(|error| program_error(&error))?);
                 Some(ladder)
             } else {
                 None
@@ -140,18 +140,20 @@ pub(crate) fn arena(
             let source = options.openings(ladder.as_ref())?;
             let needed = openings_needed(&settings);
             let openings = openings(rules, &source, None, needed, settings.seed, &stop);
-            let openings = openings.map_err(|error| failure(&error))?;
+            let openings = openings.map_err(|error| program_error(&error))?;
             let interrupted = || PyValueError::new_err("the matches were interrupted before their end");
             if stop.load(Ordering::Relaxed) {
                 return Err(interrupted());
             }
             let tournament =
                 Tournament::new(rules, agents.iter().collect(), settings, openings, options.tables.clone())
-                    .map_err(|error| failure(&error))?;
+                    .map_err(|error| program_error(&error))?;
             planned.store(tournament.games(), Ordering::Relaxed);
-            let count = |_: &_| _ = finished.fetch_add(1, Ordering::Relaxed);
-            let running = Running { threads: threads(options.threads), progress: &count, stop: &stop };
-            let record = tournament.play(None, Vec::new(), &running).map_err(|error| failure(&error))?;
+            let count = |_: &GameRecord| {
+                finished.fetch_add(1, Ordering::Relaxed);
+            };
+            let running = Running { threads: options.threads.unwrap_or_else(cores), progress: &count, stop: &stop };
+            let record = tournament.play(None, Vec::new(), &running).map_err(|error| program_error(&error))?;
             let record = record.ok_or_else(interrupted)?;
             let anchors = ladder.as_ref().map_or_else(|| vec![None; agents.len()], Ladder::anchors);
             let summary = Summary::new(&record, &anchors);
@@ -159,7 +161,7 @@ pub(crate) fn arena(
             if let Some(ladder) = &ladder {
                 object["ladder"] = serde_json::to_value(ladder.rate(&record)).map_err(value_error)?;
             }
-            let page = report::page(rules, &record, &summary).map_err(|error| failure(&error))?;
+            let page = report::page(rules, &record, &summary).map_err(|error| program_error(&error))?;
             Ok((object.to_string(), report::text(&record, &summary), report::ratings_svg(&summary), page))
         },
     )?

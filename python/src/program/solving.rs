@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use turnstone_agents::{Counts, DynExactValues, Effort};
 use turnstone_arena::grading::MOST_POSITIONS;
 use turnstone_env::{Action, AnyState};
-use turnstone_exact::TableError;
+use turnstone_exact::{TableError, TableFault};
 
 use crate::errors::{game_error, value_error};
 use crate::game::Game;
@@ -57,8 +57,10 @@ pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: Path
 }
 
 fn table_error(error: &TableError) -> PyErr {
-    match error {
-        _ if error.to_string().contains("turnstone solve") => PyFileNotFoundError::new_err(error.to_string()),
+    match &error.fault {
+        TableFault::Io(fault) if fault.kind() == std::io::ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(error.to_string())
+        }
         _ => value_error(error),
     }
 }

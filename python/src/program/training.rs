@@ -14,8 +14,7 @@ use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
-use super::failure;
-use crate::errors::value_error;
+use crate::errors::{program_error, value_error};
 use crate::waiting::watched;
 
 /// A run to be started or resumed.
@@ -74,7 +73,7 @@ impl Task {
         let reporter = Reporter::new(true);
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
         let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
-        let run = run.map_err(|error| failure(&error))?;
+        let run = run.map_err(|error| program_error(&error))?;
         let iterations = config.run.iterations;
         let started = std::time::Instant::now();
         let mut done = 0;
@@ -84,7 +83,7 @@ impl Task {
             let json = serde_json::to_string(metrics).unwrap_or_default();
             watch((json, metrics.line(iterations, left), iterations));
         });
-        Ok(match ending.map_err(|error| failure(&error))? {
+        Ok(match ending.map_err(|error| program_error(&error))? {
             Ending::Finished => (iterations, true),
             Ending::Stopped { iteration } => (iteration, false),
         })
@@ -109,14 +108,14 @@ impl Task {
         };
         config.seed = self.seed.unwrap_or(config.seed);
         let game = config.game(games).map_err(value_error)?;
-        confirm_matches(&*game, &config).map_err(|error| failure(&error))?;
+        confirm_matches(&*game, &config).map_err(|error| program_error(&error))?;
         let text = toml::to_string(&config).map_err(value_error)?;
-        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(|error| failure(&error))?;
+        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(|error| program_error(&error))?;
         Ok((config, folder))
     }
 
     fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(|error| failure(&error))?;
+        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(|error| program_error(&error))?;
         let config = Config::read(&folder.config(), games).map_err(value_error)?;
         Ok((config, folder))
     }

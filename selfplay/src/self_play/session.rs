@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use turnstone_env::Game;
+use turnstone_env::{Game, Spec};
 use turnstone_search::tensors::evaluate_tensors;
 use turnstone_search::{Evaluator, TensorEvaluator, TensorFault, Uniform};
 
@@ -47,6 +47,7 @@ pub trait Session: Send {
 
 struct Endless<G: Game> {
     rules: Arc<GameRules<G>>,
+    spec: Spec,
     worker: Worker<G, Box<dyn Iterator<Item = usize> + Send>>,
 }
 
@@ -66,16 +67,15 @@ pub(crate) fn sessions<G: Game>(game: &G, settings: &SessionSettings) -> Vec<Box
     let session = |first: usize| {
         let numbers: Box<dyn Iterator<Item = usize> + Send> = Box::new((first..).step_by(workers));
         let worker = Worker::new(Arc::clone(&rules), numbers);
-        Box::new(Endless { rules: Arc::clone(&rules), worker }) as Box<dyn Session>
+        Box::new(Endless { rules: Arc::clone(&rules), spec: rules.game.spec(), worker }) as Box<dyn Session>
     };
     (0..workers).map(session).collect()
 }
 
 impl<G: Game> Session for Endless<G> {
     fn step(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault> {
-        let game = &self.rules.game;
-        let spec = game.spec();
-        self.worker.step(&Progress::default(), |batch| evaluate_tensors(game, &spec, batch, evaluator))?;
+        let (game, spec) = (&self.rules.game, &self.spec);
+        self.worker.step(&Progress::default(), |batch| evaluate_tensors(game, spec, batch, evaluator))?;
         Ok(())
     }
 
