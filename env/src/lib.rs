@@ -32,8 +32,8 @@ mod mill_board;
 mod mill_material;
 mod playout;
 pub mod perft;
-mod gym;
 mod any_state;
+mod gym;
 mod dynamic;
 mod game_list;
 #[macro_use]

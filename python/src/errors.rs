@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
+use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
-use pyo3::{PyErr, create_exception};
+use pyo3::prelude::*;
 use turnstone_agents::AgentError;
 use turnstone_env::Error;
 use turnstone_search::TensorFault;
@@ -15,11 +16,21 @@ create_exception!(
     "An action that the rules do not allow in the position."
 );
 
+/// Adds the package's own exception to the module.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("IllegalActionError", module.py().get_type::<IllegalActionError>())
+}
+
+/// An action that the rules do not allow.
+pub(crate) fn illegal_action(message: String) -> PyErr {
+    IllegalActionError::new_err(message)
+}
+
 /// Names, parameters, positions and actions.
 pub(crate) fn game_error(error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Illegal { .. } | Error::GameOver { .. } | Error::InEnv { .. } => IllegalActionError::new_err(message),
+        Error::Illegal { .. } | Error::GameOver { .. } | Error::InEnv { .. } => illegal_action(message),
         _ => PyValueError::new_err(message),
     }
 }

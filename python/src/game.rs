@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use turnstone_env::{Action, AnyState, Side};
 use turnstone_selfplay::{TrainableGame, built_in};
 
-use crate::errors::{IllegalActionError, game_error, value_error};
+use crate::errors::{game_error, illegal_action, value_error};
 use crate::settings;
 
 /// Rules of a game with their parameters: `Game("mancala", stones=3)`.
@@ -55,7 +55,7 @@ impl Game {
         let actions = self.rules.spec().actions;
         match u16::try_from(index).ok().filter(|&index| usize::from(index) < actions) {
             Some(index) => Ok(Action(index)),
-            None => Err(IllegalActionError::new_err(format!(
+            None => Err(illegal_action(format!(
                 "action {index}: the actions of {} are 0 to {}",
                 self.rules.name(),
                 actions - 1

@@ -28,7 +28,7 @@ const PROGRAM: bool = cfg!(feature = "program");
 fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("_PROGRAM", PROGRAM)?;
-    module.add("IllegalActionError", module.py().get_type::<errors::IllegalActionError>())?;
+    errors::add_to(module)?;
     module.add_class::<game::Game>()?;
     module.add_class::<state::State>()?;
     module.add_class::<state::Outcome>()?;

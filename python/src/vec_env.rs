@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use turnstone_env::{Action, AnyLanes, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
-use crate::errors::{IllegalActionError, game_error};
+use crate::errors::{game_error, illegal_action};
 use crate::game::Game;
 use crate::state::{Outcome, State};
 
@@ -236,7 +236,7 @@ impl VecEnv {
             Err(Fault::Game(error)) => Err(game_error(&error)),
             Err(Fault::OutOfRange { env, action }) => {
                 let last = most - 1;
-                Err(IllegalActionError::new_err(format!("env {env}: action {action}: the actions are 0 to {last}")))
+                Err(illegal_action(format!("env {env}: action {action}: the actions are 0 to {last}")))
             }
         }
     }

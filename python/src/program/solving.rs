@@ -47,8 +47,8 @@ pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: Path
                     let text = format!("{} has no exact values with these parameters", rules.name());
                     return Err(PyValueError::new_err(text));
                 };
-                let (values, counts, start) = (Arc::from(all.truth), Some(all.counts), Some(all.start));
-                return Ok(ExactValues { game, values, counts, start });
+                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
+                return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
             }
             let values = known.expect("it was just looked at");
             Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
@@ -131,7 +131,7 @@ impl ExactValues {
         thread::spawn(move || {
             let _ = sender.send(question(&*values, &state)); // after Ctrl-C nothing receives it
         });
-        py.detach(|| {
+        py.detach(move || {
             loop {
                 match receiver.recv_timeout(Duration::from_millis(50)) {
                     Ok(answer) => return Ok(answer),
