@@ -130,9 +130,12 @@ def main():
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement, at least")
+    parser.add_argument("--only", default="", help="contestants whose title contains one of these, separated by commas")
     options = parser.parse_args()
     made, rates = {}, {}
     for title, make, name, count in CONTESTANTS:
+        if not any(part in title for part in options.only.split(",")):
+            continue
         try:
             made[title] = (make(name, options.batch), count)
             made[title][0](count)
@@ -145,6 +148,7 @@ def main():
             while time.process_time() - began < options.seconds:
                 done += steps(count)
             rates.setdefault(title, []).append(done / (time.process_time() - began))
+            print(f"  {title}: {rates[title][-1]:,.0f} steps/s", flush=True)
     best = {title: statistics.median(values) for title, values in rates.items()}
     peers = [value for title, value in best.items() if not title.startswith("turnstone")]
     top = max(peers, default=float("nan"))

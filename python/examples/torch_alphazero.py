@@ -18,12 +18,13 @@ from torch.nn import functional as F
 import turnstone
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--iterations", type=int, default=60, help="stop here if the play is not perfect before")
-parser.add_argument("--games", type=int, default=128, help="games of self-play per iteration")
+parser.add_argument("--iterations", type=int, default=40, help="stop here if the play is not perfect before")
+parser.add_argument("--games", type=int, default=192, help="games of self-play per iteration")
 parser.add_argument("--simulations", type=int, default=32)
 parser.add_argument("--seed", type=int, default=1)
 options = parser.parse_args()
 torch.manual_seed(options.seed)
+torch.set_num_threads(1)  # the network is small
 rng = np.random.default_rng(options.seed)
 game = turnstone.Game("mu_torere")
 
@@ -45,7 +46,7 @@ class Network(nn.Module):
 
 
 network = Network()
-optimizer = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=1e-4)
+optimizer = torch.optim.AdamW(network.parameters(), lr=4e-3, weight_decay=1e-4)
 
 
 @torch.inference_mode()
@@ -76,12 +77,14 @@ def graded(solution, states):
 
 
 self_play = turnstone.SelfPlay(
-    game, evaluate, simulations=options.simulations, concurrent_games=options.games, opening_plies=8, seed=options.seed
+    game, evaluate, simulations=options.simulations, concurrent_games=64, seed=options.seed,
+    opening_plies=40, temperature_plies=100, final_temperature=1.0,  # varied games: every position counts
 )
 solution = turnstone.solve(game)
 states = solution.positions  # every position, since the game is small
 window, began, playing = [], time.monotonic(), 0.0
 for iteration in range(1, options.iterations + 1):
+    optimizer.param_groups[0]["lr"] = 4e-3 * (1 - iteration / options.iterations) + 2e-4
     before = time.monotonic()
     window = [*window[-7:], self_play.play(options.games)]
     playing += time.monotonic() - before
