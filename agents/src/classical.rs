@@ -72,6 +72,14 @@ pub enum ClassicalMethod {
 }
 
 impl ClassicalSpec {
+    /// Size of the transposition table in MiB.
+    pub(crate) fn table(&self) -> u32 {
+        match self.method {
+            ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => table,
+            _ => 0,
+        }
+    }
+
     pub(crate) fn parse(name: &str, options: &mut Options) -> Result<Self, String> {
         let depths = 1..=MAX_DEPTH;
         let method = match name {

@@ -29,6 +29,9 @@ pub enum AgentError {
         /// The difference.
         mismatch: MismatchError,
     },
+    /// The network's outputs for positions of the game are not finite.
+    #[error("{}: the network's outputs for positions of the game are not finite", .0.display())]
+    NotFinite(PathBuf),
     /// No trained agent for this game is shipped with the program.
     #[error(
         "no trained agent comes with the program for `{game}` (only for: {games}); train one, or name a checkpoint"

@@ -25,6 +25,7 @@ pub mod line_io;
 mod evaluator;
 mod search_settings;
 mod options;
+mod memory;
 mod tree_spec;
 mod request;
 mod player;

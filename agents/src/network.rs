@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use turnstone_env::DynGame;
-use turnstone_models::{CheckpointInfo, NetworkConfig, Weights};
+use turnstone_models::{CheckpointInfo, Inference, Integrity, NetworkConfig, Weights};
 
 use crate::error::AgentError;
 use crate::evaluator::shape;
@@ -53,6 +53,12 @@ impl LoadedNetwork {
         Self::from_bytes(bytes, Path::new(PRETRAINED_FILE))
     }
 
+    /// Whether the weights came from a file of an earlier version, which has no checksum.
+    #[must_use]
+    pub fn is_unverified(&self) -> bool {
+        self.info.integrity == Integrity::Unverified
+    }
+
     /// Checks that it is a network for this game; `checkpoint` is the name shown in an error.
     ///
     /// # Errors
@@ -61,7 +67,30 @@ impl LoadedNetwork {
         self.info
             .expect(game.name(), game.version(), &checkpoint_params(game), &shape(game.spec()))
             .map_err(|mismatch| AgentError::Mismatch { path: file(checkpoint), mismatch })?;
+        if !self.is_finite(game) {
+            return Err(AgentError::NotFinite(file(checkpoint)));
+        }
         Ok(self)
+    }
+
+    /// Whether the outputs along a game are finite. Weights that are finite, but huge, may lead to others.
+    fn is_finite(&self, game: &dyn DynGame) -> bool {
+        const POSITIONS: usize = 16;
+        let Ok(mut inference) = Inference::new(&self.weights, &self.info.network, &shape(game.spec()), POSITIONS)
+        else {
+            return false;
+        };
+        let (mut state, width) = (game.start(), game.spec().features());
+        let (mut features, mut rows) = (vec![0.0; POSITIONS * width], 0);
+        while rows < POSITIONS {
+            let legal = game.legal_actions(&state);
+            game.observe(&state, &mut features[rows * width..(rows + 1) * width]);
+            rows += 1;
+            let Some(&action) = legal.get(rows % legal.len().max(1)) else { break };
+            game.play(&mut state, action);
+        }
+        let outputs = inference.evaluate(rows, &features[..rows * width]);
+        outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
     /// Settings of the search used in training; the defaults where the checkpoint lacks them.

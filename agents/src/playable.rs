@@ -13,6 +13,7 @@ use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact;
+use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
 use crate::players::{Network, Random, Rollouts};
@@ -188,6 +189,7 @@ impl Agent {
             AgentSpec::Classical(spec) => {
                 classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
                     .map_err(fault)?;
+                memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
             }
             AgentSpec::Exact(spec) => {
                 exact::check(spec)?;

@@ -7,18 +7,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_models::{FolderLock, LOCK_FILE, atomic_write};
+use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, remove_unfinished, seal_line, unseal_line};
 
 use super::record::{GameRecord, Header};
 
 /// Name of the file: a header, then one line per finished game, in the order in which they ended.
 const NAME: &str = "games.jsonl";
 
-/// Journal of a tournament in progress. A game is recorded once its line is complete.
+/// Maximum length of the file to read, far above that of any tournament.
+const LONGEST: u64 = 1 << 30;
+
+/// Journal of a tournament in progress. A game is recorded once its line is complete. Every line ends in a checksum,
+/// unless an earlier version began the journal; then no line does.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    sealed: bool,
     _lock: FolderLock,
 }
 
@@ -46,32 +51,35 @@ impl Journal {
         let path = folder.join(NAME);
         ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
         let lock = FolderLock::take(folder)?;
+        remove_unfinished(folder)?;
         if !path.exists() {
             ensure!(is_unbegun(folder)?, "folder {} holds no tournament", folder.display());
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
-        let text = fs::read(&path).with_context(|| path.display().to_string())?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        let text = std::str::from_utf8(&text[..whole]).with_context(|| path.display().to_string())?;
-        let mut lines = text.lines();
-        let Some(first) = lines.next() else { return Ok((Self::begin(folder, header, lock)?, Vec::new())) };
-        same(header, first).with_context(|| path.display().to_string())?;
-        let game =
-            |(number, line)| serde_json::from_str(line).with_context(|| format!("{}: line {number}", path.display()));
-        let games = (2..).zip(lines).map(game).collect::<Result<Vec<GameRecord>>>()?;
+        let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
+        let Some(Read { whole, sealed, games }) = read(&text, header).with_context(|| path.display().to_string())?
+        else {
+            return Ok((Self::begin(folder, header, lock)?, Vec::new()));
+        };
         let mut file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .with_context(|| path.display().to_string())?;
-        Ok((Self { path, file: Mutex::new(file), _lock: lock }, games))
+        Ok((Self { path, file: Mutex::new(file), sealed, _lock: lock }, games))
     }
 
     fn begin(folder: &Path, header: &Header, lock: FolderLock) -> Result<Self> {
         let path = folder.join(NAME);
-        atomic_write(&path, (serde_json::to_string(header)? + "\n").as_bytes())
+        atomic_write(&path, (seal_line(&serde_json::to_string(header)?) + "\n").as_bytes())
             .with_context(|| format!("writing {}", path.display()))?;
         let file = File::options().append(true).open(&path).with_context(|| path.display().to_string())?;
-        Ok(Self { path, file: Mutex::new(file), _lock: lock })
+        Ok(Self { path, file: Mutex::new(file), sealed: true, _lock: lock })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Appends a finished game.
@@ -79,11 +87,49 @@ impl Journal {
     /// # Errors
     /// The file cannot be written.
     pub fn add(&self, game: &GameRecord) -> Result<()> {
-        let line = serde_json::to_string(game)? + "\n";
+        let object = serde_json::to_string(game)?;
+        let line = if self.sealed { seal_line(&object) } else { object } + "\n";
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
         written.with_context(|| format!("writing {}", self.path.display()))
     }
+}
+
+/// The contents of a journal.
+#[derive(Debug)]
+struct Read {
+    /// Number of bytes of the complete lines.
+    whole: usize,
+    /// Whether the lines have checksums.
+    sealed: bool,
+    games: Vec<GameRecord>,
+}
+
+/// Parses a journal of the tournament with this header; `None` if it has no complete line.
+fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return Ok(None) };
+    let (first, sealed) = unsealed(first).context("line 1")?;
+    same(header, &first)?;
+    let game = |(number, line)| {
+        let read = || -> Result<GameRecord> {
+            let (object, has_checksum) = unsealed(line)?;
+            ensure!(has_checksum || !sealed, "it has no checksum, and line 1 has");
+            Ok(serde_json::from_str(&object)?)
+        };
+        read().with_context(|| format!("line {number}"))
+    };
+    let games = (2..).zip(lines).map(game).collect::<Result<_>>()?;
+    Ok(Some(Read { whole, sealed, games }))
+}
+
+/// The games in the bytes of a journal of the tournament with this header.
+///
+/// # Errors
+/// A line is damaged, or the journal is of another tournament.
+pub fn journal_games(bytes: &[u8], header: &Header) -> Result<Vec<GameRecord>> {
+    Ok(read(bytes, header)?.map(|read| read.games).unwrap_or_default())
 }
 
 /// Whether the folder has no files but the lock and the temporary files of interrupted writes.
@@ -91,6 +137,14 @@ fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<std::io::Result<Vec<_>>>()?;
     Ok(names.iter().all(|name| name == LOCK_FILE || name.to_string_lossy().starts_with('.')))
+}
+
+/// A line's JSON object, and whether a checksum confirmed it.
+fn unsealed(line: &[u8]) -> Result<(String, bool)> {
+    let line = std::str::from_utf8(line).context("it is not UTF-8")?;
+    let object = unseal_line(line)?;
+    let has_checksum = object.is_some();
+    Ok((object.unwrap_or_else(|| line.to_owned()), has_checksum))
 }
 
 /// Checks that a journal's header is that of this tournament.

@@ -156,13 +156,16 @@ impl std::fmt::Display for LadderRating {
     }
 }
 
+/// Maximum length of a ladder's file in bytes.
+const LONGEST: u64 = 1 << 20;
+
 /// Reads a ladder of this game from a file.
 ///
 /// # Errors
 /// The file cannot be read, or as [`Ladder::parse`].
 pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
     let named = || format!("ladder {}", path.display());
-    Ladder::parse(&std::fs::read_to_string(path).with_context(named)?, game).with_context(named)
+    Ladder::parse(&turnstone_models::read_text(path, LONGEST).with_context(named)?, game).with_context(named)
 }
 
 #[cfg(test)]

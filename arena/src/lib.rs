@@ -18,7 +18,7 @@ pub mod page;
 pub mod report;
 pub mod grading;
 
-pub use journal::Journal;
+pub use journal::{Journal, journal_games};
 pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
 pub use openings::{Opening, OpeningFilter, OpeningSource, openings};
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};

@@ -2,13 +2,13 @@
 //! evaluates as open.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
+use turnstone_models::read_text;
 
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
@@ -160,9 +160,12 @@ fn random_opening(game: &dyn DynGame, [least, most]: [u16; 2], rng: &mut Stream)
     None
 }
 
+/// Maximum length of a book in bytes.
+const LONGEST_BOOK: u64 = 1 << 26;
+
 /// Reads a book with the moves of an opening per line; `#` begins a comment, and empty lines are skipped.
 fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
-    let text = fs::read_to_string(path).with_context(|| format!("opening book {}", path.display()))?;
+    let text = read_text(path, LONGEST_BOOK).with_context(|| format!("opening book {}", path.display()))?;
     let mut book = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let moves = line.split('#').next().unwrap_or_default().trim();
@@ -227,7 +230,7 @@ mod tests {
         let path = folder.path().join("book.txt");
         let game = Erased::new(Mancala::default());
         let read = |text: &str| {
-            fs::write(&path, text).expect("writable");
+            std::fs::write(&path, text).expect("writable");
             drawn(&game, &OpeningSource::Book(path.clone()), None, 10)
         };
         // B4 ends in the store; the two orders of the last line's moves lead to one position.

@@ -80,6 +80,69 @@ impl Referee<'_> {
         }
     }
 
+    /// Confirms by the rules a game that was read from a file: that its moves are legal, that it ended where it had to,
+    /// and that result, ending and incidents follow from that. The game is known to be of this opening's plan.
+    ///
+    /// # Errors
+    /// The first fault, in words.
+    pub(super) fn confirm(&self, game: &GameRecord, opening: &Opening) -> Result<(), String> {
+        let theirs = opening.actions.iter().map(|&action| self.game.action_text(action));
+        if game.opening_plies != opening.actions.len() || !theirs.eq(game.moves[..game.opening_plies].iter().cloned()) {
+            return Err(format!("it does not begin with opening {}", game.opening));
+        }
+        let mut state = opening.state.clone();
+        let mut incidents = game.incidents.iter().peekable();
+        let mut replaced = [false; 2];
+        for ply in game.opening_plies..=game.moves.len() {
+            let mover = self.game.mover(&state);
+            let incident = incidents.next_if(|incident| incident.ply == ply);
+            if incident.is_some_and(|incident| incident.agent != game.agents[mover.index()]) {
+                return Err(format!("the incident at ply {ply} is not the mover's"));
+            }
+            if incident.is_some() && replaced[mover.index()] {
+                return Err(format!("the incident at ply {ply} is of an agent that is not asked any more"));
+            }
+            replaced[mover.index()] |= incident.is_some_and(|incident| incident.kind != Ending::IllegalMove);
+            let end = self.ended(&state);
+            let Some(text) = game.moves.get(ply) else {
+                // A fault ends a game that would have gone on.
+                let expected = match (end, incident) {
+                    (Some(end), None) => Some(end),
+                    (None, Some(incident)) if self.penalty(incident.kind) == Some(Penalty::Lose) => {
+                        Some(End { result: -mover.sign() as i8, ending: incident.kind })
+                    }
+                    _ => None,
+                };
+                let as_said = |end: &End| (end.result, end.ending) == (game.result, game.ending);
+                if !expected.as_ref().is_some_and(as_said) {
+                    return Err("its result or ending does not follow from its moves".into());
+                }
+                break;
+            };
+            if end.is_some() {
+                return Err(format!("it goes on after its end at ply {ply}"));
+            }
+            if incident.is_some_and(|incident| self.penalty(incident.kind) != Some(Penalty::Random)) {
+                return Err(format!("it goes on after the incident at ply {ply}"));
+            }
+            let action = self.game.parse_action(text).map_err(|error| format!("move {}: {error}", ply + 1))?;
+            self.game.try_play(&mut state, action).map_err(|error| format!("move {}: {error}", ply + 1))?;
+        }
+        match incidents.next() {
+            Some(incident) => Err(format!("an incident at ply {} does not belong to it", incident.ply)),
+            None => Ok(()),
+        }
+    }
+
+    /// What comes of a fault of this kind; `None` if it is not a fault.
+    fn penalty(&self, kind: Ending) -> Option<Penalty> {
+        match kind {
+            Ending::OutOfTime => Some(self.settings.out_of_time),
+            Ending::IllegalMove | Ending::Crash => Some(self.settings.on_fault),
+            Ending::Rules | Ending::Limit | Ending::Adjudicated => None,
+        }
+    }
+
     fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player; 2]) -> [Seat<'p>; 2] {
         let [a, b] = plan.agents;
         let seat = |player, agent: usize, other: usize| Seat {
@@ -229,6 +292,48 @@ mod tests {
                 assert_eq!((record.incidents.len(), faulty.moves), (1, 2), "it is asked no more");
             }
             assert!(other.moves > 2);
+        }
+    }
+
+    #[test]
+    fn games_are_confirmed_and_forged_ones_are_not() {
+        let game = Erased::new(MuTorere::default());
+        for (penalty, then, kind) in [Penalty::Lose, Penalty::Random]
+            .into_iter()
+            .flat_map(|penalty| faults().map(|(then, kind)| (penalty, then, kind)))
+            .chain([(Penalty::Lose, Ok(Duration::ZERO), Ending::Rules)])
+        {
+            let (record, _) = played(then, penalty);
+            let settings =
+                Settings { out_of_time: penalty, on_fault: penalty, ..Settings::plain(Format::RoundRobin, 2, 1) };
+            let referee = Referee { game: &game, settings: &settings, truth: None };
+            let opening = Opening { actions: Vec::new(), state: game.start() };
+            assert_eq!(referee.confirm(&record, &opening), Ok(()), "{kind:?}, {penalty:?}");
+            let forged = |change: &dyn Fn(&mut GameRecord)| {
+                let mut forged = record.clone();
+                change(&mut forged);
+                assert!(forged == record || referee.confirm(&forged, &opening).is_err(), "{forged:?}");
+            };
+            for result in -1..=1 {
+                forged(&|game| game.result = result);
+            }
+            for ending in Ending::ALL {
+                forged(&|game| game.ending = ending);
+            }
+            forged(&|game| drop(game.moves.pop()));
+            forged(&|game| game.moves.push("1".into()));
+            forged(&|game| game.moves[1] = "nonsense".into());
+            forged(&|game| game.moves[1] = game.moves[0].clone());
+            forged(&|game| game.opening_plies = 1);
+            if penalty == Penalty::Lose {
+                forged(&|game| game.incidents.clear()); // random moves in place of a player's look like the player's
+            }
+            let other = Incident { ply: 1, agent: 99, kind: Ending::Crash, what: String::new() };
+            forged(&|game| game.incidents.push(other.clone()));
+            forged(&|game| game.incidents.insert(0, Incident { ply: 0, agent: game.agents[0], ..other.clone() }));
+            forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.agent = 99));
+            forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.ply += 1));
+            forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.kind = Ending::Rules));
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, SearchRequest};
 use turnstone_env::{Action, AnyState};
@@ -123,7 +123,13 @@ impl<'a> Tournament<'a> {
         done: Vec<GameRecord>,
         running: &Running<'_>,
     ) -> Result<Option<TournamentRecord>> {
-        let mut done: HashMap<usize, GameRecord> = done.into_iter().map(|game| (game.number, game)).collect();
+        let path = journal.map_or_else(|| "the games given".into(), |journal| journal.path().display().to_string());
+        let mut by_number: HashMap<usize, GameRecord> = HashMap::with_capacity(done.len());
+        for game in done {
+            let number = game.number;
+            ensure!(by_number.insert(number, game).is_none(), "{path}: game {number} is in it twice");
+        }
+        let mut done = by_number;
         let mut games: Vec<GameRecord> = Vec::with_capacity(self.games());
         let mut notes = self.notes.clone();
         for round in 0..rounds(&self.header.settings) {
@@ -131,7 +137,11 @@ impl<'a> Tournament<'a> {
             let mut board = Board::new(plans.len(), self.header.settings.sprt);
             for (i, plan) in plans.iter().enumerate() {
                 if let Some(game) = done.remove(&plan.number) {
-                    ensure!(is_of(&game, plan), "the journal's game {} is of another tournament", plan.number);
+                    ensure!(is_of(&game, plan), "{path}: game {} is of another tournament", plan.number);
+                    let opening = &self.openings[plan.opening];
+                    self.referee()?
+                        .confirm(&game, opening)
+                        .map_err(|fault| anyhow!("{path}: game {}: {fault}", plan.number))?;
                     (running.progress)(&game);
                     board.put(i, game);
                 }
@@ -145,6 +155,9 @@ impl<'a> Tournament<'a> {
             if !all {
                 notes.push(format!("the sequential test ended the match after {} games", games.len()));
             }
+        }
+        if let Some(number) = done.keys().min() {
+            bail!("{path}: game {number} is not one of this tournament's");
         }
         Ok(Some(TournamentRecord { header: self.header.clone(), notes, games }))
     }

@@ -16,6 +16,8 @@ use crate::output::Output;
 use anyhow::{Result, bail};
 use turnstone_agents::line_io::Lines;
 use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
+use turnstone_env::DynGame;
+use turnstone_trainer::progress::print_stderr;
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
@@ -24,7 +26,8 @@ use self::worker::{SEATS, Worker};
 /// Answers the queries from `input` on `output`. Returns when the input has ended and all queries are answered.
 ///
 /// # Errors
-/// The agent has no network, or is limited by time. Faults in the input are answered, not returned.
+/// The agent has no network or is limited by time, or no thread can be started. Faults in the input are answered, not
+/// returned.
 pub fn analyse(
     game: &dyn PlayableGame,
     agent: &Agent,
@@ -41,9 +44,16 @@ pub fn analyse(
     let queue = Queue::new(threads);
     let analysers = (0..threads).map(|_| game.analyser(network, tree, SEATS)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
-        for analyser in analysers {
+        for (number, analyser) in analysers.into_iter().enumerate() {
             let worker = Worker::new(game, analyser, &queue, output);
-            scope.spawn(move || worker.run());
+            match thread::Builder::new().spawn_scoped(scope, move || worker.run()) {
+                Ok(_) => {}
+                Err(error) if number == 0 => bail!("cannot start a thread: {error}"),
+                Err(error) => {
+                    print_stderr(format_args!("warning: only {number} of {threads} threads can be started: {error}"));
+                    break;
+                }
+            }
         }
         let mut lines = Lines::new(input);
         // An error while reading counts as the end of the input.
@@ -55,8 +65,8 @@ pub fn analyse(
             take(&queue, query, output);
         }
         queue.close();
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Handles a query, or queues it for the workers.
@@ -75,5 +85,18 @@ fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
             output.line(&query.to_string());
         }
         Err(fault) => output.line(&fault.answer().to_string()),
+    }
+}
+
+/// Checks a query without answering it, for tests: the number of positions to analyse.
+///
+/// # Errors
+/// The answer that names the fault.
+#[doc(hidden)]
+pub fn check_query(game: &dyn DynGame, line: &str) -> Result<usize, serde_json::Value> {
+    match parse(game, line, 1) {
+        Ok(Query::Analyse(tasks)) => Ok(tasks.len()),
+        Ok(Query::Terminate { .. }) => Ok(0),
+        Err(fault) => Err(fault.answer()),
     }
 }

@@ -1,13 +1,14 @@
 //! Arguments shared by several commands: a game with its parameters, a position.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_agents::AgentSpec;
+use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
 use turnstone_env::{Action, AnyState, DynGame, Params};
 use turnstone_selfplay::{Games, TrainableGame};
+use turnstone_trainer::progress::print_stderr;
 
 /// A game and its parameters.
 #[derive(Args, Clone, Debug)]
@@ -53,6 +54,30 @@ impl OptionalGameArgs {
             Some(name) => Ok(Some(games.make(name, &to_params(&self.params))?)),
             None => checkpoint_game(agent, games),
         }
+    }
+}
+
+/// Parses a number of threads.
+pub(crate) fn thread_count(text: &str) -> Result<usize, String> {
+    const MOST: usize = 256;
+    text.parse().ok().filter(|threads| (1..=MOST).contains(threads)).ok_or_else(|| format!("must be 1 to {MOST}"))
+}
+
+/// Reads what an agent's spec names, and says once on stderr if its file has no checksum.
+pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent> {
+    let agent = Agent::load(spec, game)?;
+    if let (AgentSpec::Az { checkpoint, .. }, Some(network)) = (spec, agent.network()) {
+        note_unverified(checkpoint, network);
+    }
+    Ok(agent)
+}
+
+/// Says once on stderr if the file of a network has no checksum. The agents that come with the program need none.
+pub(crate) fn note_unverified(checkpoint: &Path, network: &LoadedNetwork) {
+    static SAID: Once = Once::new();
+    if network.is_unverified() && checkpoint.as_os_str() != PRETRAINED {
+        let path = checkpoint.display();
+        SAID.call_once(|| print_stderr(format_args!("note: {path}: no checksum, since an earlier version wrote it")));
     }
 }
 

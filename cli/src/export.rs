@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use turnstone_env::DynGame;
 
 use self::describe::describe;
-use self::files::{FORWARD, write_description, write_onnx, write_safetensors};
+use self::files::{FORWARD, description_text, onnx_bytes, write_safetensors};
 use turnstone_agents::LoadedNetwork;
 use turnstone_agents::shape;
 
@@ -59,8 +59,9 @@ pub fn export(
             place::free(out, existing)?;
             place::free(&sidecar, existing)?;
             let file = out.file_name().with_context(|| format!("{} names no file", out.display()))?;
-            write_description(&sidecar, &file.to_string_lossy(), description.clone())?;
-            write_onnx(out, &info, &weights, &description)?;
+            let network = onnx_bytes(out, &info, &weights, &description)?;
+            let sidecar_text = description_text(&file.to_string_lossy(), description);
+            place::with_sidecar((out, &network), (&sidecar, sidecar_text.as_bytes()))?;
             Ok(vec![out.to_owned(), sidecar])
         }
         Format::Bundle => bundle::write(out, existing, &info, &weights, description),

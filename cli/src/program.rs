@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
+use turnstone_trainer::progress::print_stderr;
 
 use crate::cli::{Cli, VERSION};
 
@@ -63,7 +64,7 @@ impl Program {
         match cli.run(&self.games) {
             Ok(code) => code,
             Err(error) => {
-                eprintln!("error: {}", one_line(&error));
+                print_stderr(format_args!("error: {}", one_line(&error)));
                 ExitCode::FAILURE
             }
         }
@@ -75,19 +76,33 @@ pub fn name_program() {
     turnstone_models::set_program(&format!("turnstone {VERSION}"));
 }
 
-/// Formats an error and its causes as one line.
+/// Formats an error and its causes as one line of bounded length. Errors quote what files contain, so control
+/// characters are escaped.
 fn one_line(error: &anyhow::Error) -> String {
-    format!("{error:#}").replace('\n', " ")
+    const LONGEST: usize = 2000;
+    let text = format!("{error:#}").replace('\n', " ");
+    let mut line = String::new();
+    for letter in text.chars().take(LONGEST) {
+        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push_str("...");
+    }
+    line
 }
 
 /// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which
-/// Rust's runtime ignores.
+/// Rust's runtime ignores, and with one line when standard output cannot be written for another reason.
 fn end_with_the_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let message = info.payload_as_str().unwrap_or_default();
-        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(141);
+        if let Some(fault) = message.strip_prefix("failed printing to stdout: ") {
+            if fault.contains("Broken pipe") {
+                std::process::exit(141);
+            }
+            print_stderr(format_args!("error: standard output: {fault}"));
+            std::process::exit(1);
         }
         print(info);
     }));

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use turnstone_trainer::progress::print_stderr;
+
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Installs a handler for Ctrl-C and SIGTERM and returns the flag that it sets, upon which long-running commands stop
@@ -14,7 +16,7 @@ pub(crate) fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("stopping cleanly; press Ctrl-C again to quit at once");
+        print_stderr("stopping cleanly; press Ctrl-C again to quit at once");
     })?;
     Ok(&STOP)
 }

@@ -190,6 +190,42 @@ fn nothing_is_overwritten_or_mixed() {
     stdout(&[&CUP[..], &["--out", text(&whole.out), "--resume"]].concat());
 }
 
+/// A sealed journal notices every flipped bit; one of an earlier version is still played again by the rules.
+#[test]
+fn a_changed_journal_is_refused() {
+    let whole = Whole::new();
+    let journal = String::from_utf8(whole.journal()).expect("UTF-8");
+    let bare: String = journal
+        .lines()
+        .map(|line| line.rsplit_once(",\"crc\":").expect("each line has a checksum").0.to_owned() + "}\n")
+        .collect();
+    let resume = |name: &str, text: &str| {
+        let out = whole.with(name, text.as_bytes());
+        [&CUP[..], &["--out", out.to_str().expect("UTF-8"), "--resume"]]
+            .concat()
+            .iter()
+            .map(|&a| a.to_owned())
+            .collect()
+    };
+    let run = |args: Vec<String>| fault(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let turn = |text: &str| {
+        let [won, lost] = ["\"result\":1", "\"result\":-1"];
+        if text.contains(won) { text.replacen(won, lost, 1) } else { text.replacen(lost, won, 1) }
+    };
+    let sealed = run(resume("sealed", &turn(&journal)));
+    assert!(sealed.contains("games.jsonl: line ") && sealed.contains("checksum does not fit"), "{sealed}");
+    let forged = run(resume("forged", &turn(&bare)));
+    assert!(forged.contains("games.jsonl: game ") && forged.contains("does not follow from its moves"), "{forged}");
+    let mut lines: Vec<&str> = journal.lines().collect();
+    let unsealed = bare.lines().nth(2).expect("games");
+    lines[2] = unsealed;
+    let mixed = run(resume("mixed", &(lines.join("\n") + "\n")));
+    assert!(mixed.contains("games.jsonl: line 3: it has no checksum"), "{mixed}");
+    let old: Vec<String> = resume("old", &bare);
+    stdout(&old.iter().map(String::as_str).collect::<Vec<_>>());
+    whole.same(&whole.folder.path().join("old"));
+}
+
 #[test]
 fn games_of_too_few_openings_are_not_repeated() {
     let output =

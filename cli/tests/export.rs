@@ -125,7 +125,7 @@ fn faults_are_named() {
     let out = folder.path().join("x.onnx");
     assert!(fault("absent.safetensors", "onnx", &out, &[]).contains("absent.safetensors"));
     assert!(fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`"));
-    assert!(fault("pretrained", "onnx", &folder.path().join("no/x.onnx"), &SHIPPED).contains("no/x.json"));
+    assert!(fault("pretrained", "onnx", &folder.path().join("no/x.onnx"), &SHIPPED).contains("no/x.onnx"));
     assert!(fault("pretrained", "onnx", &folder.path().join("x.json"), &SHIPPED).contains("takes the name with .json"));
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/pretrained/mu_torere.safetensors");
     let other = fault(shipped, "onnx", &out, &["--game", "mancala"]);

@@ -18,6 +18,7 @@ use crate::params::Params;
 use crate::perft::perft;
 use crate::playout::playout;
 use crate::side::Side;
+use crate::svg::BoardPoint;
 
 /// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
 ///
@@ -87,8 +88,18 @@ pub trait DynGame: Debug + Send + Sync {
     /// The board drawn as text.
     fn draw(&self, state: &AnyState) -> String;
 
+    /// The board drawn as text from the second player's side.
+    fn draw_flipped(&self, state: &AnyState) -> String;
+
+    /// What belongs to each player in the text drawings; see [`Game::belongings`].
+    fn belongings(&self) -> [String; 2];
+
     /// The board drawn as an SVG document, with the cells that `last` concerned marked.
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String;
+
+    /// Where [`DynGame::draw_svg`] draws the points of the board; empty where it shows none. See
+    /// [`Game::board_points`].
+    fn board_points(&self) -> Vec<BoardPoint>;
 
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
@@ -239,8 +250,20 @@ impl<G: Game> DynGame for Erased<G> {
         self.game.draw(state.of())
     }
 
+    fn draw_flipped(&self, state: &AnyState) -> String {
+        self.game.draw_flipped(state.of())
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        self.game.belongings()
+    }
+
     fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String {
         self.game.draw_svg(state.of(), last)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        self.game.board_points()
     }
 
     fn perft(&self, state: &AnyState, depth: u32) -> u64 {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::side::Side;
-use crate::svg;
+use crate::svg::{self, BoardPoint};
 use crate::symmetry::Symmetry;
 
 /// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
@@ -189,11 +189,28 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The board drawn as text, several lines, for a person to read.
     fn draw(&self, state: &Self::State) -> String;
 
+    /// The board drawn as text from the second player's side; by default the same as [`Game::draw`].
+    fn draw_flipped(&self, state: &Self::State) -> String {
+        self.draw(state)
+    }
+
+    /// What belongs to each player in the text drawings: `●`, or a letter and a colour as in `W, White`; empty by
+    /// default.
+    fn belongings(&self) -> [String; 2] {
+        Default::default()
+    }
+
     /// The board drawn as an SVG document, with the cells that `last` concerned marked; by default [`Game::draw`] in a
     /// frame.
     fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
         let _ = last;
         svg::text_board(Self::NAME, &self.draw(state))
+    }
+
+    /// Where [`Game::draw_svg`] draws the points of the board, in the order of [`Spec`]'s points as the first player
+    /// sees them. The places are the same in every position. Empty, as by default, where the drawing shows no points.
+    fn board_points(&self) -> Vec<BoardPoint> {
+        Vec::new()
     }
 }
 

@@ -29,6 +29,7 @@ pub mod svg;
 mod game;
 pub mod lines;
 mod mill_board;
+mod mill_drawing;
 mod mill_material;
 mod playout;
 pub mod perft;
@@ -42,6 +43,8 @@ pub mod reference;
 mod make;
 #[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "testing")]
+pub mod text_checks;
 #[cfg(feature = "testing")]
 pub mod toy;
 

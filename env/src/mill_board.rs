@@ -5,12 +5,12 @@
 //! points, for pieces that hop or fly reach anywhere); REMOVE `P * P + p`.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::lines::direction;
 use crate::side::Side;
-use crate::svg::PointBoard;
 use crate::symmetry::{Symmetry, automorphisms};
 
 /// Stands in [`MillBoard::others`] where a point has fewer than three mills: no set of points contains it.
@@ -30,6 +30,8 @@ pub(crate) struct MillBoard<const POINTS: usize, const MILLS: usize> {
     pub(crate) others: [[u32; 3]; POINTS],
     /// Neighbours of all points in a set, by the set's bytes.
     near_bytes: [[u32; 256]; 3],
+    /// Where drawings write the names, once there has been a drawing.
+    pub(crate) labels: OnceLock<Vec<[f32; 2]>>,
 }
 
 /// An action taken apart.
@@ -61,6 +63,7 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
             near_points: [[0; 4]; POINTS],
             others: [[NO_MILL; 3]; POINTS],
             near_bytes: [[0; 256]; 3],
+            labels: OnceLock::new(),
         };
         let mut count = [0; POINTS];
         let mut i = 0;
@@ -280,67 +283,6 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
             }
         }
         Ok(pieces)
-    }
-
-    /// The board as SVG: `dark` is the side whose pieces are the dark ones, `last` the action to be marked.
-    pub(crate) fn draw_svg(
-        &self,
-        title: &str,
-        pieces: [u32; 2],
-        dark: Side,
-        last: Option<Action>,
-        caption: &str,
-    ) -> String {
-        let lattice = |name: &str| {
-            let (column, row) = (name.as_bytes()[0] - b'a', name.as_bytes()[1] - b'0');
-            [f32::from(column), f32::from(row)]
-        };
-        // Rows count from the bottom, drawings from the top.
-        let top = self.names.iter().map(|name| lattice(name)[1]).fold(0.0, f32::max);
-        let positions = self.names.map(|name| [lattice(name)[0], top - lattice(name)[1]]);
-        let edges: Vec<[u8; 2]> = (0..POINTS as u8)
-            .flat_map(|p| points(self.near[usize::from(p)]).filter(move |&q| p < q).map(move |q| [p, q]))
-            .collect();
-        let stones: Vec<Option<Side>> = (0..POINTS as u8)
-            .map(|p| owner(pieces, p).map(|side| if side == dark { Side::First } else { Side::Second }))
-            .collect();
-        let marked: Vec<usize> = match last.map(Self::ply) {
-            None => vec![],
-            Some(Ply::Place(p) | Ply::Remove(p)) => vec![p.into()],
-            Some(Ply::Move(from, to)) => vec![from.into(), to.into()],
-        };
-        PointBoard {
-            title,
-            points: &positions,
-            lines: &edges.iter().map(|edge| &edge[..]).collect::<Vec<_>>(),
-            circles: &[],
-            names: &self.names.map(str::to_owned),
-            stones: &stones,
-            marked: &marked,
-            caption,
-        }
-        .draw()
-    }
-
-    /// The drawing with each point's letter instead of its name, and the drawing itself beside it.
-    pub(crate) fn draw(&self, drawing: &str, pieces: [u32; 2], letters: [char; 3]) -> String {
-        let mut text = String::new();
-        for names in drawing.lines() {
-            let (mut board, mut rest) = (String::new(), names);
-            while let Some(next) = rest.chars().next() {
-                if let Some(point) = rest.get(..2).and_then(|name| self.point(name)) {
-                    board.push(letters[owner(pieces, point).map_or(2, Side::index)]);
-                    rest = &rest[2..];
-                    // A name is two letters wide; behind the one letter the line goes on.
-                    board.push(if rest.starts_with('-') { '-' } else { ' ' });
-                } else {
-                    board.push(next);
-                    rest = &rest[next.len_utf8()..];
-                }
-            }
-            text.push_str(&format!("{board:<31}{names}\n"));
-        }
-        text
     }
 }
 

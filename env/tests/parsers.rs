@@ -1,8 +1,4 @@
-//! No parser panics on any text, and what one accepts it stands by. The checks are the fuzz targets' bodies.
-
-#[path = "../fuzz/src/lib.rs"]
-#[allow(unreachable_pub)] // it is a crate of its own
-mod fuzz;
+//! No parser panics on any text, and what one accepts it stands by. The fuzz targets make the same checks.
 
 use std::sync::Arc;
 
@@ -10,7 +6,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{NAMES, built_in};
-use turnstone_env::{AnyState, DynGame, Params};
+use turnstone_env::{AnyState, DynGame, Params, text_checks};
 
 fn any_game() -> impl Strategy<Value = Arc<dyn DynGame>> {
     prop::sample::select(built_in().defaults().collect::<Vec<_>>())
@@ -34,31 +30,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn any_bytes(data in prop::collection::vec(any::<u8>(), 0..120)) {
-        fuzz::parse(&data);
-    }
-
-    #[test]
     fn any_text(game in any_game(), text in "\\PC{0,80}") {
-        fuzz::parse_position(&*game, &text);
-        fuzz::parse_action(&*game, &text);
+        text_checks::position(&*game, &text);
+        text_checks::action(&*game, &text);
     }
 
     #[test]
     fn texts_of_the_right_letters(game in any_game(), text in "[ABXOWBxo0-9a-h(),/. -]{0,40}") {
-        fuzz::parse_position(&*game, &text);
-        fuzz::parse_action(&*game, &text);
+        text_checks::position(&*game, &text);
+        text_checks::action(&*game, &text);
     }
 
     #[test]
     fn command_strings(game in any_game(), name in "remove|jump", numbers in prop::collection::vec(-1i32..18, 0..9)) {
         let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
-        fuzz::parse_action(&*game, &format!("{name}({})", numbers.join(",")));
+        text_checks::action(&*game, &format!("{name}({})", numbers.join(",")));
     }
 
     #[test]
     fn parameters(name in prop::sample::select(NAMES.to_vec()), text in "((size|pits|stones|max_plies|first_player)=[0-9XO]{1,3} ?){0,3}") {
-        fuzz::parse_params(name, &text);
+        text_checks::params(name, &text);
     }
 
     #[test]
@@ -72,7 +63,7 @@ proptest! {
         let at = at.index(text.len());
         for (end, insert) in [(at + 1, letter.as_str()), (at + 1, ""), (at, letter.as_str())] {
             let mutated = format!("{}{insert}{}", &text[..at], &text[end..]);
-            fuzz::parse_position(&*game, &mutated);
+            text_checks::position(&*game, &mutated);
         }
     }
 }

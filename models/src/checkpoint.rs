@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::config::NetworkConfig;
 use crate::program::program;
 use crate::shape::{Board, Shape};
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, json, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, PREFIX, json, take, take_json};
 use crate::weights::Weights;
 
 const KIND: &str = "checkpoint";
@@ -42,6 +42,8 @@ pub struct CheckpointInfo {
     pub created_by: String,
     /// Other entries, whose keys must not begin with `turnstone.`.
     pub extra: BTreeMap<String, String>,
+    /// Whether the file's checksum confirmed the contents. [`save`] writes a checksum in any case.
+    pub integrity: Integrity,
 }
 
 /// Why a valid checkpoint does not fit a game.
@@ -110,6 +112,7 @@ impl CheckpointInfo {
             step,
             created_by: program().into(),
             extra: BTreeMap::new(),
+            integrity: Integrity::Verified,
         }
     }
 
@@ -166,7 +169,7 @@ impl CheckpointInfo {
     }
 
     /// Unknown keys that begin with `turnstone.` are dropped; other keys become `extra`.
-    fn from_metadata(mut metadata: BTreeMap<String, String>) -> Result<CheckpointInfo, Fault> {
+    fn from_metadata(mut metadata: BTreeMap<String, String>, integrity: Integrity) -> Result<CheckpointInfo, Fault> {
         let info = CheckpointInfo {
             game: take(&mut metadata, GAME)?,
             game_version: take_json(&mut metadata, GAME_VERSION)?,
@@ -180,6 +183,7 @@ impl CheckpointInfo {
             step: take_json(&mut metadata, STEP)?,
             created_by: take(&mut metadata, CREATED_BY)?,
             extra: BTreeMap::new(),
+            integrity,
         };
         metadata.retain(|key, _| !key.starts_with(PREFIX));
         Ok(CheckpointInfo { extra: metadata, ..info })
@@ -220,8 +224,8 @@ pub fn load_bytes(bytes: &[u8], name: &Path) -> Result<(CheckpointInfo, Weights)
     tensor_file::read_bytes(bytes, name, KIND, parse)
 }
 
-fn parse((metadata, tensors): Contents) -> Result<(CheckpointInfo, Weights), Fault> {
-    let info = CheckpointInfo::from_metadata(metadata)?;
-    let weights = Weights::new(&info.network.layout(&info.shape)?, tensors)?;
+fn parse(contents: Contents) -> Result<(CheckpointInfo, Weights), Fault> {
+    let info = CheckpointInfo::from_metadata(contents.metadata, contents.integrity)?;
+    let weights = Weights::new(&info.network.layout(&info.shape)?, contents.tensors)?;
     Ok((info, weights))
 }

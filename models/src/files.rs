@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum length of a file to read, far above that of any file of this crate.
+/// Maximum length of a checkpoint or state to read, far above that of any network of this crate.
 pub(crate) const LONGEST_FILE: u64 = 1 << 31;
 
 /// Writes `bytes` to `path` atomically: after a crash at any moment either the old or the new file exists, complete.
@@ -53,16 +53,74 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Reads a regular file of at most [`LONGEST_FILE`] bytes.
-pub(crate) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
-    let invalid = |fault: &str| io::Error::new(io::ErrorKind::InvalidData, fault);
+/// Opens a regular file of at most `longest` bytes and returns its length.
+///
+/// # Errors
+/// Any error of the file system, and [`io::ErrorKind::InvalidData`] for a folder, pipe or device and for a longer file.
+/// Nothing is read before that is known.
+pub fn open_bounded(path: &Path, longest: u64) -> io::Result<(File, u64)> {
+    let invalid = |fault: String| io::Error::new(io::ErrorKind::InvalidData, fault);
     // Checked before opening: opening a named pipe waits for its writer.
-    if !fs::metadata(path)?.is_file() {
-        return Err(invalid("is not a regular file"));
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(invalid("is not a regular file".into()));
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_FILE { Err(invalid("is longer than 2 GiB")) } else { Ok(bytes) }
+    if about.len() > longest {
+        return Err(invalid(format!("is {} bytes long, and at most {longest} are read", about.len())));
+    }
+    Ok((File::open(path)?, about.len()))
+}
+
+/// Reads a regular file of at most `longest` bytes.
+///
+/// # Errors
+/// As [`open_bounded`].
+pub fn read_bounded(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+    let (file, length) = open_bounded(path, longest)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    // The file may grow meanwhile.
+    file.take(longest).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a regular file of at most `longest` bytes as text.
+///
+/// # Errors
+/// As [`open_bounded`], and [`io::ErrorKind::InvalidData`] for bytes that are not UTF-8.
+pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
+    String::from_utf8(read_bounded(path, longest)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8"))
+}
+
+/// Removes from a folder the temporary files that interrupted writes of this program have left. Another process that
+/// writes in the folder would lose its file, so the caller holds the folder's lock or knows that nothing else writes.
+///
+/// # Errors
+/// The folder cannot be read or a file not be removed; the message names it.
+pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    if !folder.is_dir() {
+        return Ok(()); // it is missing, or reported by its reader
+    }
+    let named = |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    for entry in fs::read_dir(folder).map_err(|error| named(folder, error))? {
+        let path = entry.map_err(|error| named(folder, error))?.path();
+        if is_unfinished(&path) {
+            fs::remove_file(&path).map_err(|error| named(&path, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is a temporary file that an interrupted write of this program has left: `.NAME.PROCESS.NUMBER.tmp` of
+/// [`atomic_write`], or `.PROCESS.tmp` of earlier versions.
+#[must_use]
+pub fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    inner.is_some_and(|inner| {
+        let mut numbers = inner.rsplit('.').take(2);
+        numbers.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
 }
 
 #[cfg(test)]
@@ -70,12 +128,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_files_of_our_naming_are_leftovers() {
+        let folder = tempfile::tempdir().unwrap();
+        let ours = [".a.bin.17.0.tmp", ".state.safetensors.99.12.tmp", ".4711.tmp"];
+        let others = [".mine.tmp", ".a.bin.17.x.tmp", "a.17.0.tmp", ".17.0", ".tmp", ".a..0.tmp"];
+        for name in ours.iter().chain(&others) {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        remove_unfinished(folder.path()).unwrap();
+        let left = |name: &&str| folder.path().join(name).exists();
+        assert!(!ours.iter().any(|name| left(&name)) && others.iter().all(|name| left(&name)));
+        remove_unfinished(&folder.path().join("absent")).unwrap();
+    }
+
+    #[test]
     fn replaces_whole_files_and_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
         atomic_write(&path, b"old").unwrap();
         atomic_write(&path, b"newer").unwrap();
-        assert_eq!(read_whole(&path).unwrap(), b"newer");
+        assert_eq!(read_bounded(&path, 5).unwrap(), b"newer");
+        let fault = read_bounded(&path, 4).unwrap_err().to_string();
+        assert_eq!(fault, "is 5 bytes long, and at most 4 are read");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -88,6 +162,6 @@ mod tests {
         assert!(atomic_write(&folder.path().join("absent/a.bin"), b"x").is_err());
         assert!(atomic_write(Path::new("/"), b"x").is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(read_whole(&occupied).unwrap_err().to_string().contains("not a regular file"));
+        assert!(read_bounded(&occupied, 1).unwrap_err().to_string().contains("not a regular file"));
     }
 }

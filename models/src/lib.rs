@@ -45,6 +45,7 @@ mod shape;
 mod config;
 mod layout;
 mod files;
+mod line_checksum;
 mod folder_lock;
 mod tensor_file;
 mod program;
@@ -62,13 +63,14 @@ pub use export::{
     Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
     onnx,
 };
-pub use files::atomic_write;
+pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
 pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
+pub use line_checksum::{DamagedLine, seal_line, unseal_line};
 pub use pretrained::{pretrained, pretrained_games};
 pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};
-pub use tensor_file::{CheckpointError, Fault};
+pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]
 pub use train::{
     BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, LossWeights, OptimiserConfig, Output,

@@ -1,13 +1,14 @@
 //! Reading and writing safetensors files with metadata and `f32` tensors.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use safetensors::tensor::TensorView;
+use safetensors::tensor::{Metadata, TensorView};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use crate::error::NetworkError;
-use crate::files::{atomic_write, read_whole};
+use crate::files::{LONGEST_FILE, atomic_write, open_bounded};
 use crate::weights::{NamedTensor, WeightsError};
 
 /// The format version of files that this crate writes, and the only one that it reads.
@@ -16,6 +17,19 @@ pub(crate) const FORMAT: &str = "1";
 pub(crate) const PREFIX: &str = "turnstone.";
 pub(crate) const FORMAT_KEY: &str = "turnstone.format";
 pub(crate) const KIND_KEY: &str = "turnstone.kind";
+/// Maximum length of a header to read, far above that of any file of this crate.
+const LONGEST_HEADER: u64 = 1 << 24;
+/// CRC-32 of everything else in the file, in hexadecimal. Files of earlier versions have none.
+const CHECKSUM_KEY: &str = "turnstone.checksum";
+
+/// What is known of the integrity of a file's contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Integrity {
+    /// The contents fit the checksum in the file.
+    Verified,
+    /// The file has no checksum, since an earlier version wrote it: damage to its numbers cannot be noticed.
+    Unverified,
+}
 
 /// A file and its fault, displayed as one line.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +76,9 @@ pub enum Fault {
     /// A key of the caller has the reserved prefix.
     #[error("the metadata key `{0}` is reserved")]
     ReservedKey(String),
+    /// The contents do not fit the checksum.
+    #[error("its checksum does not fit its contents: the file is damaged or was changed")]
+    Checksum,
     /// The elements of a tensor are not `f32`.
     #[error("tensor `{name}` holds {found}, not F32")]
     Dtype {
@@ -82,7 +99,11 @@ impl From<WeightsError> for Fault {
 }
 
 /// Metadata and tensors of a file.
-pub(crate) type Contents = (BTreeMap<String, String>, Vec<NamedTensor>);
+pub(crate) struct Contents {
+    pub(crate) metadata: BTreeMap<String, String>,
+    pub(crate) tensors: Vec<NamedTensor>,
+    pub(crate) integrity: Integrity,
+}
 
 /// Writes a file of this kind atomically.
 pub(crate) fn write(
@@ -93,6 +114,7 @@ pub(crate) fn write(
 ) -> Result<(), CheckpointError> {
     metadata.insert(FORMAT_KEY.into(), FORMAT.into());
     metadata.insert(KIND_KEY.into(), kind.into());
+    metadata.insert(CHECKSUM_KEY.into(), checksum(&metadata, tensors));
     let written = encode(metadata, tensors).and_then(|bytes| Ok(atomic_write(path, &bytes)?));
     written.map_err(|fault| CheckpointError { path: path.into(), fault })
 }
@@ -103,8 +125,30 @@ pub(crate) fn read<T>(
     kind: &'static str,
     parse: impl FnOnce(Contents) -> Result<T, Fault>,
 ) -> Result<T, CheckpointError> {
-    let bytes = read_whole(path).map_err(|e| CheckpointError { path: path.into(), fault: Fault::Io(e) })?;
+    let bytes = read_whole(path).map_err(|fault| CheckpointError { path: path.into(), fault })?;
     read_bytes(&bytes, path, kind, parse)
+}
+
+/// Reads a file whose header promises its length. Nothing but the header is read of any other.
+fn read_whole(path: &Path) -> Result<Vec<u8>, Fault> {
+    let (mut file, length) = open_bounded(path, LONGEST_FILE)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(8).read_to_end(&mut bytes)?;
+    let &header = bytes.first_chunk::<8>().ok_or(SafeTensorError::HeaderTooSmall)?;
+    let header = u64::from_le_bytes(header);
+    if header > LONGEST_HEADER {
+        return Err(SafeTensorError::HeaderTooLarge.into());
+    }
+    file.by_ref().take(header).read_to_end(&mut bytes)?;
+    let parsed: Metadata =
+        serde_json::from_slice(&bytes[8..]).map_err(SafeTensorError::InvalidHeaderDeserialization)?;
+    let promised = (8 + header).checked_add(parsed.data_len() as u64);
+    if promised != Some(length) {
+        return Err(SafeTensorError::MetadataIncompleteBuffer.into());
+    }
+    bytes.reserve_exact(parsed.data_len());
+    file.take(parsed.data_len() as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Does the same as [`read`] for bytes in memory. Errors show `name` in place of the file.
@@ -165,6 +209,33 @@ fn with_sorted_metadata(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
+/// The checksum of a file: over the other entries of the metadata by key, then over the tensors by name. It does not
+/// depend on the order in which a file holds them.
+fn checksum(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor]) -> String {
+    let mut crc = crc32fast::Hasher::new();
+    let text = |crc: &mut crc32fast::Hasher, text: &str| {
+        crc.update(&(text.len() as u64).to_le_bytes());
+        crc.update(text.as_bytes());
+    };
+    for (key, value) in metadata.iter().filter(|(key, _)| *key != CHECKSUM_KEY) {
+        text(&mut crc, key);
+        text(&mut crc, value);
+    }
+    let mut by_name: Vec<&NamedTensor> = tensors.iter().collect();
+    by_name.sort_by(|a, b| a.name.cmp(&b.name));
+    for tensor in by_name {
+        text(&mut crc, &tensor.name);
+        tensor.shape.iter().for_each(|&size| crc.update(&(size as u64).to_le_bytes()));
+        tensor.data.iter().for_each(|number| crc.update(&number.to_le_bytes()));
+    }
+    format!("{:08x}", crc.finalize())
+}
+
+/// Whether two keys differ in one byte.
+fn is_nearly(key: &str, expected: &str) -> bool {
+    key.len() == expected.len() && key.bytes().zip(expected.bytes()).filter(|(a, b)| a != b).count() == 1
+}
+
 fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
     let (_, header) = SafeTensors::read_metadata(bytes)?;
     let mut metadata: BTreeMap<String, String> =
@@ -189,5 +260,15 @@ fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
         let data = numbers.iter().map(|&x| f32::from_le_bytes(x)).collect();
         tensors.push(NamedTensor { name, shape: view.shape().to_vec(), data });
     }
-    Ok((metadata, tensors))
+    metadata.insert(FORMAT_KEY.into(), format);
+    metadata.insert(KIND_KEY.into(), found);
+    let integrity = match metadata.remove(CHECKSUM_KEY) {
+        // One damaged letter of the key must not make the file look like one of an earlier version.
+        None if metadata.keys().any(|key| is_nearly(key, CHECKSUM_KEY)) => return Err(Fault::Checksum),
+        None => Integrity::Unverified,
+        Some(written) if written == checksum(&metadata, &tensors) => Integrity::Verified,
+        Some(_) => return Err(Fault::Checksum),
+    };
+    metadata.retain(|key, _| key != FORMAT_KEY && key != KIND_KEY);
+    Ok(Contents { metadata, tensors, integrity })
 }

@@ -8,7 +8,7 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
 use turnstone_models::{
-    Board, CheckpointError, CheckpointInfo, CheckpointParams, NetworkConfig, Shape, Weights, load, save,
+    Board, CheckpointError, CheckpointInfo, CheckpointParams, Integrity, NetworkConfig, Shape, Weights, load, save,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
@@ -31,6 +31,8 @@ fn changed(change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)) -> 
     let bytes = fs::read(path).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    // Without its checksum, so that other faults show.
+    header["__metadata__"].as_object_mut().unwrap().remove("turnstone.checksum");
     change(header.as_object_mut().unwrap());
     let header = serde_json::to_vec(&header).unwrap();
     [&(header.len() as u64).to_le_bytes()[..], &header, &bytes[8 + length..]].concat()
@@ -42,6 +44,10 @@ fn saved() -> (TempDir, PathBuf) {
     let (info, weights) = sample();
     save(&path, &info, &weights).unwrap();
     (folder, path)
+}
+
+fn header_length(bytes: &[u8]) -> usize {
+    u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize
 }
 
 fn load_bytes(bytes: &[u8]) -> Result<(CheckpointInfo, Weights), CheckpointError> {
@@ -215,6 +221,48 @@ fn what_cannot_be_read_back_is_not_written() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     assert!(load(&path).unwrap_err().to_string().contains("a.safetensors: "));
     assert!(load(folder.path()).unwrap_err().to_string().ends_with("is not a regular file"));
+}
+
+/// Every bit of the tensors and of the metadata, the name of the checksum included.
+#[test]
+fn no_flipped_bit_is_passed_over() {
+    let (_folder, path) = saved();
+    let bytes = fs::read(&path).unwrap();
+    let name = std::path::Path::new("a.safetensors");
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        match turnstone_models::load_bytes(&damaged, name) {
+            Ok((info, weights)) if (&info, &weights) == (&sample().0, &sample().1) => {
+                assert!(bit / 8 < 8 + header_length(&bytes), "bit {bit}"); // space between the fields
+            }
+            Ok(_) => panic!("bit {bit} was passed over"),
+            Err(_) => {}
+        }
+    }
+    let mut damaged = bytes;
+    *damaged.last_mut().unwrap() ^= 1;
+    assert_eq!(fault(&damaged), "its checksum does not fit its contents: the file is damaged or was changed");
+}
+
+#[test]
+fn files_without_a_checksum_are_read_and_say_so() {
+    let (info, weights) = load_bytes(&changed(&|_| ())).unwrap();
+    assert_eq!(info.integrity, Integrity::Unverified);
+    assert_eq!((CheckpointInfo { integrity: Integrity::Verified, ..info }, weights), sample());
+}
+
+/// A file of three gigabytes is refused by its length, and one whose header promises another length by its header.
+#[test]
+fn long_files_are_refused_before_they_are_read() {
+    let (_folder, path) = saved();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(3 << 30).unwrap();
+    assert!(
+        load(&path).unwrap_err().to_string().ends_with("is 3221225472 bytes long, and at most 2147483648 are read")
+    );
+    file.set_len(2 << 30).unwrap();
+    assert!(load(&path).unwrap_err().to_string().contains("not a complete safetensors file ("));
 }
 
 /// A header that promises far more than the file holds is refused before anything is allocated for it.

@@ -1,8 +1,8 @@
 //! Files of a learner's state are read back bit for bit, and are no checkpoints.
 
 use turnstone_models::{
-    Board, CheckpointInfo, CheckpointParams, Learner, NetworkConfig, OptimiserConfig, Shape, load, load_state, save,
-    save_state,
+    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, NetworkConfig, OptimiserConfig, Shape, load,
+    load_state, save, save_state,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
@@ -36,7 +36,12 @@ fn states_of_all_networks_are_read_back() {
             let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
             let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
             save_state(&path, learner.state(), "extra").unwrap();
-            assert_eq!(load_state(&path).unwrap(), (learner.state().clone(), "extra".to_owned()));
+            let expected = (learner.state().clone(), "extra".to_owned(), Integrity::Verified);
+            assert_eq!(load_state(&path).unwrap(), expected);
+            let mut bytes = std::fs::read(&path).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            assert!(load_state(&path).unwrap_err().to_string().contains("its checksum does not fit its contents"));
             // A checkpoint has no layer of auxiliary targets.
             save(&path, &info, learner.averaged()).unwrap();
             assert_eq!(save(&path, &info, learner.weights()).is_ok(), margin_weight == 0.0);

@@ -42,7 +42,13 @@ pub(crate) fn rasterize<'py>(py: Python<'py>, svg: &str, scale: f32) -> PyResult
 /// The pixels as red, green and blue, the height and the width.
 fn draw(svg: &str, scale: f32) -> Result<(Vec<u8>, usize, usize), String> {
     // `system-ui` is no family that a font database knows.
-    let svg = svg.replace("system-ui, 'DejaVu Sans', sans-serif", "sans-serif");
+    let mut svg = svg.replace("system-ui, 'DejaVu Sans', sans-serif", "sans-serif");
+    // The style sheet only chooses between a light and a dark page; without it shapes have their light colours.
+    if let Some((before, after)) = svg.split_once("<style>")
+        && let Some((_, after)) = after.split_once("</style>")
+    {
+        svg = format!("{before}{after}");
+    }
     let options = Options { fontdb: fonts(), font_family: "sans-serif".to_owned(), ..Options::default() };
     let tree = Tree::from_str(&svg, &options).map_err(|error| error.to_string())?;
     let [width, height] = [tree.size().width(), tree.size().height()].map(|side| (side * scale).ceil());

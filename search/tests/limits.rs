@@ -55,6 +55,9 @@ fn a_flag_ends_every_search() {
     assert_eq!(alpha_beta.search_within(&start, 99, &none, &control).action, None);
     assert_eq!(Minimax::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
     assert_eq!(BreadthFirst::new(&game, StoreDifference).search_within(&start, 99, &none, &control).action, None);
+    let two = Limits::depth(2);
+    let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &two, &Control::default());
+    assert!(found.line.len() >= 2 && !found.complete && found.stats.nodes < 10_000, "{found:?}");
     let found = BestFirst::new(&game, StoreDifference).search_within(&start, u64::MAX, &none, &control);
     assert!(found.action.is_some() && !found.complete && found.stats.nodes < 10_000);
     let limits = Limits::nodes(1000);

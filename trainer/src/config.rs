@@ -9,7 +9,6 @@ pub use learn::LearnConfig;
 pub use overrides::Override;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +16,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games, Params, nearest};
-use turnstone_models::NetworkConfig;
+use turnstone_models::{NetworkConfig, read_text};
 use turnstone_selfplay::config::within;
+
+/// Maximum length of a config file in bytes.
+pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -83,7 +85,8 @@ impl Config {
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
+        let text =
+            read_text(path, LONGEST_CONFIG).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
         Self::parse(&text, games).map_err(|fault| ConfigError { file, fault })
     }
 
@@ -146,11 +149,28 @@ impl Config {
         game_of_table(&self.game, games)
     }
 
+    /// CRC-32, as eight hexadecimal digits, of the settings that decide which weights come out: threads, batches, caches,
+    /// matches and what is kept on disk have no part in it.
+    #[must_use]
+    pub fn result_checksum(&self) -> String {
+        let defaults = SelfPlayConfig::default();
+        let self_play = SelfPlayConfig {
+            threads: defaults.threads,
+            concurrent_games: defaults.concurrent_games,
+            cached_positions: defaults.cached_positions,
+            ..self.self_play.clone()
+        };
+        let learn = LearnConfig { threads: LearnConfig::default().threads, ..self.learn.clone() };
+        let decisive = (self.seed, &self.game, &self.net, &self.search, self_play, learn, self.run.iterations);
+        format!("{:08x}", crc32fast::hash(&serde_json::to_vec(&decisive).expect("numbers, texts and tables")))
+    }
+
     /// Checks the range of every value, and that network and learner fit the game.
     ///
     /// # Errors
     /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
+        within("seed", self.seed, 0, i64::MAX as u64)?;
         let game = self.game(games)?;
         let spec = game.spec();
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
@@ -246,6 +266,27 @@ mod tests {
         assert_eq!(config.learn, LearnConfig::default());
         let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
         assert_eq!(again, config);
+    }
+
+    #[test]
+    fn the_checksum_is_of_what_decides_the_weights() {
+        let checksum = |text: &str| {
+            let config = parse(&format!("{text}\n[game]\nname = \"mancala\"")).expect("valid");
+            config.result_checksum()
+        };
+        let plain = checksum("");
+        for change in ["self_play.threads = 3", "self_play.concurrent_games = 7", "self_play.cached_positions = 0"] {
+            assert_eq!(checksum(change), plain, "{change}");
+        }
+        for change in ["learn.threads = 2", "arena.games = 8", "run.checkpoint_steps = 7"] {
+            assert_eq!(checksum(change), plain, "{change}");
+        }
+        for change in ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3"] {
+            assert_ne!(checksum(change), plain, "{change}");
+        }
+        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9"] {
+            assert_ne!(checksum(change), plain, "{change}");
+        }
     }
 
     #[test]

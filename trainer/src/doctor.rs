@@ -18,7 +18,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::config::Config;
-use turnstone_agents::Agent;
+use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
@@ -47,6 +47,15 @@ impl Diagnosis {
     }
 }
 
+/// What is done about opponents that are other programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engines {
+    /// They are started, to measure the matches against them.
+    Start,
+    /// They are not started, and a check says so.
+    LeaveOut,
+}
+
 /// Examines a config with about `time` of self-play, learning and matches. Returns `None` if `stop` was set before the
 /// end.
 ///
@@ -55,11 +64,19 @@ impl Diagnosis {
 pub fn examine(
     game: &dyn TrainableGame,
     config: &Config,
+    engines: Engines,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
-    let opponents = opponents(game, config, &mut checks);
+    let mut opponents = opponents(game, config, &mut checks);
+    if engines == Engines::LeaveOut {
+        opponents.retain(|(agent, _)| !matches!(agent.spec, AgentSpec::Engine(_)));
+        checks.extend(config.arena.engines().map(|engine| {
+            let finding = format!("`{engine}` starts a program, which was not done; its matches are not measured");
+            Check::warn("opponents", finding, "if you trust the config, give --allow-engines")
+        }));
+    }
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
     let plan = Plan::of(config, &measured);
     checks.extend([

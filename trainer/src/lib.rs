@@ -5,9 +5,10 @@
 
 pub mod config;
 pub mod learn;
-pub mod tensorboard;
 pub mod progress;
+pub mod tensorboard;
 pub mod metrics;
+mod metrics_file;
 pub mod run_folder;
 pub mod run;
 pub mod report;

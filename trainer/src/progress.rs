@@ -1,12 +1,19 @@
 //! Progress output: bars on a terminal, plain lines elsewhere.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use turnstone_exact::Progress;
+
+/// Prints a line on stderr. A reader that has gone or a full disk behind it must not end the program, so errors are
+/// ignored.
+pub fn print_stderr(line: impl std::fmt::Display) {
+    // In one piece, so that lines of several threads do not mix.
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
+}
 
 /// Progress output of a long-running command. Finished stages are printed as lines; the stage in progress is shown as a
 /// bar, on a terminal only.
@@ -26,13 +33,13 @@ impl Reporter {
     /// Prints a line.
     pub fn line(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            print_stderr(text);
         }
     }
 
     /// Prints a warning, even if quiet.
     pub fn warning(&self, text: &str) {
-        eprintln!("warning: {text}");
+        print_stderr(format_args!("warning: {text}"));
     }
 
     /// Creates a bar for a stage of `len` parts, hidden if quiet or if standard error is not a terminal.

@@ -8,15 +8,14 @@ mod strength;
 mod overview;
 mod curves;
 
-pub use history::{HistoryError, Iteration, Match, Stages};
+pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use turnstone_models::{NetworkConfig, TensorSpec};
+use turnstone_models::{NetworkConfig, TensorSpec, read_text};
 
-use crate::config::{Config, cores};
+use crate::config::{Config, LONGEST_CONFIG, cores};
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 use turnstone_agents::shape;
@@ -46,7 +45,7 @@ pub fn report(
     reporter: &Reporter,
     stop: &AtomicBool,
 ) -> Result<Option<String>> {
-    let text = fs::read_to_string(folder.config()).with_context(|| folder.config().display().to_string())?;
+    let text = read_text(&folder.config(), LONGEST_CONFIG).with_context(|| folder.config().display().to_string())?;
     let history = history::read(&folder.metrics())?;
     let network = if folder.latest().is_file() { Some(load_network(&folder.latest(), game)?) } else { None };
     let mut parts = vec![strength::strength(config, &history)];

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 use turnstone_env::{AnyState, Spec};
-use turnstone_models::{CheckpointInfo, LearnError, Learner, StepReport, program};
+use turnstone_models::{CheckpointInfo, Integrity, LearnError, Learner, StepReport};
 
 use self::setup::truth;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -62,8 +62,6 @@ pub struct Run<'a> {
     events: EventLog,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
-    /// Checksum of the config, for the checkpoints' metadata.
-    config_checksum: String,
 }
 
 impl<'a> Run<'a> {
@@ -75,15 +73,14 @@ impl<'a> Run<'a> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         confirm_matches(game, config)?;
+        let truth = truth(game, config)?;
         folder.create_dirs()?;
         let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        let (truth, config_checksum) = (truth(game, config)?, folder.config_checksum()?);
-        let (spec, window) = (spec.clone(), Window::default());
-        Ok(Self { setup, spec, learner, window, standing, events, truth, config_checksum })
+        Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -97,7 +94,7 @@ impl<'a> Run<'a> {
         }
         let spec = game.spec();
         confirm_matches(game, config)?;
-        let (state, mut standing) = folder.load_state().map_err(|error| {
+        let (state, mut standing, integrity) = folder.load_state().map_err(|error| {
             anyhow!(
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
             )
@@ -107,9 +104,21 @@ impl<'a> Run<'a> {
             "{}: it is of another network or game than the run's config",
             folder.state().display()
         );
+        if integrity == Integrity::Unverified {
+            let path = folder.state();
+            reporter.line(&format!("{}: no checksum, since an earlier version wrote it", path.display()));
+        }
+        // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.
+        let (due, done) = (steps_due(&config.learn, standing.positions), state.steps);
+        anyhow::ensure!(
+            due <= done.saturating_mul(20).saturating_add(1_000_000),
+            "{}: {done} steps of the learner are too few for {} positions: {due} would be due",
+            folder.state().display(),
+            standing.positions
+        );
         let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
         learner.use_threads(config.learn.threads());
-        let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features());
+        let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
         for (iteration, fault) in faults {
             if damaged == DamagedShards::Refuse {
                 bail!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it");
@@ -117,16 +126,18 @@ impl<'a> Run<'a> {
             reporter.warning(&format!("{fault}; left out, so from here on the run does not repeat"));
             standing.left_out.push(iteration);
         }
+        folder.create_dirs()?;
         folder.remove_shards_after(standing.iteration)?;
-        let lines = folder.cut_metrics(standing.iteration)?;
-        if lines < standing.iteration {
-            let (path, missing) = (folder.metrics(), standing.iteration - lines);
-            reporter.warning(&format!("{}: {missing} lines are missing or damaged", path.display()));
+        folder.remove_shards_before(standing.window_from)?;
+        let metrics = folder.cut_metrics(standing.iteration)?;
+        metrics.damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
+        let missing = standing.iteration.saturating_sub(metrics.lines + metrics.damaged.len() as u64);
+        if missing > 0 {
+            reporter.warning(&format!("{}: {missing} lines are missing", folder.metrics().display()));
         }
         let events = EventLog::open(&folder.tensorboard());
-        let (truth, config_checksum) = (truth(game, config)?, folder.config_checksum()?);
-        let spec = spec.clone();
-        let mut run = Self { setup, spec, learner, window, standing, events, truth, config_checksum };
+        let truth = truth(game, config)?;
+        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -162,15 +173,6 @@ impl<'a> Run<'a> {
             watch(&metrics);
         }
         Ok(Ending::Finished)
-    }
-
-    /// Records program and config in the folder, and reports if the run was last trained by another program.
-    fn record_provenance(&self) -> Result<()> {
-        let last = self.setup.folder.record_provenance(self.standing.iteration)?;
-        if let Some(last) = last.filter(|last| last.program != program()) {
-            self.setup.reporter.line(&format!("the run was last trained by {}; this is {}", last.program, program()));
-        }
-        Ok(())
     }
 
     /// Adds to the error of a failed iteration the state of the run and advice.
@@ -229,7 +231,16 @@ impl<'a> Run<'a> {
 
     /// Returns the archived positions of the window, from which self-play games may start.
     fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
-        let state = |archived: &Archived| Ok((self.setup.game.parse_position(&archived.position)?, archived.ply));
+        let game = self.setup.game;
+        let state = |archived: &Archived| {
+            let state = game.parse_position(&archived.position)?;
+            // A shard of this run holds none, but a file can be changed.
+            anyhow::ensure!(
+                game.outcome(&state).is_none(),
+                "the replay window holds a finished position to start from"
+            );
+            Ok((state, archived.ply))
+        };
         self.window.archived().map(state).collect()
     }
 
@@ -276,7 +287,7 @@ impl<'a> Run<'a> {
         let due = steps_due(&self.setup.config.learn, self.standing.positions).saturating_sub(self.learner.steps());
         let bar = self.setup.reporter.bar("learning", due);
         let mut maker = BatchMaker::new(&self.spec, &self.setup.config.learn);
-        let mut reports = Vec::with_capacity(due as usize);
+        let mut reports = Vec::new();
         for _ in 0..due {
             if self.setup.stop.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -319,11 +330,12 @@ impl<'a> Run<'a> {
         self.events.flush();
     }
 
-    /// Metadata of a checkpoint of this run after `step` training steps; `config` is the checksum of its config.
+    /// Metadata of a checkpoint of this run after `step` training steps; its entry `config` is
+    /// [`Config::result_checksum`](crate::config::Config::result_checksum).
     fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
         let Setup { game, config, .. } = self.setup;
         let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-        info.extra.insert("config".to_owned(), self.config_checksum.clone());
+        info.extra.insert("config".to_owned(), config.result_checksum());
         info
     }
 

@@ -2,9 +2,11 @@
 //! progress. See `runs/README.md`.
 
 mod provenance;
+mod standing;
 mod thinning;
 
 pub use provenance::Provenance;
+pub use standing::Standing;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,9 +15,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{CheckpointInfo, LearnerState, Weights, atomic_write};
+use turnstone_models::{
+    CheckpointInfo, Integrity, LearnerState, Weights, atomic_write, is_unfinished, read_bounded, remove_unfinished,
+    seal_line,
+};
 
 use crate::config::RunConfig;
+use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_models::{FolderLock, LOCK_FILE};
 use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
@@ -23,30 +29,19 @@ use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// Whether [`RunFolder::create`] has made it.
+    made: bool,
     /// Present in the process that trains in the folder.
     lock: Option<FolderLock>,
 }
 
-/// State of a run at the end of an iteration, besides the learner's state.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Standing {
-    /// Iterations finished.
-    pub iteration: u64,
-    /// Self-play games so far.
-    pub games: u64,
-    /// Self-play positions so far.
-    pub positions: u64,
-    /// The first iteration whose positions are in the replay window.
-    pub window_from: u64,
-    /// Score of the best checkpoint: on the ladder if the config uses it, else the mean over the opponents.
-    pub best_score: Option<f64>,
-    /// Learner step of the best checkpoint.
-    #[serde(default)]
-    pub best_step: Option<u64>,
-    /// Iterations that were left out of the window because their shards were damaged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<u64>,
+/// What [`RunFolder::cut_metrics`] has left in the file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KeptMetrics {
+    /// Number of lines.
+    pub lines: u64,
+    /// A message for each damaged line that was cut.
+    pub damaged: Vec<String>,
 }
 
 impl RunFolder {
@@ -58,7 +53,7 @@ impl RunFolder {
     /// cannot be written.
     pub fn create(path: &Path, config: &str, overwrite: bool) -> Result<Self> {
         let named = || format!("run folder {}", path.display());
-        let mut folder = Self { path: path.to_owned(), lock: None };
+        let mut folder = Self { path: path.to_owned(), made: !path.exists(), lock: None };
         if folder.is_occupied().with_context(named)? {
             if !overwrite {
                 bail!("{} exists already: give --resume to continue it or --overwrite to start a new run", named());
@@ -79,7 +74,7 @@ impl RunFolder {
     /// # Errors
     /// The folder contains no run.
     pub fn open(path: &Path) -> Result<Self> {
-        let folder = Self { path: path.to_owned(), lock: None };
+        let folder = Self { path: path.to_owned(), made: false, lock: None };
         if !folder.config().is_file() {
             bail!("{} holds no run", path.display());
         }
@@ -93,14 +88,29 @@ impl RunFolder {
     pub fn open_to_train(path: &Path) -> Result<Self> {
         let mut folder = Self::open(path)?;
         folder.lock = Some(FolderLock::take(path)?);
-        for part in [folder.path.clone(), folder.replay(), folder.checkpoints()] {
-            for entry in entries(&part).with_context(|| part.display().to_string())? {
-                if is_unfinished(&entry) {
-                    fs::remove_file(&entry).with_context(|| entry.display().to_string())?;
-                }
-            }
-        }
+        remove_unfinished(path)?;
+        folder.remove_unfinished_parts()?;
         Ok(folder)
+    }
+
+    /// Removes what interrupted writes have left in the folders within. Other programs may be writing in the folder
+    /// itself.
+    ///
+    /// # Errors
+    /// A folder cannot be read or a file not be removed.
+    pub fn remove_unfinished_parts(&self) -> Result<()> {
+        let parts = [self.replay(), self.checkpoints(), self.tensorboard()];
+        Ok(parts.iter().try_for_each(|part| remove_unfinished(part))?)
+    }
+
+    /// Removes a new folder whose run could not start, so that the next try finds its place free. A folder that was
+    /// there before stays, empty.
+    pub fn discard(self) {
+        // The fault that the run could not start for is the one to report.
+        let _ = self.clear().and_then(|()| fs::remove_file(self.path.join(LOCK_FILE)));
+        if self.made {
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// Creates the subfolders.
@@ -234,15 +244,17 @@ impl RunFolder {
         Ok(turnstone_models::save_state(&self.state(), state, &standing)?)
     }
 
-    /// Reads a state written by [`RunFolder::save_state`].
+    /// Reads a state written by [`RunFolder::save_state`], and whether a checksum confirmed it.
     ///
     /// # Errors
     /// The file is missing or damaged.
-    pub fn load_state(&self) -> Result<(LearnerState, Standing)> {
-        let (state, standing) = turnstone_models::load_state(&self.state())?;
-        let standing = serde_json::from_str(&standing)
+    pub fn load_state(&self) -> Result<(LearnerState, Standing, Integrity)> {
+        let (state, standing, integrity) = turnstone_models::load_state(&self.state())?;
+        let standing: Standing = serde_json::from_str(&standing)
             .with_context(|| format!("{}: the run's standing in it", self.state().display()))?;
-        Ok((state, standing))
+        Standing::validate(&standing)
+            .map_err(|fault| anyhow::anyhow!("{}: the run's standing in it: {fault}", self.state().display()))?;
+        Ok((state, standing, integrity))
     }
 
     /// Whether the run was interrupted before anything but its config was written.
@@ -261,11 +273,17 @@ impl RunFolder {
 
     /// Reads the replay window as of `standing`, together with the iterations and errors of shards that cannot be read.
     #[must_use]
-    pub fn load_window(&self, standing: &Standing, game: &GameId, features: usize) -> (Window, Vec<(u64, ShardError)>) {
+    pub fn load_window(
+        &self,
+        standing: &Standing,
+        game: &GameId,
+        features: usize,
+        actions: usize,
+    ) -> (Window, Vec<(u64, ShardError)>) {
         let (mut window, mut faults) = (Window::default(), Vec::new());
         let iterations = standing.window_from.max(1)..=standing.iteration;
         for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
-            match Shard::read(&self.shard(iteration), game, iteration, features) {
+            match Shard::read(&self.shard(iteration), game, iteration, features, actions) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),
             }
@@ -306,7 +324,7 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn append_metrics(&self, metrics: &impl Serialize) -> Result<()> {
         let path = self.metrics();
-        let line = serde_json::to_string(metrics)? + "\n";
+        let line = seal_line(&serde_json::to_string(metrics)?) + "\n";
         let append = || {
             let mut file = File::options().create(true).append(true).open(&path)?;
             let len = file.metadata()?.len();
@@ -320,28 +338,37 @@ impl RunFolder {
     }
 
     /// Removes the metrics of iterations after `iteration`, and unreadable lines such as the incomplete last line that
-    /// an interruption can leave. Returns the number of remaining lines.
+    /// an interruption can leave. Returns the number of remaining lines and the damaged ones.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub fn cut_metrics(&self, iteration: u64) -> Result<u64> {
+    pub fn cut_metrics(&self, iteration: u64) -> Result<KeptMetrics> {
         #[derive(Deserialize)]
         struct Line {
             iteration: u64,
         }
         let path = self.metrics();
         if !path.exists() {
-            return Ok(0);
+            return Ok(KeptMetrics::default());
         }
-        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-        let text = String::from_utf8_lossy(&bytes);
-        let sound = |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| line.iteration <= iteration);
-        let kept: Vec<&str> = text.lines().filter(sound).collect();
-        let cut: String = kept.iter().flat_map(|line| [line, "\n"]).collect();
-        if cut.as_bytes() != bytes {
-            self.write(&path, cut.as_bytes())?;
+        let bytes = read_bounded(&path, LONGEST_METRICS).with_context(|| path.display().to_string())?;
+        let (mut cut, mut kept) = (Vec::new(), KeptMetrics::default());
+        for ((number, object), line) in metrics_file::objects(&bytes).zip(bytes.split_inclusive(|&byte| byte == b'\n'))
+        {
+            let read = object.and_then(|object| serde_json::from_str::<Line>(&object).map_err(|e| e.to_string()));
+            match read {
+                Ok(read) if read.iteration <= iteration => {
+                    cut.extend_from_slice(line);
+                    kept.lines += 1;
+                }
+                Ok(_) => {} // undone
+                Err(fault) => kept.damaged.push(format!("{}: line {number}: {fault}", path.display())),
+            }
         }
-        Ok(kept.len() as u64)
+        if cut != bytes {
+            self.write(&path, &cut)?;
+        }
+        Ok(kept)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
@@ -356,9 +383,4 @@ fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }
-}
-
-/// Whether this is a temporary file that an interrupted `atomic_write` has left.
-fn is_unfinished(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp"))
 }

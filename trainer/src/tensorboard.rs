@@ -9,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Value, record};
 
+use crate::progress::print_stderr;
+
 /// Number of bins of a histogram.
 const BINS: usize = 40;
 
@@ -114,7 +116,7 @@ fn now() -> f64 {
 
 /// Prints a warning. Errors of standard error are ignored, so that they do not end the run.
 fn warn(text: &str) {
-    _ = writeln!(io::stderr(), "warning: {text}");
+    print_stderr(format_args!("warning: {text}"));
 }
 
 /// Bins of equal width from the minimum to the maximum of some numbers.

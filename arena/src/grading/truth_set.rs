@@ -5,12 +5,15 @@
 //! side: 1, 0 or -1.
 
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{DynGame, Params};
+use turnstone_models::read_text;
+
+/// Maximum length of a file in bytes.
+const LONGEST: u64 = 1 << 28;
 
 const FORMAT: u32 = 1;
 
@@ -48,6 +51,9 @@ struct Header {
     game: String,
     version: u32,
     params: Params,
+    /// CRC-32 of all text after the header's line, in hexadecimal. Files of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
 }
 
 impl TruthSet {
@@ -58,6 +64,7 @@ impl TruthSet {
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),
+            checksum: None,
         };
         Self { header, positions: Vec::new() }
     }
@@ -68,7 +75,7 @@ impl TruthSet {
     /// The file cannot be read, is malformed, or is of another game, version or parameters.
     pub fn read(path: &Path, game: &dyn DynGame) -> Result<Self, TruthSetError> {
         let error = |fault: String| TruthSetError { path: path.to_owned(), fault };
-        let text = fs::read_to_string(path).map_err(|e| error(e.to_string()))?;
+        let text = read_text(path, LONGEST).map_err(|e| error(e.to_string()))?;
         Self::parse(&text, game).map_err(error)
     }
 
@@ -77,9 +84,13 @@ impl TruthSet {
     /// # Errors
     /// The text is malformed, or is of another game, version or parameters; the message has one line.
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
-        let mut lines = text.lines();
-        let header: Header = serde_json::from_str(lines.next().unwrap_or_default())
-            .map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let lines = rest.lines();
+        let mut header: Header =
+            serde_json::from_str(first).map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
+        if header.checksum.take().is_some_and(|checksum| checksum != self::checksum(rest)) {
+            return Err("its checksum does not fit its contents: it is damaged or was changed".into());
+        }
         let expected = Self::new(game);
         if header != expected.header {
             let Header { game, version, params, .. } = header;
@@ -96,13 +107,18 @@ impl TruthSet {
     /// Text of the file.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let mut text = serde_json::to_string(&self.header).expect("a header of plain fields can be written") + "\n";
+        let mut text = String::new();
         for TruthPosition { text: position, value, actions } in &self.positions {
             let actions: Vec<String> = actions.iter().map(|(action, value)| format!("{action}={value}")).collect();
             writeln!(text, "{position} ; {value} ; {}", actions.join(" ")).expect("strings can be written to");
         }
-        text
+        let header = Header { checksum: Some(checksum(&text)), ..self.header.clone() };
+        serde_json::to_string(&header).expect("a header of plain fields can be written") + "\n" + &text
     }
+}
+
+fn checksum(text: &str) -> String {
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }
 
 fn parse_line(line: &str) -> Option<TruthPosition> {
@@ -124,6 +140,29 @@ mod tests {
     use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
 
+    /// Every flipped bit is noticed, except in files of earlier versions, which have no checksum.
+    #[test]
+    fn no_flipped_bit_is_passed_over() {
+        let game = Erased::new(Mancala::default());
+        let mut set = TruthSet::new(&game);
+        let text = game.position_text(&game.start());
+        set.positions = vec![TruthPosition { text, value: 1, actions: vec![("B2".into(), -1), ("B3".into(), 0)] }];
+        let text = set.to_text();
+        assert_eq!(TruthSet::parse(&text, &game).as_ref(), Ok(&set));
+        for bit in 0..8 * text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(damaged) = String::from_utf8(bytes) {
+                let read = TruthSet::parse(&damaged, &game);
+                assert!(read.is_err() || read.as_ref() == Ok(&set) && damaged.lines().nth(1) == text.lines().nth(1));
+            }
+        }
+        let (header, rest) = text.split_once('\n').expect("a header");
+        let old = serde_json::to_string(&set.header).expect("plain fields") + "\n" + rest;
+        assert!(header.contains("checksum") && !old.contains("checksum"));
+        assert_eq!(TruthSet::parse(&old, &game), Ok(set));
+    }
+
     #[test]
     fn sets_round_trip_and_faults_are_named() {
         let game = Erased::new(Mancala::default());
@@ -134,7 +173,10 @@ mod tests {
             actions: vec![("B2".into(), -1), ("B4".into(), 1)],
         });
         let text = set.to_text();
-        assert_eq!(TruthSet::parse(&text, &game), Ok(set));
+        assert_eq!(TruthSet::parse(&text, &game).as_ref(), Ok(&set));
+        // Without its checksum, so that other faults show.
+        let positions = text.split_once('\n').expect("a header").1;
+        let text = serde_json::to_string(&set.header).expect("plain fields") + "\n" + positions;
         let fault = |text: &str| TruthSet::parse(text, &game).expect_err("a fault");
         assert!(fault("").contains("no header"));
         assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not of this game"));

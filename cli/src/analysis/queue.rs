@@ -11,6 +11,9 @@ use super::query::Task;
 /// Maximum number of waiting tasks.
 const MOST_WAITING: usize = 100_000;
 
+/// Nor do tasks of more bytes in all: each has a copy of the name of its query.
+const MOST_BYTES: usize = 64 << 20;
+
 /// A task in the queue or with a worker.
 #[derive(Debug)]
 pub(super) struct Ticket {
@@ -41,6 +44,11 @@ impl PartialEq for Ticket {
 
 impl Eq for Ticket {}
 
+/// About the memory that a task takes.
+fn size_of_task(task: &Task) -> usize {
+    size_of::<Ticket>() + task.id.len()
+}
+
 /// Queue between the reader of queries and the workers.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -52,6 +60,8 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Inner {
     waiting: BinaryHeap<Ticket>,
+    /// Sum of [`size_of_task`] over `waiting`.
+    bytes: usize,
     /// Tasks that workers have taken and not finished.
     taken: Vec<Taken>,
     next: u64,
@@ -68,16 +78,18 @@ struct Taken {
 
 impl Queue {
     pub(super) fn new(workers: usize) -> Self {
-        let inner = Inner { waiting: BinaryHeap::new(), taken: Vec::new(), next: 0, closed: false };
+        let inner = Inner { waiting: BinaryHeap::new(), bytes: 0, taken: Vec::new(), next: 0, closed: false };
         Self { inner: Mutex::new(inner), changed: Condvar::new(), workers }
     }
 
     /// Adds tasks. Returns false, and adds none, if more than [`MOST_WAITING`] would wait.
     pub(super) fn put(&self, tasks: Vec<Task>) -> bool {
         let mut inner = self.lock();
-        if inner.waiting.len() + tasks.len() > MOST_WAITING {
+        let bytes: usize = tasks.iter().map(size_of_task).sum();
+        if inner.waiting.len() + tasks.len() > MOST_WAITING || inner.bytes + bytes > MOST_BYTES {
             return false;
         }
+        inner.bytes += bytes;
         for task in tasks {
             let number = inner.next;
             inner.next += 1;
@@ -96,6 +108,7 @@ impl Queue {
         }
         let share = inner.waiting.len().div_ceil(self.workers).min(room);
         let tickets: Vec<Ticket> = (0..share).filter_map(|_| inner.waiting.pop()).collect();
+        inner.bytes -= tickets.iter().map(|ticket| size_of_task(&ticket.task)).sum::<usize>();
         for ticket in &tickets {
             let (id, turn, stop) = (ticket.task.id.clone(), ticket.task.turn, ticket.stop.clone());
             inner.taken.push(Taken { number: ticket.number, id, turn, stop });
@@ -118,6 +131,7 @@ impl Queue {
         let waiting = std::mem::take(&mut inner.waiting).into_vec();
         let (given_up, kept): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|ticket| is_meant(&ticket.task.id, ticket.task.turn));
+        inner.bytes = kept.iter().map(|ticket| size_of_task(&ticket.task)).sum();
         inner.waiting = kept.into();
         given_up.into_iter().map(|ticket| ticket.task).collect()
     }
@@ -149,6 +163,18 @@ mod tests {
         let names: String = queue.take(9, true).into_iter().map(|ticket| ticket.task.id).collect();
         assert_eq!(names, "bdac");
         assert!(!queue.put((0..=MOST_WAITING).map(|turn| task("e", turn, 0)).collect()));
+    }
+
+    #[test]
+    fn what_waits_is_bounded_in_bytes() {
+        let queue = Queue::new(1);
+        let long = "x".repeat(1 << 20);
+        let put = || queue.put(vec![task(&long, 0, 0)]);
+        assert_eq!((0..100).filter(|_| put()).count(), 63);
+        assert_eq!(queue.take(3, true).len(), 3);
+        assert!(put() && put() && put() && !put());
+        assert_eq!(queue.terminate(None, None).len(), 63);
+        assert_eq!((0..100).filter(|_| put()).count(), 63);
     }
 
     #[test]

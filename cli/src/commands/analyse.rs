@@ -8,9 +8,9 @@ use clap::Args;
 use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
-use crate::args::OptionalGameArgs;
+use crate::args::{OptionalGameArgs, load_agent, thread_count};
 use crate::output::Output;
-use turnstone_agents::{Agent, AgentSpec};
+use turnstone_agents::AgentSpec;
 use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
@@ -21,8 +21,8 @@ pub(crate) struct Analyse {
     #[arg(long, value_name = "AGENT", default_value = "az:pretrained")]
     agent: AgentSpec,
     /// Number of threads; it does not change the answers [default: one per core]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[arg(long, value_parser = thread_count)]
+    threads: Option<usize>,
 }
 
 impl Analyse {
@@ -30,8 +30,8 @@ impl Analyse {
         let Some(game) = self.game.game(&self.agent, games)? else {
             bail!("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it");
         };
-        let threads = self.threads.map_or_else(cores, usize::from);
-        let agent = Agent::load(&self.agent, &*game)?;
+        let threads = self.threads.unwrap_or_else(cores);
+        let agent = load_agent(&self.agent, &*game)?;
         analyse(&*game, &agent, threads, io::stdin().lock(), &Output::new(io::stdout()))?;
         Ok(ExitCode::SUCCESS)
     }

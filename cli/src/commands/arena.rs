@@ -15,7 +15,7 @@ use turnstone_selfplay::Games;
 
 use self::options::Options;
 use self::plan::Plan;
-use crate::args::GameArgs;
+use crate::args::{GameArgs, load_agent, thread_count};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
@@ -23,7 +23,7 @@ use turnstone_arena::{
     openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arena {
@@ -36,7 +36,7 @@ pub(crate) struct Arena {
     #[command(flatten)]
     options: Options,
     /// Number of threads; it does not change the result [default: one per core]
-    #[arg(long)]
+    #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
     /// Rate one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
@@ -77,7 +77,7 @@ impl Arena {
             None if self.ladder => Some(Ladder::shipped(game)?),
             None => None,
         };
-        let mut agents = plan.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let mut agents = plan.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
         let mut options = plan.options.clone();
         if let Some(ladder) = &ladder {
             ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
@@ -99,7 +99,7 @@ impl Arena {
         let Some(record) = record else {
             let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
             let advice = if begun { "; the same command with --resume goes on with it" } else { "" };
-            eprintln!("interrupted before its end{advice}");
+            print_stderr(format_args!("interrupted before its end{advice}"));
             return Ok(ExitCode::from(130));
         };
         let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));

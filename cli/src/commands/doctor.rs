@@ -10,7 +10,8 @@ use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::doctor::{Check, Diagnosis, examine};
+use turnstone_trainer::doctor::{Check, Diagnosis, Engines, examine};
+use turnstone_trainer::progress::print_stderr;
 
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
@@ -22,6 +23,9 @@ pub(crate) struct Doctor {
     /// Measure self-play, learning and matches for about this many seconds
     #[arg(long, value_name = "N", default_value_t = 20.0)]
     seconds: f64,
+    /// Start the programs of `engine:` opponents, to measure the matches against them
+    #[arg(long)]
+    allow_engines: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -31,7 +35,7 @@ impl Doctor {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
         let Some(diagnosis) = self.diagnosis(time, games)? else {
-            eprintln!("the examination was interrupted before its end");
+            print_stderr("the examination was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
         if self.json {
@@ -49,6 +53,12 @@ impl Doctor {
         };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let stop = stop_on_signals()?;
-        examine(&*game, &config, time, stop)
+        let engines = if self.allow_engines { Engines::Start } else { Engines::LeaveOut };
+        if engines == Engines::Start {
+            for engine in config.arena.engines() {
+                print_stderr(format_args!("arena.opponents: starting the program of `{engine}`"));
+            }
+        }
+        examine(&*game, &config, engines, time, stop)
     }
 }

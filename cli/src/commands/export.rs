@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_selfplay::Games;
 
+use crate::args::note_unverified;
 use crate::export::{Existing, Format, export};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
@@ -57,6 +58,7 @@ impl Export {
         if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
             bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
         }
+        note_unverified(&self.checkpoint, &network);
         let game = games.make(found, &game_params(&network.info)).with_context(named)?;
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
         let network = network.checked(&self.checkpoint, &*game)?;

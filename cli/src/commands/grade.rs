@@ -10,12 +10,12 @@ use serde_json::json;
 use turnstone_models::atomic_write;
 use turnstone_selfplay::Games;
 
-use crate::args::GameArgs;
+use crate::args::{GameArgs, load_agent};
 use crate::signals::stop_on_signals;
-use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+use turnstone_agents::{AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 pub(crate) struct Grade {
@@ -59,7 +59,7 @@ impl Grade {
     fn grade(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
-        let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
+        let agent = self.agent.as_ref().map(|spec| load_agent(spec, game)).transpose()?;
         let set = self.truth_set(game, &reporter, stop)?;
         if let Some(path) = &self.save {
             atomic_write(path, set.to_text().as_bytes()).with_context(|| path.display().to_string())?;
@@ -70,7 +70,7 @@ impl Grade {
         let grading = grade(game, &agent, &set, self.seed, cores(), &|| bar.inc(1), stop)?;
         bar.finish_and_clear();
         let Some(grading) = grading else {
-            eprintln!("the grading was interrupted before its end");
+            print_stderr("the grading was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
         if self.json {
@@ -96,7 +96,7 @@ impl Grade {
             let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
                 bail!("{} has no exact values with these parameters", game.name());
             };
-            let sampler = Agent::load(&self.sampler, game)?;
+            let sampler = load_agent(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
             let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed };
             let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;

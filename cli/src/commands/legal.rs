@@ -1,11 +1,12 @@
 //! `turnstone legal`: the legal actions of a position, or of many for scripts.
 
-use std::io::{self, BufRead, Write};
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
+use turnstone_agents::line_io::Lines;
 use turnstone_env::{AnyState, DynGame};
 use turnstone_selfplay::Games;
 
@@ -47,21 +48,13 @@ impl Legal {
     }
 
     fn answer_lines(&self, game: &dyn DynGame) -> Result<()> {
-        let mut input = io::stdin().lock();
-        let mut output = io::stdout().lock();
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            if input.read_until(b'\n', &mut line)? == 0 {
-                return Ok(());
-            }
-            let reply = std::str::from_utf8(&line)
-                .map_err(|_| anyhow::anyhow!("the line is not UTF-8"))
-                .and_then(|moves| self.position.state_after(game, moves));
-            let reply = reply.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| answer(game, &state));
-            writeln!(output, "{reply}")?;
-            output.flush()?;
+        let mut lines = Lines::new(io::stdin().lock());
+        while let Some(line) = lines.read()? {
+            let state = line.map_err(anyhow::Error::from).and_then(|moves| self.position.state_after(game, moves));
+            let reply = state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| answer(game, &state));
+            println!("{reply}");
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `turnstone play`: one game between two agents, the board drawn after every move.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -10,9 +10,11 @@ use turnstone_env::{Action, AnyState, Side};
 use turnstone_selfplay::Games;
 
 use super::show::describe;
-use crate::args::{GameArgs, PositionArgs};
+use crate::args::{GameArgs, PositionArgs, load_agent};
+use turnstone_agents::line_io::Lines;
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player};
+use turnstone_agents::{AgentSpec, PlayableGame, Player};
+use turnstone_trainer::progress::print_stderr;
 
 #[derive(Args, Debug)]
 pub(crate) struct Play {
@@ -59,7 +61,7 @@ impl Play {
             let seat = mover.index();
             let chosen = players[seat].choose(game, &state, &mut rngs[seat]);
             let Some(action) = chosen.with_context(|| format!("{mover}"))? else {
-                eprintln!("the game was abandoned");
+                print_stderr("the game was abandoned");
                 return Ok(ExitCode::FAILURE);
             };
             game.try_play(&mut state, action)?;
@@ -89,7 +91,7 @@ impl Play {
 
     fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Seat> {
         if *spec != AgentSpec::Human {
-            return Ok(Seat::Agent(Agent::load(spec, game)?.player(game)?));
+            return Ok(Seat::Agent(load_agent(spec, game)?.player(game)?));
         }
         if self.json {
             bail!("a person cannot play with --json: give --p1 and --p2 other agents");
@@ -165,12 +167,20 @@ fn ask(game: &dyn PlayableGame, state: &AnyState) -> Result<Option<Action>> {
     println!("{}", describe(game, state));
     loop {
         print!("your move (or quit): ");
-        io::stdout().flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 || matches!(line.trim(), "quit" | "q" | "exit") {
+        let _ = io::stdout().flush(); // the next line that is printed finds the same fault
+        let mut lines = Lines::new(io::stdin().lock());
+        let line = match lines.read()? {
+            None => return Ok(None),
+            Some(Err(fault)) => {
+                println!("{fault}");
+                continue;
+            }
+            Some(Ok(line)) => line.trim(),
+        };
+        if matches!(line, "quit" | "q" | "exit") {
             return Ok(None);
         }
-        let legal = game.parse_action(line.trim()).and_then(|action| {
+        let legal = game.parse_action(line).and_then(|action| {
             let mut after = state.clone();
             game.try_play(&mut after, action).map(|()| action)
         });

@@ -11,8 +11,10 @@ use turnstone_env::games::Konane;
 use crate::pyro::client::Client;
 use crate::pyro::{PORT, letter};
 use crate::signals::stop_on_signals;
+use turnstone_agents::AgentSpec;
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{Agent, AgentSpec};
+
+use crate::args::load_agent;
 
 #[derive(Args, Debug)]
 pub(crate) struct Pyro {
@@ -42,7 +44,7 @@ impl Pyro {
             bail!("agent `human`: a person plays in the world's own window");
         }
         let konane = Erased::new(Konane::default());
-        let mut player = Agent::load(&self.agent, &konane)?.player(&konane)?;
+        let mut player = load_agent(&self.agent, &konane)?.player(&konane)?;
         let mut client = Client::connect(&self.host, self.port)?;
         let side = letter(client.side());
         println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);

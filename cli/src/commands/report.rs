@@ -10,7 +10,7 @@ use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
-use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::progress::{Reporter, print_stderr};
 use turnstone_trainer::report::{Settings, report};
 use turnstone_trainer::run_folder::RunFolder;
 
@@ -41,7 +41,7 @@ impl Report {
         let settings = Settings { simulations: self.simulations, grade: !self.no_grade };
         let page = report(&*game, &config, &folder, settings, &reporter, stop)?;
         let Some(page) = page else {
-            eprintln!("the report was interrupted before its end");
+            print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
         let path = self.out.clone().unwrap_or_else(|| self.run.join("report.html"));

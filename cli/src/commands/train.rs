@@ -1,16 +1,16 @@
 //! `turnstone train`: starts a training run from a config file, or continues one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use turnstone_models::read_text;
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
-use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
@@ -29,7 +29,7 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
     /// Seed of the run in place of the config's
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
@@ -37,6 +37,9 @@ pub(crate) struct Train {
     /// Continue without damaged replay shards; the result differs from that of the uninterrupted run
     #[arg(long, requires = "resume")]
     leave_out_damaged: bool,
+    /// With --resume: let matches start the programs of `engine:` opponents in the run's config
+    #[arg(long)]
+    allow_engines: bool,
     /// Stop at the end of the iteration in which this many minutes have passed; --resume continues
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
@@ -57,11 +60,23 @@ impl Train {
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
         let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
+        self.confirm_engines(&config, resumed, &reporter)?;
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
-        let run = if resumed { Run::resume(setup, damaged)? } else { Run::start(setup)? };
+        let run = if resumed {
+            Run::resume(setup, damaged)?
+        } else {
+            match Run::start(setup) {
+                Ok(run) => run,
+                Err(error) => {
+                    folder.discard();
+                    return Err(error);
+                }
+            }
+        };
         let ending = run.train(time)?;
+        folder.remove_unfinished_parts()?;
         match ending {
             Ending::Finished => {
                 reporter.line(&format!("finished: {}", folder.latest().display()));
@@ -80,6 +95,18 @@ impl Train {
         }
     }
 
+    /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody
+    /// else's. A new run is of a config that the user has just named, so its programs are only listed.
+    fn confirm_engines(&self, config: &Config, resumed: bool, reporter: &Reporter) -> Result<()> {
+        for engine in config.arena.engines() {
+            if resumed && !self.allow_engines {
+                bail!("arena.opponents: `{engine}` starts a program; --allow-engines lets it, if the run is yours");
+            }
+            reporter.line(&format!("arena.opponents: matches start the program of `{engine}`"));
+        }
+        Ok(())
+    }
+
     /// Creates a new run of the config.
     fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
@@ -88,7 +115,13 @@ impl Train {
         // What cannot work is refused before there is a folder.
         confirm_matches(&*config.game(games).map_err(anyhow::Error::msg)?, &config)?;
         let changed = self.seed.is_some() || !self.set.is_empty();
-        let text = if changed { toml::to_string(&config)? } else { fs::read_to_string(path)? };
+        let text = if changed {
+            toml::to_string(&config)?
+        } else {
+            read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?
+        };
+        let read_back = Config::parse(&text, games).map_err(anyhow::Error::msg)?;
+        ensure!(read_back == config, "the run's config cannot be written so that it is read back as it is");
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
         Ok((config, folder, false))
     }

@@ -33,10 +33,10 @@ impl<'a> Session<'a> {
     /// Creates the session and starts its search thread.
     ///
     /// # Errors
-    /// The agent cannot play the game.
+    /// The agent cannot play the game, or no thread can be started.
     pub(super) fn new(game: &'a dyn PlayableGame, setup: &'a Setup, output: &'a Output) -> Result<Self> {
         let player = setup.agent_for(game)?.player(game)?;
-        let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone());
+        let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone())?;
         Ok(Self { game, setup, output, line: Line::new(game.start()), search })
     }
 

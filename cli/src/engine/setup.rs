@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_selfplay::{Games, TrainableGame};
 
-use crate::args::checkpoint_game;
+use crate::args::{checkpoint_game, load_agent};
 
 /// The engine's options, always valid together.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl Setup {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
             AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),
-            agent => Ok(Agent::load(agent, game)?),
+            agent => Ok(load_agent(agent, game)?),
         }
     }
 }

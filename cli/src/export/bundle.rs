@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
 use super::describe::VERSION_KEY;
-use super::files::{write_description, write_file, write_onnx, write_safetensors};
+use super::files::{description_text, onnx_bytes, write_file, write_safetensors};
 use super::place::{self, Existing};
 
 const MANIFEST: &str = "manifest.json";
@@ -50,11 +50,12 @@ pub(super) fn write(
     let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules).chain(LICENCES).collect();
     place::folder(out, is_bundle, existing, |folder| {
         write_safetensors(&folder.join(SAFETENSORS), info, weights, &description)?;
-        write_onnx(&folder.join(ONNX), info, weights, &description)?;
+        let path = folder.join(ONNX);
+        write_file(&path, &onnx_bytes(&path, info, weights, &description)?)?;
         for (name, text) in &texts {
             write_file(&folder.join(name), text.as_bytes())?;
         }
-        write_description(&folder.join(MANIFEST), ONNX, description)
+        write_file(&folder.join(MANIFEST), description_text(ONNX, description).as_bytes())
     })?;
     let names = [MANIFEST, ONNX, SAFETENSORS].into_iter().chain(texts.iter().map(|&(name, _)| name));
     Ok(names.map(|name| out.join(name)).collect())

@@ -30,22 +30,21 @@ pub(super) fn write_safetensors(
     Ok(save(path, &with_metadata(info, &description), weights)?)
 }
 
-pub(super) fn write_onnx(
+pub(super) fn onnx_bytes(
     path: &Path,
     info: &CheckpointInfo,
     weights: &Weights,
     description: &Map<String, Value>,
-) -> Result<()> {
-    let bytes = onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())?;
-    write_file(path, &bytes)
+) -> Result<Vec<u8>> {
+    onnx(&with_metadata(info, description), weights).with_context(|| path.display().to_string())
 }
 
 pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     atomic_write(path, bytes).with_context(|| path.display().to_string())
 }
 
-/// Writes the description beside an ONNX file.
-pub(super) fn write_description(path: &Path, onnx: &str, mut description: Map<String, Value>) -> Result<()> {
+/// The description beside an ONNX file.
+pub(super) fn description_text(onnx: &str, mut description: Map<String, Value>) -> String {
     description.insert("onnx".into(), onnx_file(onnx, &description));
-    write_file(path, readable(&description).as_bytes())
+    readable(&description)
 }

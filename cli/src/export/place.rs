@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -66,6 +67,52 @@ pub(super) fn folder<T>(
     made
 }
 
+/// Writes a file and the description beside it, both or neither. After a crash at any moment a description never stands
+/// beside another file than the one that it describes.
+///
+/// # Errors
+/// A file cannot be written; what stood there is then unchanged.
+pub(super) fn with_sidecar(file: (&Path, &[u8]), sidecar: (&Path, &[u8])) -> Result<()> {
+    let (new_file, new_sidecar) = (beside(file.0, "new")?, beside(sidecar.0, "new")?);
+    let (old_file, old_sidecar) = (beside(file.0, "old")?, beside(sidecar.0, "old")?);
+    let stage = |path: &Path, shown: &Path, bytes: &[u8]| -> Result<()> {
+        let written = fs::File::create(path).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        written.with_context(|| shown.display().to_string())
+    };
+    let staged = stage(&new_file, file.0, file.1).and_then(|()| stage(&new_sidecar, sidecar.0, sidecar.1));
+    let there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let renames = [
+        (sidecar.0, &*old_sidecar, there(sidecar.0)),
+        (file.0, &*old_file, there(file.0)),
+        (&*new_file, file.0, true),
+        (&*new_sidecar, sidecar.0, true),
+    ];
+    let renames: Vec<_> = renames.into_iter().filter(|&(_, _, due)| due).map(|(from, to, _)| (from, to)).collect();
+    let made = staged.and_then(|()| rename_all(&renames));
+    // The first error is the one to report, and the old ones need not be there.
+    let leftovers = if made.is_err() { [new_file, new_sidecar] } else { [old_file, old_sidecar] };
+    for path in leftovers {
+        let _ = fs::remove_file(path);
+    }
+    made
+}
+
+/// Renames one after the other; if one fails, those before it are undone.
+fn rename_all(renames: &[(&Path, &Path)]) -> Result<()> {
+    for (i, (from, to)) in renames.iter().enumerate() {
+        if let Err(error) = fs::rename(from, to) {
+            for (from, to) in renames[..i].iter().rev() {
+                let _ = fs::rename(to, from); // the first error is the one to report
+            }
+            return Err(error).with_context(|| to.display().to_string());
+        }
+    }
+    Ok(())
+}
+
 /// A hidden path in the same folder, unique to this process.
 fn beside(path: &Path, part: &str) -> Result<PathBuf> {
     let name = path.file_name().with_context(|| format!("{} names no folder", path.display()))?;
@@ -87,6 +134,33 @@ mod tests {
 
     fn write(path: &Path, existing: Existing, text: &str) -> Result<()> {
         folder(path, is_ours, existing, |new| Ok(fs::write(new.join(MARK), text)?))
+    }
+
+    #[test]
+    fn a_file_and_its_sidecar_come_together() {
+        let place = tempfile::tempdir().expect("a folder");
+        let [file, sidecar] = ["a.onnx", "a.json"].map(|name| place.path().join(name));
+        let read = || [&file, &sidecar].map(|path| fs::read_to_string(path).unwrap_or_default());
+        let names = || fs::read_dir(place.path()).expect("readable").count();
+        let write = |text: &str| with_sidecar((&file, text.as_bytes()), (&sidecar, text.as_bytes()));
+        // The sidecar's place is taken by what cannot be replaced, in each of the steps.
+        let blocked = beside(&sidecar, "new").expect("a name");
+        for at in [&blocked, &sidecar] {
+            fs::create_dir_all(at.join("by a folder")).expect("writable");
+            fs::create_dir_all(beside(&sidecar, "old").expect("a name").join("too")).expect("writable");
+            assert!(write("new").is_err());
+            assert!(!file.exists(), "nothing is left of a failure");
+            fs::remove_dir_all(at).expect("writable");
+            fs::remove_dir_all(beside(&sidecar, "old").expect("a name")).expect("writable");
+            assert_eq!(names(), 0);
+        }
+        write("first").expect("the place is free");
+        fs::create_dir(&blocked).expect("writable");
+        assert!(write("second").is_err());
+        fs::remove_dir(&blocked).expect("writable");
+        assert_eq!((read(), names()), (["first".to_owned(), "first".to_owned()], 2));
+        write("third").expect("it is replaced");
+        assert_eq!((read(), names()), (["third".to_owned(), "third".to_owned()], 2));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use rand::RngExt;
@@ -16,12 +16,16 @@ use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
 use turnstone_agents::streams::{Purpose, stream};
+use turnstone_trainer::progress::print_stderr;
 
 /// Maximum number of connections at a time; further ones are closed at once.
 const MOST_CONNECTIONS: usize = 32;
 
-/// Time without a request after which a connection is closed.
+/// Time between two requests after which a connection is closed: a person may be thinking.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// Time from the first byte of a request to its last one, and from connecting to the first request.
+const UNFINISHED: Duration = Duration::from_secs(10);
 
 /// Time to send an answer after which a connection is closed.
 const STALLED: Duration = Duration::from_secs(10);
@@ -79,13 +83,14 @@ impl Server {
     }
 
     /// Serves until the process ends. Prints moves to standard output and refused ones to standard error.
+    /// Ends the process if the threads that accept connections cannot be started.
     pub fn run(self, first: FirstPlayer, seed: u64) {
         let table = Mutex::new(Table::new(first, seed));
         let connections = AtomicUsize::new(0);
         thread::scope(|scope| {
             for (player, listener) in self.listeners.iter().enumerate() {
                 let (table, connections, ports) = (&table, &connections, self.ports);
-                scope.spawn(move || {
+                let accept = move || {
                     for connection in listener.incoming() {
                         let Ok(stream) = connection else {
                             thread::sleep(Duration::from_millis(100)); // out of descriptors, for instance
@@ -95,13 +100,23 @@ impl Server {
                             connections.fetch_sub(1, Ordering::SeqCst);
                             continue;
                         }
-                        scope.spawn(move || {
+                        let talk = move || {
                             // A broken connection is treated as one that was closed.
                             let _ = serve(stream, SIDES[player], ports, table);
                             connections.fetch_sub(1, Ordering::SeqCst);
-                        });
+                        };
+                        // Without a thread, the connection is closed; later ones may find one.
+                        if let Err(error) = thread::Builder::new().spawn_scoped(scope, talk) {
+                            connections.fetch_sub(1, Ordering::SeqCst);
+                            print_stderr(format_args!("a connection was closed: cannot start a thread: {error}"));
+                        }
                     }
-                });
+                };
+                if let Err(error) = thread::Builder::new().spawn_scoped(scope, accept) {
+                    // The other listener's thread may run already, and would keep this function for ever.
+                    print_stderr(format_args!("error: cannot start a thread: {error}"));
+                    std::process::exit(1);
+                }
             }
         });
     }
@@ -110,10 +125,10 @@ impl Server {
 /// Answers the requests of one connection until it is closed.
 fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table>) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(IDLE))?;
     stream.set_write_timeout(Some(STALLED))?;
     let mut buffer = Vec::new();
     let mut refusals = 0;
+    let mut deadline = Some(Instant::now() + UNFINISHED);
     while refusals < MOST_REFUSALS {
         let answer = match receive(&buffer, ports) {
             Received::Request(Request::Disconnect, _) => break,
@@ -123,6 +138,7 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
             }
             Received::Request(request, length) => {
                 buffer.drain(..length);
+                deadline = None;
                 let is_done = request == Request::Done;
                 match lock(table).answer(request, side, &mut refusals) {
                     Value::Text(text) if is_done && text == "ok" => text.into_bytes(), // not pickled, as in Pyro's world
@@ -131,9 +147,20 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
             }
             Received::Unknown => {
                 buffer.clear();
+                deadline = None;
                 Value::from("error").pickled()
             }
             Received::Partly => {
+                let blank = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                buffer.drain(..blank);
+                if !buffer.is_empty() {
+                    deadline = deadline.or_else(|| Some(Instant::now() + UNFINISHED));
+                }
+                let left = deadline.map_or(IDLE, |deadline| deadline.saturating_duration_since(Instant::now()));
+                if left.is_zero() {
+                    break;
+                }
+                stream.set_read_timeout(Some(left))?;
                 let mut chunk = [0; LONGEST];
                 let length = stream.read(&mut chunk)?;
                 if length == 0 {
@@ -204,7 +231,7 @@ impl Table {
             }
             Err(fault) => {
                 *refusals += 1;
-                eprintln!("refused: {fault}");
+                print_stderr(format_args!("refused: {fault}"));
                 Value::from("error")
             }
         }

@@ -36,6 +36,7 @@ use crate::game::{Game, Spec};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 
 const FIRST_PLAYERS: [(&str, Side); 2] = [("X", Side::First), ("O", Side::Second)];
@@ -168,18 +169,37 @@ impl Game for Konane {
     }
 
     fn draw(&self, state: &State) -> String {
-        let header: String = (1..=self.size).map(|column| format!("{column:>3}")).collect();
-        let row = |row: usize| {
-            let cell = |column| self.stone_at(state, row, column).map_or('.', |side| PIECES[side.index()]);
-            let cells: String = (0..self.size).map(|column| format!("{:>3}", cell(column))).collect();
-            format!("{:>4} {cells}\n", self.size - row)
-        };
-        let rows: String = (0..self.size).map(row).collect();
-        format!("     {header}\n\n{rows}")
+        self.draw_in(state, &(0..self.size).collect::<Vec<_>>())
+    }
+
+    fn draw_flipped(&self, state: &State) -> String {
+        self.draw_in(state, &(0..self.size).rev().collect::<Vec<_>>())
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        ["X, dark", "O, light"].map(String::from)
     }
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        svg::board_points(self)
+    }
+}
+
+impl Konane {
+    /// The board with rows and columns in this order, from the top and from the left.
+    fn draw_in(&self, state: &State, order: &[usize]) -> String {
+        let header: String = order.iter().map(|column| format!("{:>3}", column + 1)).collect();
+        let row = |&row: &usize| {
+            let cell = |column| self.stone_at(state, row, column).map_or('.', |side| PIECES[side.index()]);
+            let cells: String = order.iter().map(|&column| format!("{:>3}", cell(column))).collect();
+            format!("{:>4} {cells}\n", self.size - row)
+        };
+        let rows: String = order.iter().map(row).collect();
+        format!("     {header}\n\n{rows}")
     }
 }
 

@@ -24,6 +24,7 @@ use crate::lines::both_ways;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 
 /// Seven low bits of every byte.
@@ -253,22 +254,49 @@ impl Game for Mancala {
     }
 
     fn draw(&self, state: &State) -> String {
-        let cells = |row: Vec<u8>| row.iter().map(|n| format!("{n:>3}")).collect::<String>();
-        let labels: String = (2..self.pits + 2).map(|n| format!("{n:>3}")).collect();
-        let upper = self.row(state, Side::Second).iter().rev().copied().collect();
-        let lower = self.row(state, Side::First).to_vec();
-        let margin = " ".repeat(4);
-        format!(
-            "   {labels}\nA{:>3}{}{margin}  player 2\nB{margin}{}{:>3}  player 1\n",
-            self.store(state, Side::Second),
-            cells(upper),
-            &cells(lower)[1..],
-            self.store(state, Side::First)
-        )
+        self.draw_above(state, Side::Second)
+    }
+
+    fn draw_flipped(&self, state: &State) -> String {
+        self.draw_above(state, Side::First)
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        [format!("row B and store {}", self.pits + 2), "row A and store 1".into()]
     }
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        svg::board_points(self)
+    }
+}
+
+impl Mancala {
+    /// The board with this side's row above. Stones are sown counter-clockwise from either side.
+    fn draw_above(&self, state: &State, above: Side) -> String {
+        let cells = |row: Vec<u8>| row.iter().map(|n| format!("{n:>3}")).collect::<String>();
+        let margin = " ".repeat(4);
+        let (below, letters) = (above.other(), ['B', 'A']);
+        let mut labels: Vec<u8> = (2..self.pits + 2).collect();
+        if above == Side::First {
+            labels.reverse();
+        }
+        // Each row lies in sowing order, the one above from right to left.
+        let upper = self.row(state, above).iter().rev().copied().collect();
+        let lower = self.row(state, below).to_vec();
+        format!(
+            "    {}\n{}{:>3}{}{margin}  {above}\n{}{margin}{}{:>3}  {below}\n",
+            cells(labels),
+            letters[above.index()],
+            self.store(state, above),
+            cells(upper),
+            letters[below.index()],
+            &cells(lower)[1..],
+            self.store(state, below)
+        )
     }
 }
 

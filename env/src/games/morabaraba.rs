@@ -30,17 +30,18 @@ mod text;
 use std::sync::LazyLock;
 
 use self::ban::Ban;
-use self::board::{BOARD, Board, POINTS};
+use self::board::{BOARD, Board, DRAWING, POINTS};
 use self::state::targets;
 pub use self::state::{Morabaraba, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Spec};
 use crate::mill_board::{Ply, image, points, write_plane};
+use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
-use crate::svg;
+use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 4] = ["own cows", "opponent's cows", "own banned mills", "opponent's banned mills"];
@@ -249,12 +250,22 @@ impl Game for Morabaraba {
     }
 
     fn draw(&self, state: &State) -> String {
-        text::draw(self, state)
+        text::draw(self, DRAWING, state)
+    }
+
+    fn draw_flipped(&self, state: &State) -> String {
+        text::draw(self, &turned(DRAWING), state)
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        ["B, Dark", "W, White"].map(String::from)
     }
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        let title = format!("Morabaraba: {}", self.position_text(state));
-        let caption = svg::status(self.outcome(state), state.mover, ["Dark", "White"]);
-        BOARD.draw_svg(&title, state.cows, Side::First, last, &caption)
+        text::draw_svg(self, state, last)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        BOARD.board_points(DRAWING)
     }
 }

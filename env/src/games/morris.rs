@@ -34,11 +34,12 @@ use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Spec};
 use crate::mill_board::{Ply, image, points, write_plane};
+use crate::mill_drawing::{Picture, turned};
 use crate::mill_material::Material;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
-use crate::svg;
+use crate::svg::{BoardPoint, status};
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 2] = ["own pieces", "opponent's pieces"];
@@ -229,21 +230,63 @@ impl Game for Morris {
     }
 
     fn draw(&self, state: &State) -> String {
-        let board = BOARD.draw(DRAWING, state.pieces, ['W', 'B', '.']);
-        let mover = ["White", "Black"][state.mover.index()];
-        let turn = if state.removing { "removes a piece" } else { "to move" };
-        let [white, black] = state.hands;
-        format!("{board}{mover} {turn}; in hand W {white}, B {black}; {} plies without progress\n", state.no_progress)
+        self.draw_on(DRAWING, state)
+    }
+
+    fn draw_flipped(&self, state: &State) -> String {
+        self.draw_on(&turned(DRAWING), state)
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        ["W, White", "B, Black"].map(String::from)
     }
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        let title = format!("Morris: {}", self.position_text(state));
-        let caption = svg::status(self.outcome(state), state.mover, ["White", "Black"]);
-        BOARD.draw_svg(&title, state.pieces, Side::Second, last, &caption)
+        let note = |side: Side| {
+            let (name, hand) = (["White", "Black"][side.index()], state.in_hand(side));
+            let lost = self.pieces - state.total(side) as u8;
+            let hops = if state.hops(side) { ", hops" } else { "" };
+            format!("{name}: {hand} in hand, {lost} lost{hops}")
+        };
+        let picture = Picture {
+            pieces: state.pieces,
+            dark: Side::Second,
+            last,
+            banned: Vec::new(),
+            notes: Side::BOTH.map(note),
+            caption: &self.turn(state, ["White", "Black"]),
+        };
+        BOARD.draw_svg(DRAWING, &format!("Morris: {}", self.position_text(state)), picture)
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        BOARD.board_points(DRAWING)
     }
 }
 
 impl Morris {
+    fn draw_on(&self, drawing: &str, state: &State) -> String {
+        let board = BOARD.draw(drawing, state.pieces, ['W', 'B', '.']);
+        let turn = self.turn(state, ["White (W)", "Black (B)"]);
+        let [white, black] = state.hands;
+        let limit = match self.no_progress_limit {
+            0 => String::new(),
+            limit => format!(" of {limit}"),
+        };
+        format!(
+            "{board}{turn}\nin hand: White {white}, Black {black}\nplies without placement or removal: {}{limit}\n",
+            state.no_progress
+        )
+    }
+
+    /// Whose turn it is for what, or how the game ended.
+    fn turn(&self, state: &State, names: [&str; 2]) -> String {
+        match state.removing {
+            true => format!("{} removes a piece", names[state.mover.index()]),
+            false => status(self.outcome(state), state.mover, names),
+        }
+    }
+
     fn read_position(&self, text: &str) -> Result<State, String> {
         let fields: Vec<&str> = text.split_whitespace().collect();
         let [board, mover, white, black, removing, no_progress] = fields[..] else {

@@ -1,11 +1,15 @@
 //! Mu Torere on the 3x3 grid: eight ring squares around a hub, four pieces a side, block to win.
 //!
 //! ```text
-//! 0 - 1 - 2
-//! | \ | / |
-//! 3 - 4 - 5      4 is the hub (putahi); the ring is 0-1-2-5-8-7-6-3-0
-//! | / | \ |
-//! 6 - 7 - 8
+//!       _.1._                 0 - 1 - 2
+//!    0-'  |  '-2              | \ | / |
+//!   /  \  |  /  \             3 - 4 - 5      4 is the hub (putahi);
+//!  /    \ | /    \            | / | \ |      the ring is 0-1-2-5-8-7-6-3-0
+//! 3-------4-------5           6 - 7 - 8
+//!  \    / | \    /
+//!   \  /  |  \  /             the same as the source's grid
+//!    6-.  |  .-8
+//!       '-7-'
 //! ```
 //!
 //! Source: the notebook `mu_torere_notebook.txt` (Game package, "3x3 Grid Version"), whose `valid_moves` is the
@@ -17,15 +21,17 @@ mod state;
 mod svg;
 
 pub use self::board::ADJACENT;
-use self::board::{MOVES, SQUARES, directions, move_index};
+use self::board::{DRAWING, MOVES, SQUARES, directions, move_index};
 use self::state::owner;
 pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Spec};
+use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::svg::BoardPoint;
 use crate::symmetry::{Symmetry, automorphisms};
 
 impl Game for MuTorere {
@@ -171,23 +177,35 @@ impl Game for MuTorere {
     }
 
     fn draw(&self, state: &State) -> String {
-        let row = |first: u8| {
-            let cell = |square: u8| ['.', '●', '○'][usize::from(owner(state, square))];
-            format!(
-                " {} │ {} │ {}      {} {} {}\n",
-                cell(first),
-                cell(first + 1),
-                cell(first + 2),
-                first,
-                first + 1,
-                first + 2
-            )
-        };
-        let line = "───┼───┼───\n";
-        format!("{}{line}{}{line}{}", row(0), row(3), row(6))
+        draw_on(DRAWING, state)
+    }
+
+    fn draw_flipped(&self, state: &State) -> String {
+        draw_on(&turned(DRAWING), state)
+    }
+
+    fn belongings(&self) -> [String; 2] {
+        ["●", "○"].map(String::from)
     }
 
     fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
         svg::draw(self, state, last)
     }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        svg::board_points()
+    }
+}
+
+/// The drawing with pieces in place of the squares' numbers, and the drawing itself beside it.
+fn draw_on(drawing: &str, state: &State) -> String {
+    let piece = |name: char| match name.to_digit(10) {
+        Some(square) => ['.', '●', '○'][usize::from(owner(state, square as u8))],
+        None => name,
+    };
+    let line = |names: &str| {
+        let pieces: String = names.chars().map(piece).collect();
+        format!("{pieces:<25}{names}\n")
+    };
+    drawing.lines().map(line).collect::<String>() + "● player 1, ○ player 2\n"
 }

@@ -117,3 +117,18 @@ fn a_table_of_something_else_is_refused() {
     assert!(absent.ends_with("; build it with `turnstone solve mancala`"), "{absent}");
     assert!(TableFile::open(folder.path(), &identity()).is_err());
 }
+
+/// What a killed process has left is removed, and what a running one writes is not.
+#[cfg(target_os = "linux")]
+#[test]
+fn abandoned_files_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let running = format!(".a.table.{}.tmp", std::os::unix::process::parent_id());
+    for name in [".a.table.4999999.tmp", ".b.table.4999999.tmp", ".a.table.mine.tmp", &running] {
+        fs::write(path(name), "half").unwrap();
+    }
+    write(&path("a.table"));
+    assert!(!path(".a.table.4999999.tmp").exists());
+    assert!([".b.table.4999999.tmp", ".a.table.mine.tmp", &running].iter().all(|name| path(name).exists()));
+}

@@ -30,6 +30,7 @@ impl TableWriter {
     pub fn create(path: &Path, identity: &TableIdentity) -> io::Result<Self> {
         let name =
             path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"))?;
+        remove_abandoned(path);
         let mut temporary = std::ffi::OsString::from(".");
         temporary.push(name);
         temporary.push(format!(".{}.tmp", std::process::id()));
@@ -143,5 +144,25 @@ impl TableWriter {
 impl Drop for TableWriter {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.temporary); // after `finish` it is not there any more
+    }
+}
+
+/// Removes temporary files of this table whose processes have ended, where the system can tell. Errors do not matter:
+/// the files are only in the way.
+fn remove_abandoned(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let inner = found.to_str().and_then(|found| found.strip_prefix('.')?.strip_suffix(".tmp"));
+        let process = inner.and_then(|inner| inner.strip_prefix(name)?.strip_prefix('.'));
+        let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if process.filter(is_number).is_some_and(|process| !processes.join(process).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::state::LearnerState;
 use crate::config::NetworkConfig;
 use crate::shape::Shape;
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, json, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, json, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
 const KIND: &str = "learner";
@@ -47,15 +47,16 @@ pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), 
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
-/// Reads a file of [`save_state`]: the state and the text of the caller.
+/// Reads a file of [`save_state`]: the state, the text of the caller, and whether a checksum confirmed them.
 ///
 /// # Errors
 /// The file cannot be read or is not a valid state. The message is one line with the file and its first fault.
-pub fn load_state(path: &Path) -> Result<(LearnerState, String), CheckpointError> {
+pub fn load_state(path: &Path) -> Result<(LearnerState, String, Integrity), CheckpointError> {
     tensor_file::read(path, KIND, parse)
 }
 
-fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fault> {
+fn parse(contents: Contents) -> Result<(LearnerState, String, Integrity), Fault> {
+    let Contents { mut metadata, tensors, integrity } = contents;
     let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
     let steps = take_json(&mut metadata, STEPS)?;
@@ -79,5 +80,6 @@ fn parse((mut metadata, tensors): Contents) -> Result<(LearnerState, String), Fa
             |(tensor, spec): (&NamedTensor, &TensorSpec)| NamedTensor { name: spec.name.clone(), ..tensor.clone() };
         Weights::from_ordered(group.iter().zip(layout).map(renamed).collect())
     });
-    Ok((LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average }, extra))
+    let state = LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average };
+    Ok((state, extra, integrity))
 }

@@ -430,6 +430,7 @@ def train(
     overwrite: bool = False,
     seed: int | None = None,
     max_minutes: float | None = None,
+    allow_engines: bool = False,
     on_iteration: Callable[[Dict[str, Any]], Any] | None = None,
     progress: bool = True,
 ) -> TrainingResult:
@@ -447,6 +448,7 @@ def train(
         overwrite: replaces an earlier run in the folder.
         seed: in place of the config's.
         max_minutes: stops at the end of the iteration in which they have passed.
+        allow_engines: lets a resumed run start the programs of `engine:` opponents in its config, if the run is yours.
         on_iteration: called with the metrics of each iteration as it ends.
         progress: shows a line per iteration.
     """
@@ -484,6 +486,7 @@ def train(
         "seed": seed,
         "overwrite": overwrite,
         "max_minutes": max_minutes,
+        "allow_engines": allow_engines,
     }
     iterations, complete = _train(task, finished)
     return TrainingResult(folder, iterations, complete)

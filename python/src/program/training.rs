@@ -37,6 +37,9 @@ pub(crate) struct Task {
     overwrite: bool,
     #[pyo3(item)]
     max_minutes: Option<f64>,
+    /// Whether a resumed run may start the programs of `engine:` opponents in its config.
+    #[pyo3(item)]
+    allow_engines: bool,
 }
 
 /// Trains; `on_iteration` gets the metrics as JSON and as a line, and the number of iterations of the run. Returns the
@@ -72,8 +75,13 @@ impl Task {
         let game = config.game(&games).map_err(value_error)?;
         let reporter = Reporter::new(true);
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
-        let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
+        let run = if resumed {
+            Run::resume(setup, DamagedShards::Refuse)
+        } else {
+            Run::start(setup).inspect_err(|_| folder.discard())
+        };
         let run = run.map_err(|error| program_error(&error))?;
+        folder.remove_unfinished_parts().map_err(|error| program_error(&error))?;
         let iterations = config.run.iterations;
         let started = std::time::Instant::now();
         let mut done = 0;
@@ -117,6 +125,10 @@ impl Task {
     fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
         let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(|error| program_error(&error))?;
         let config = Config::read(&folder.config(), games).map_err(value_error)?;
+        if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
+            let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
+            return Err(PyValueError::new_err(text));
+        }
         Ok((config, folder))
     }
 }

@@ -39,6 +39,7 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
     }
 
     /// Like [`BestFirst::search`], within limits. If a limit or the flag ends the search, the result is the best so far.
+    /// The limit on the depth ends it when the best line is that long.
     pub fn search_within(
         &mut self,
         state: &G::State,
@@ -52,7 +53,8 @@ impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
         tree.plant(state);
         loop {
             let leaf = tree.end_of_best_line();
-            let enough = tree.stats.nodes >= most || watch.is_over(tree.stats.nodes);
+            let deep = limits.depth.is_some_and(|most| tree.best_actions().len() >= most as usize);
+            let enough = deep || tree.stats.nodes >= most || watch.is_over(tree.stats.nodes);
             if (leaf != 0 && enough) || tree.is_over(leaf) {
                 break;
             }

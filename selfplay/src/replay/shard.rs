@@ -5,18 +5,25 @@
 //! (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), whose lengths follow from the header, and the
 //! CRC-32 of all preceding bytes (u32). The byte order is little-endian.
 
-use std::fs;
+#[cfg(test)]
+pub(super) mod tests;
+
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{Outcome, Params, Side};
+use turnstone_models::read_bounded;
 use turnstone_search::Evaluation;
 
 const MAGIC: &[u8; 8] = b"TURNSHRD";
 const FORMAT: u32 = 1;
 const PREFIX: usize = 16;
+/// Tolerance of the sum of a policy, half of a learner's.
+const SUM_TOLERANCE: f64 = 5e-4;
+/// Maximum length of a file to read, far above that of any iteration.
+const LONGEST: u64 = 1 << 33;
 
 /// Error of reading a shard's file.
 #[derive(Debug, Error)]
@@ -236,18 +243,62 @@ impl Shard {
         bytes
     }
 
-    /// Reads the shard of `iteration` of this game, whose positions have `features` features.
+    /// Reads the shard of `iteration` of this game, whose positions have `features` features and `actions` actions.
     ///
     /// # Errors
-    /// The file is missing or damaged, or of another format, game, iteration or number of features.
-    pub fn read(path: &Path, game: &GameId, iteration: u64, features: usize) -> Result<Self, ShardError> {
+    /// The file is missing or damaged, of another format, game, iteration or number of features, or contains values that
+    /// self-play does not write.
+    pub fn read(
+        path: &Path,
+        game: &GameId,
+        iteration: u64,
+        features: usize,
+        actions: usize,
+    ) -> Result<Self, ShardError> {
         let error = |fault: String| ShardError { path: path.to_owned(), fault };
-        let bytes = fs::read(path).map_err(|e| error(e.to_string()))?;
+        let bytes = read_bounded(path, LONGEST).map_err(|e| error(e.to_string()))?;
         let shard = parse(&bytes, game).map_err(error)?;
         if shard.iteration != iteration || shard.features_per_position != features {
             return Err(error(format!("it is of iteration {} with other features", shard.iteration)));
         }
+        shard.validate(actions).map_err(error)?;
         Ok(shard)
+    }
+
+    /// Checks what a learner relies on in a file with a valid checksum, which need not come from this program.
+    fn validate(&self, actions: usize) -> Result<(), String> {
+        let share = |share: &f32| (0.0..=1.0).contains(share);
+        if self.policy_indices.iter().any(|&index| usize::from(index) >= actions) {
+            return Err(format!("it has a policy index beyond the {actions} actions of the game"));
+        }
+        if !self.policy.iter().all(share) {
+            return Err("it has a share of the policy that is not from 0 to 1".into());
+        }
+        let mut last = vec![usize::MAX; actions]; // the last position with each index
+        for i in 0..self.len() {
+            let position = self.position(i);
+            let sum: f64 = position.policy.iter().copied().map(f64::from).sum();
+            if (sum - 1.0).abs() > SUM_TOLERANCE {
+                return Err(format!("the policy of position {i} adds up to {sum}, not 1"));
+            }
+            for &index in position.policy_indices {
+                if std::mem::replace(&mut last[usize::from(index)], i) == i {
+                    return Err(format!("the policy of position {i} has index {index} twice"));
+                }
+            }
+        }
+        if !self.features.iter().all(|feature| feature.is_finite()) {
+            return Err("it has a feature that is not finite".into());
+        }
+        let sound = |record: &Record| {
+            (-1.01..=1.01).contains(&record.root_value)
+                && (-0.01..=1.01).contains(&record.root_draw)
+                && (-1..=1).contains(&record.result)
+        };
+        if !self.records.iter().all(sound) {
+            return Err("it has a value or result that no game has".into());
+        }
+        Ok(())
     }
 }
 
@@ -297,56 +348,4 @@ fn take<T: Pod>(rest: &mut &[u8], len: Option<usize>) -> Result<Vec<T>, String> 
     let (array, after) = rest.split_at(bytes.ok_or("an array is cut short")?);
     *rest = after;
     Ok(bytemuck::pod_collect_to_vec(array))
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    /// A shard whose positions differ in their first feature.
-    pub(in crate::replay) fn example(iteration: u64, positions: usize) -> Shard {
-        let mut shard = Shard::new(iteration, 3);
-        for i in 0..positions {
-            let policy = (0..1 + i % 3).map(|a| (a as u16, 1.0 / (1 + i % 3) as f32));
-            let tag = (iteration as usize * 1000 + i) as f32;
-            let root = Evaluation { value: 0.25, draw: 0.5 };
-            shard.push(&[tag, 0.0, 1.0], policy, Side::BOTH[i % 2], root);
-        }
-        shard.archive(Archived { ply: 2, position: format!("position {iteration}") });
-        let plies: Vec<u16> = (0..positions as u16).collect();
-        shard.finish_game(0, &plies, positions as u16, &Outcome::by_margin(-3));
-        shard
-    }
-
-    fn id() -> GameId {
-        GameId { name: "mancala".into(), version: 1, params: Params::new().with("stones", 4) }
-    }
-
-    #[test]
-    fn files_round_trip_and_damage_is_detected() {
-        let mut shard = example(7, 5);
-        shard.append(&example(8, 3));
-        let bytes = shard.to_bytes(&id());
-        assert_eq!(parse(&bytes, &id()).as_ref(), Ok(&shard));
-        for len in 0..bytes.len() {
-            assert!(parse(&bytes[..len], &id()).is_err(), "cut to {len}");
-        }
-        for at in 0..bytes.len() {
-            let mut flipped = bytes.clone();
-            flipped[at] ^= 0x10;
-            assert!(parse(&flipped, &id()).is_err(), "flipped at {at}");
-        }
-        let other = GameId { version: 2, ..id() };
-        assert!(parse(&bytes, &other).unwrap_err().contains("not of this game"));
-    }
-
-    #[test]
-    fn positions_keep_their_policy_and_end() {
-        let mut shard = example(1, 4);
-        shard.append(&example(2, 4));
-        let position = shard.position(6);
-        assert_eq!(position.policy_indices, [0, 1, 2]);
-        assert_eq!((position.result, position.margin, position.plies_left), (-1, -3, 2));
-        assert_eq!(position.mover, Side::First);
-    }
 }

@@ -50,6 +50,11 @@ impl Default for ArenaConfig {
 }
 
 impl ArenaConfig {
+    /// The opponents that are other programs.
+    pub fn engines(&self) -> impl Iterator<Item = &AgentSpec> {
+        self.opponents.iter().filter(|opponent| matches!(opponent, AgentSpec::Engine(_)))
+    }
+
     /// Checks the range of every value.
     pub(super) fn validate(&self) -> Result<(), String> {
         within("arena.every", self.every, 0, 1_000_000_000)?;

@@ -1,12 +1,13 @@
 //! Reads a run's `metrics.jsonl`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use thiserror::Error;
+use turnstone_models::read_bounded;
 
+use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{LadderRating, SeatRecord};
 
@@ -139,18 +140,23 @@ impl Iteration {
 /// # Errors
 /// The first line that is damaged, or whose iteration is not above that of the line before it.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+    let bytes = match read_bounded(path, LONGEST_METRICS) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(e) => return Err(anyhow::Error::new(e).context(path.display().to_string())),
     };
-    Ok(parse(&text).map_err(|(line, fault)| HistoryError { path: path.to_owned(), line, fault })?)
+    Ok(parse(&bytes).map_err(|(line, fault)| HistoryError { path: path.to_owned(), line, fault })?)
 }
 
-fn parse(text: &str) -> Result<Vec<Iteration>, (usize, String)> {
+/// Parses the bytes of a run's metrics.
+///
+/// # Errors
+/// The number of the first faulty line, and its fault.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Iteration>, (usize, String)> {
     let mut history: Vec<Iteration> = Vec::new();
-    for (number, line) in (1..).zip(text.split_inclusive('\n').filter(|line| line.ends_with('\n'))) {
-        let iteration: Iteration = serde_json::from_str(line).map_err(|e| (number, e.to_string()))?;
+    for (number, object) in metrics_file::objects(bytes) {
+        let object = object.map_err(|fault| (number, fault))?;
+        let iteration: Iteration = serde_json::from_str(&object).map_err(|e| (number, e.to_string()))?;
         if let Some(last) = history.last().filter(|last| last.iteration >= iteration.iteration) {
             return Err((
                 number,
@@ -208,12 +214,12 @@ pub(super) mod tests {
     #[test]
     fn half_a_last_line_does_not_count_and_damage_is_named() {
         let two = line(1, "") + &line(2, "");
-        assert_eq!(parse(&two).expect("sound").len(), 2);
-        assert_eq!(parse(&(two.clone() + "{\"iteration\":3,")).expect("sound").len(), 2);
-        assert_eq!(parse("").expect("empty"), []);
-        let (number, _) = parse(&(line(1, "") + "{\"iter\n" + &line(3, ""))).expect_err("damaged");
+        assert_eq!(parse(two.as_bytes()).expect("sound").len(), 2);
+        assert_eq!(parse((two.clone() + "{\"iteration\":3,").as_bytes()).expect("sound").len(), 2);
+        assert_eq!(parse(b"").expect("empty"), []);
+        let (number, _) = parse((line(1, "") + "{\"iter\n" + &line(3, "")).as_bytes()).expect_err("damaged");
         assert_eq!(number, 2);
-        let (number, fault) = parse(&(two.clone() + &line(2, ""))).expect_err("back in time");
+        let (number, fault) = parse((two.clone() + &line(2, "")).as_bytes()).expect_err("back in time");
         assert_eq!((number, fault.as_str()), (3, "iteration 2 comes after iteration 2"));
     }
 
@@ -223,7 +229,7 @@ pub(super) mod tests {
         let arena = format!(
             r#""arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"#
         );
-        let history = parse(&line(1, &arena)).expect("sound");
+        let history = parse(line(1, &arena).as_bytes()).expect("sound");
         let result = &history[0].arena[0];
         assert_eq!((result.elo(), result.elo_interval()), (f64::INFINITY, [240.8, f64::INFINITY]));
         assert_eq!((result.games(), history[0].mean_score()), (2, Some(1.0)));

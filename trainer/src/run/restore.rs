@@ -1,10 +1,12 @@
-//! The checkpoints of a resumed run.
+//! What a resumed run restores and reports: its checkpoints, and what has changed since it was last trained.
+
+use std::path::Path;
 
 use anyhow::Result;
 
 use super::Run;
 use super::setup::Setup;
-use turnstone_agents::load_network;
+use turnstone_agents::{LoadedNetwork, load_network};
 
 impl Run<'_> {
     /// Thins the numbered checkpoints, and rewrites `latest` and `best` if they are missing, damaged or not those of
@@ -20,11 +22,35 @@ impl Run<'_> {
         if let Err(fault) = &latest {
             reporter.warning(&format!("{fault}; written anew from the run's state"));
         }
+        self.note_unverified(&folder.latest(), latest.as_ref().ok());
         if !latest.is_ok_and(|network| network.info.step == step) {
             let info = self.checkpoint_info(step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
         }
         self.restore_best()
+    }
+
+    /// Records program and config in the folder, and reports if the run was last trained with others.
+    pub(super) fn record_provenance(&self) -> Result<()> {
+        let Setup { folder, reporter, .. } = self.setup;
+        let (last, now, damaged) = folder.record_provenance(self.standing.iteration)?;
+        damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
+        let Some(last) = last else { return Ok(()) };
+        if last.program != now.program {
+            reporter.line(&format!("the run was last trained by {}; this is {}", last.program, now.program));
+        }
+        if last.config != now.config {
+            let config = folder.config();
+            reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
+        }
+        Ok(())
+    }
+
+    fn note_unverified(&self, path: &Path, network: Option<&LoadedNetwork>) {
+        if network.is_some_and(LoadedNetwork::is_unverified) {
+            let line = format!("{}: no checksum, since an earlier version wrote it", path.display());
+            self.setup.reporter.line(&line);
+        }
     }
 
     /// Restores the best checkpoint. It is written after the state that refers to it, so it may be missing.
@@ -34,6 +60,7 @@ impl Run<'_> {
             return Ok(());
         }
         let best = load_network(&folder.best(), game);
+        self.note_unverified(&folder.best(), best.as_ref().ok());
         // States written by earlier versions do not contain the step.
         let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
         if best.as_ref().is_ok_and(|best| best.info.step == step) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{atomic_write, program};
+use turnstone_models::{atomic_write, program, seal_line, unseal_line};
 
 use super::RunFolder;
 
@@ -27,35 +27,45 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
-    /// CRC-32 of the run's `config.toml`, as eight hexadecimal digits.
-    ///
-    /// # Errors
-    /// The config cannot be read.
-    pub fn config_checksum(&self) -> Result<String> {
-        let config = self.config();
-        let text = fs::read(&config).with_context(|| config.display().to_string())?;
-        Ok(format!("{:08x}", crc32fast::hash(&text)))
-    }
-
-    /// Adds a line if the program or the config differs from the last one's, which is then returned.
+    /// Adds a line if the program or the config differs from the last one's. Returns the last one and the line in force
+    /// now, and a message for each damaged line.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.
-    pub fn record_provenance(&self, iteration: u64) -> Result<Option<Provenance>> {
+    pub fn record_provenance(&self, iteration: u64) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
         let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
-        let now = Provenance { iteration, program: program().to_owned(), config: self.config_checksum()? };
-        let lines = || text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let last = lines().next_back().and_then(|line| serde_json::from_slice::<Provenance>(line).ok());
-        if last.as_ref().is_some_and(|last| (&last.program, &last.config) == (&now.program, &now.config)) {
-            return Ok(None);
+        let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
+        let config = format!("{:08x}", crc32fast::hash(&config));
+        let now = Provenance { iteration, program: program().to_owned(), config };
+        let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
+        for (number, line) in (1..).zip(lines) {
+            match read(line) {
+                Ok(provenance) => {
+                    kept.extend([line, b"\n"].concat());
+                    last = Some(provenance);
+                }
+                Err(fault) => damaged.push(format!("{}: line {number}: {fault}", path.display())),
+            }
         }
-        let now = serde_json::to_vec(&now)?;
-        let lines: Vec<u8> = lines().chain([now.as_slice()]).flat_map(|line| [line, b"\n"].concat()).collect();
-        atomic_write(&path, &lines).with_context(|| format!("writing {}", path.display()))?;
-        Ok(last)
+        let is_same = |last: &Provenance| (&last.program, &last.config) == (&now.program, &now.config);
+        if !last.as_ref().is_some_and(is_same) {
+            kept.extend((seal_line(&serde_json::to_string(&now)?) + "\n").into_bytes());
+        }
+        if kept != text {
+            atomic_write(&path, &kept).with_context(|| format!("writing {}", path.display()))?;
+        }
+        Ok((last, now, damaged))
     }
+}
+
+/// Parses a line. Those of earlier versions have no checksum.
+fn read(line: &[u8]) -> Result<Provenance> {
+    let line = std::str::from_utf8(line).context("it is not UTF-8")?;
+    let object = unseal_line(line)?;
+    Ok(serde_json::from_str(object.as_deref().unwrap_or(line))?)
 }
 
 #[cfg(test)]
@@ -68,22 +78,31 @@ mod tests {
         let folder = RunFolder::create(&place.path().join("run"), "seed = 1\n", false).expect("created");
         let lines = || -> Vec<Provenance> {
             let text = fs::read_to_string(folder.provenance()).expect("readable");
-            text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect()
+            text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()
         };
-        assert_eq!(folder.record_provenance(0).expect("written"), None);
+        let record = |iteration| {
+            let (last, _, damaged) = folder.record_provenance(iteration).expect("written");
+            assert_eq!(damaged, [""; 0]);
+            last
+        };
+        assert_eq!(record(0), None);
         let first = Provenance { iteration: 0, program: program().to_owned(), config: "2082cc5b".to_owned() };
         assert_eq!(lines(), std::slice::from_ref(&first));
-        assert_eq!(folder.record_provenance(5).expect("unchanged"), None);
+        assert_eq!(record(5), Some(first.clone()));
         assert_eq!(lines().len(), 1);
         fs::write(folder.config(), "seed = 2\n").expect("writable");
-        assert_eq!(folder.record_provenance(7).expect("written"), Some(first.clone()));
+        assert_eq!(record(7), Some(first.clone()));
         assert_eq!((lines().len(), lines()[1].iteration), (2, 7));
         let older = r#"{"iteration": 8, "program": "turnstone 0.0.9", "config": "2082cc5b"}"#;
-        let config = "seed = 1\n";
-        fs::write(folder.config(), config).expect("writable");
-        fs::write(folder.provenance(), older).expect("writable");
-        let last = folder.record_provenance(9).expect("written").expect("another program");
+        fs::write(folder.config(), "seed = 1\n").expect("writable");
+        fs::write(folder.provenance(), format!("{older}\n")).expect("writable");
+        let last = record(9).expect("another program");
         assert_eq!((last.iteration, last.program.as_str()), (8, "turnstone 0.0.9"));
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);
+        let changed = fs::read_to_string(folder.provenance()).expect("readable").replace(":9,", ":3,");
+        fs::write(folder.provenance(), changed).expect("writable");
+        let (_, _, damaged) = folder.record_provenance(9).expect("written");
+        assert!(damaged.len() == 1 && damaged[0].contains("provenance.jsonl: line 2: its checksum"), "{damaged:?}");
+        assert_eq!(lines().len(), 2);
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Crate {
 
 /// What the rules are about.
 pub(crate) struct Workspace {
-    /// The members but this one.
+    /// The members but this one and the fuzz targets, on which nothing depends.
     pub(crate) crates: Vec<Crate>,
     /// Every file of Rust, tests, examples and benches too, by path relative to the workspace.
     pub(crate) all_sources: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ impl Workspace {
         let manifest = table(&root.join("Cargo.toml"));
         let members = manifest["workspace"]["members"].as_array().expect("members are a list");
         let members = members.iter().map(|member| member.as_str().expect("members are folders"));
-        let crates = members.filter(|folder| *folder != "xtask").map(|folder| {
+        let crates = members.filter(|folder| !matches!(*folder, "fuzz" | "xtask")).map(|folder| {
             let manifest = table(&root.join(folder).join("Cargo.toml"));
             let prefix = format!("{folder}/src/");
             let own = all_sources.iter().filter_map(|(path, text)| Some((path.strip_prefix(&prefix)?, text)));

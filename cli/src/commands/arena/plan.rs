@@ -1,6 +1,5 @@
 //! Game, agents and options of a match or tournament, from the command line and an optional file.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,8 +9,9 @@ use turnstone_env::{Params, nearest};
 
 use super::options::Options;
 use turnstone_agents::{AgentSpec, TreeSpec};
+use turnstone_models::read_text;
 use turnstone_selfplay::{Games, TrainableGame};
-use turnstone_trainer::config::{Config, game_of_table};
+use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 
 /// Game, agents and options of a tournament.
 pub(super) struct Plan {
@@ -52,7 +52,7 @@ impl Plan {
         if params.iter().next().is_some() {
             bail!("{}: the file contains the game's parameters, so --param cannot be given", named());
         }
-        let text = fs::read_to_string(path).with_context(named)?;
+        let text = read_text(path, LONGEST_CONFIG).with_context(named)?;
         let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
         let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
         let mut plan = if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
@@ -108,7 +108,7 @@ mod tests {
     fn read(text: &str) -> Result<Plan> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("cup.toml");
-        fs::write(&path, text).expect("writable");
+        std::fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
         Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_selfplay::built_in())

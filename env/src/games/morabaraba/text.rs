@@ -3,9 +3,15 @@
 use super::ban::Ban;
 use super::board::{BOARD, Board, DRAWING, LETTERS};
 use super::state::{Morabaraba, State};
+use crate::action::Action;
 use crate::game::Game;
+use crate::mill_board::points;
+use crate::mill_drawing::Picture;
 use crate::mill_material::Material;
 use crate::side::Side;
+use crate::svg::status;
+
+const NAMES: [&str; 2] = ["Dark", "White"];
 
 /// The position's text, as [`parse_position`] reads it.
 pub(super) fn position_text(state: &State) -> String {
@@ -95,17 +101,59 @@ fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result
 }
 
 /// The board with the names of its points beside it, and what it does not show below.
-pub(super) fn draw(game: &Morabaraba, state: &State) -> String {
-    let board = BOARD.draw(DRAWING, state.cows, LETTERS);
-    let mover = ["Dark", "White"][state.mover.index()];
-    let turn = if state.shooting { "shoots a cow" } else { "to move" };
+pub(super) fn draw(game: &Morabaraba, drawing: &str, state: &State) -> String {
+    let board = BOARD.draw(drawing, state.cows, LETTERS);
+    let turn = turn(game, state, ["Dark (B)", "White (W)"]);
     let [dark, white] = state.hands;
     let [shot_dark, shot_white] = Side::BOTH.map(|side| game.score(state, side));
-    let (quiet, fly) = (state.quiet, state.fly);
-    let [banned_dark, banned_white] = state.bans.map(Ban::text);
+    let count = |plies: u8, limit: u8| match limit {
+        0 => plies.to_string(),
+        _ => format!("{plies} of {limit}"),
+    };
+    let (quiet, fly) = (count(state.quiet, game.quiet_limit), count(state.fly, game.fly_limit));
+    let bans = Side::BOTH.map(|side| ban(state, side).map(|mills| format!("{} {mills}\n", NAMES[side.index()])));
     format!(
-        "{board}{mover} (B, W) {turn}; in hand B {dark}, W {white}; score B {shot_dark}, W {shot_white}\n\
-         {quiet} plies without a shot, {fly} of them in flight\n\
-         banned mills B {banned_dark}, W {banned_white}\n"
+        "{board}{turn}\nin hand: Dark {dark}, White {white}\ncows shot: by Dark {shot_dark}, by White {shot_white}\n\
+         plies without a shot: {quiet}; while a player flies: {fly}\n{}",
+        bans.into_iter().flatten().collect::<String>()
     )
+}
+
+/// The board as an SVG document.
+pub(super) fn draw_svg(game: &Morabaraba, state: &State, last: Option<Action>) -> String {
+    let note = |side: Side| {
+        let (name, shot) = (NAMES[side.index()], game.score(state, side));
+        // No mill is banned while a cow is in hand.
+        match ban(state, side) {
+            Some(mills) => format!("{name}: {shot} shot, {mills}"),
+            None => {
+                let flies = if state.flies(side) { ", flies" } else { "" };
+                format!("{name}: {} in hand, {shot} shot{flies}", state.in_hand(side))
+            }
+        }
+    };
+    let picture = Picture {
+        pieces: state.cows,
+        dark: Side::First,
+        last,
+        banned: state.bans.iter().flat_map(|ban| ban.mills()).collect(),
+        notes: Side::BOTH.map(note),
+        caption: &turn(game, state, NAMES),
+    };
+    BOARD.draw_svg(DRAWING, &format!("Morabaraba: {}", position_text(state)), picture)
+}
+
+/// Whose turn it is for what, or how the game ended.
+fn turn(game: &Morabaraba, state: &State, names: [&str; 2]) -> String {
+    match state.shooting {
+        true => format!("{} shoots a cow", names[state.mover.index()]),
+        false => status(game.outcome(state), state.mover, names),
+    }
+}
+
+/// Which mills a side may not form by its next move, if there are any.
+fn ban(state: &State, side: Side) -> Option<String> {
+    let name = |mill: u32| points(mill).map(|point| BOARD.names[usize::from(point)]).collect::<Vec<_>>().join("-");
+    let mills: Vec<String> = state.banned_mills(side).map(name).collect();
+    (!mills.is_empty()).then(|| format!("may not form {}", mills.join(", ")))
 }

@@ -78,3 +78,16 @@ pub(super) fn directions() -> Vec<Vec<Option<u16>>> {
 pub(super) fn move_index(start: u8, end: u8) -> Option<Action> {
     MOVES.iter().position(|&m| m == (start, end)).map(|i| Action(i as u16))
 }
+
+/// The board as text: each digit is the square of that number.
+pub(super) const DRAWING: &str = concat!(
+    "      _.1._\n",
+    "   0-'  |  '-2\n",
+    "  /  \\  |  /  \\\n",
+    " /    \\ | /    \\\n",
+    "3-------4-------5\n",
+    " \\    / | \\    /\n",
+    "  \\  /  |  \\  /\n",
+    "   6-.  |  .-8\n",
+    "      '-7-'\n",
+);

@@ -50,13 +50,18 @@ pub(super) struct Table<S> {
 }
 
 impl<S: Copy + Eq + Hash> Table<S> {
-    /// The largest table of at most `bytes` bytes whose number of buckets is a power of two, at least one. `filler` is any
-    /// state.
+    /// The largest table of at most `bytes` bytes whose number of buckets is a power of two, at least one; smaller if the
+    /// memory cannot be had. `filler` is any state.
     pub(super) fn new(bytes: usize, filler: S) -> Self {
         let known = Known { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
         let bucket = [Entry { state: filler, known, generation: 0 }; 2];
         let most = (bytes / size_of_val(&bucket)).max(1);
-        Self { buckets: vec![bucket; 1 << most.ilog2()], generation: 0 }
+        let (mut buckets, mut count) = (Vec::new(), 1_usize << most.ilog2());
+        while count > 1 && buckets.try_reserve_exact(count).is_err() {
+            count /= 2;
+        }
+        buckets.resize(count, bucket);
+        Self { buckets, generation: 0 }
     }
 
     /// Removes all entries; free of cost if the table is empty.

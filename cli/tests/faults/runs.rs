@@ -1,128 +1,6 @@
-//! Faults around a run: full disks, removed folders, damaged files, two processes at once. Each ends in one line of
-//! error, and valid files are kept.
+//! Faults while a run goes on: full disks, removed folders, damaged state, two processes at once.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
-
-const TINY: &str = r#"
-seed = 5
-[game]
-name = "mu_torere"
-max_plies = 30
-[net]
-kind = "residual_mlp"
-blocks = 1
-width = 16
-[search]
-simulations = 8
-[self_play]
-games_per_iteration = 24
-concurrent_games = 6
-threads = 2
-[learn]
-batch = 32
-samples_per_position = 8
-window = 100000
-[arena]
-every = 2
-games = 4
-final_games = 4
-simulations = 8
-opponents = ["random"]
-[run]
-iterations = 4
-checkpoint_steps = 100
-"#;
-
-/// A finished run of four iterations, and copies of it.
-struct Place {
-    folder: tempfile::TempDir,
-    run: PathBuf,
-}
-
-impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
-        fs::write(&config, TINY).expect("writable");
-        let (code, text) = finish(train(&[text(&config), "--run", text(&run)]));
-        assert_eq!(code, Some(0), "{text}");
-        Self { folder, run }
-    }
-
-    /// A copy of the run after four iterations, with a config of this many.
-    fn copy(&self, name: &str, iterations: u64) -> PathBuf {
-        let copy = self.folder.path().join(name);
-        for part in ["", "replay", "checkpoints"] {
-            fs::create_dir(copy.join(part)).expect("a new folder");
-            for entry in self.run.join(part).read_dir().expect("readable") {
-                let entry = entry.expect("readable").path();
-                if entry.is_file() {
-                    fs::copy(&entry, copy.join(part).join(entry.file_name().expect("a file"))).expect("writable");
-                }
-            }
-        }
-        let config = fs::read_to_string(copy.join("config.toml")).expect("readable");
-        let longer = config.replace("iterations = 4", &format!("iterations = {iterations}"));
-        fs::write(copy.join("config.toml"), longer).expect("writable");
-        copy
-    }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("UTF-8")
-}
-
-fn train(args: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
-    command.arg("train").args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program runs")
-}
-
-fn resume(run: &Path) -> (Option<i32>, String) {
-    finish(train(&["--resume", text(run)]))
-}
-
-/// Exit code and stderr.
-fn finish(child: Child) -> (Option<i32>, String) {
-    let output = child.wait_with_output().expect("the program ends");
-    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
-}
-
-/// The error of a run: checks for exit code 1 and one line `error: ...`, the last of the output.
-fn error((code, text): (Option<i32>, String)) -> String {
-    let errors = text.lines().filter(|line| line.starts_with("error: ")).count();
-    assert!(code == Some(1) && errors == 1 && !text.contains("panicked"), "{code:?}: {text}");
-    text.lines().last().filter(|line| line.starts_with("error: ")).expect("the error comes last").to_owned()
-}
-
-fn warnings(text: &str) -> Vec<&str> {
-    text.lines().filter(|line| line.starts_with("warning: ")).collect()
-}
-
-fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
-    let mut bytes = fs::read(path).expect("readable");
-    change(&mut bytes);
-    fs::write(path, bytes).expect("writable");
-}
-
-fn wait_for(path: &Path) {
-    for _ in 0..30_000 {
-        if path.exists() {
-            return;
-        }
-        sleep(Duration::from_millis(2));
-    }
-    panic!("{} has not come in a minute", path.display());
-}
-
-const FILES: [&str; 3] = ["state.safetensors", "latest.safetensors", "best.safetensors"];
-
-fn same_result(a: &Path, b: &Path) -> bool {
-    FILES.iter().all(|file| fs::read(a.join(file)).expect("readable") == fs::read(b.join(file)).expect("readable"))
-}
+use super::*;
 
 #[cfg(unix)]
 #[test]
@@ -287,6 +165,10 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let run = place.copy("copy", 5);
     // The weights are last in the file; the averages, which are used for play, are unchanged.
     change(&run.join("state.safetensors"), |bytes| {
+        // A forged file has no checksum.
+        let name = b"turnstone.checksum";
+        let at = bytes.windows(name.len()).position(|window| window == name).expect("it has a checksum");
+        bytes[at..at + name.len()].copy_from_slice(b"turnstone.no_check");
         let end = bytes.len();
         for (i, number) in bytes[end - 800..].chunks_exact_mut(4).enumerate() {
             number.copy_from_slice(&[3e38f32, -3e38][i % 2].to_le_bytes());
@@ -295,27 +177,4 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let line = error(resume(&run));
     assert!(line.contains("at step") && line.contains("the run stands at iteration 4 as before"), "{line}");
     assert!(line.contains("lower learn.learning_rate in"), "{line}");
-}
-
-#[test]
-fn numbered_checkpoints_are_thinned_alike_after_a_resume() {
-    let place = Place::new();
-    let numbered = |run: &Path| {
-        let entries = run.join("checkpoints").read_dir().expect("readable");
-        let mut names: Vec<_> = entries.map(|entry| entry.expect("readable").file_name()).collect();
-        names.sort();
-        names
-    };
-    let all = numbered(&place.run);
-    let few = |name: &str| {
-        let run = place.copy(name, 14);
-        let config = fs::read_to_string(run.join("config.toml")).expect("readable");
-        fs::write(run.join("config.toml"), format!("{config}keep_checkpoints = 2\n")).expect("writable");
-        run
-    };
-    let (whole, stopped) = (few("whole"), few("stopped"));
-    assert_eq!(resume(&whole).0, Some(0));
-    while finish(train(&["--resume", text(&stopped), "--max-minutes", "0.0005"])).1.contains("stopped after") {}
-    assert_eq!(numbered(&whole), numbered(&stopped));
-    assert!(numbered(&whole).len() < all.len() + 10 && numbered(&whole)[0] == all[0], "{:?}", numbered(&whole));
 }

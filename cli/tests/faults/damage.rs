@@ -1,0 +1,133 @@
+//! Damage of a run's files is reported, and what can be made again is.
+
+use super::*;
+
+#[test]
+fn numbered_checkpoints_are_thinned_alike_after_a_resume() {
+    let place = Place::new();
+    let numbered = |run: &Path| {
+        let entries = run.join("checkpoints").read_dir().expect("readable");
+        let mut names: Vec<_> = entries.map(|entry| entry.expect("readable").file_name()).collect();
+        names.sort();
+        names
+    };
+    let all = numbered(&place.run);
+    let few = |name: &str| {
+        let run = place.copy(name, 14);
+        let config = fs::read_to_string(run.join("config.toml")).expect("readable");
+        fs::write(run.join("config.toml"), format!("{config}keep_checkpoints = 2\n")).expect("writable");
+        run
+    };
+    let (whole, stopped) = (few("whole"), few("stopped"));
+    assert_eq!(resume(&whole).0, Some(0));
+    while finish(train(&["--resume", text(&stopped), "--max-minutes", "0.0005"])).1.contains("stopped after") {}
+    assert_eq!(numbered(&whole), numbered(&stopped));
+    assert!(numbered(&whole).len() < all.len() + 10 && numbered(&whole)[0] == all[0], "{:?}", numbered(&whole));
+}
+
+/// Bits are flipped all over the files of a run: none is passed over, and what can be made anew comes out as it was.
+#[test]
+fn flipped_bits_are_noticed() {
+    let place = Place::new();
+    let whole = place.copy("whole", 5);
+    assert_eq!(resume(&whole).0, Some(0));
+    let flip = |path: &Path, share: f64| {
+        change(path, |bytes| {
+            let at = ((bytes.len() - 1) as f64 * share) as usize;
+            bytes[at] ^= 1 << (at % 5); // never a space between fields into another
+        });
+    };
+    for (i, share) in [0.3, 0.5, 0.7, 0.9, 1.0].into_iter().enumerate() {
+        let run = place.copy(&format!("state{i}"), 5);
+        flip(&run.join("state.safetensors"), share);
+        let line = error(resume(&run));
+        assert!(line.contains("state.safetensors: its checksum does not fit its contents"), "{share}: {line}");
+        for (file, advice) in [("latest.safetensors", "written anew"), ("best.safetensors", "")] {
+            let run = place.copy(&format!("{file}{i}"), 5);
+            flip(&run.join(file), 0.6 + share / 4.0);
+            let agent = format!("az:{},sims=1", text(&run.join(file)));
+            let grade = ["grade", "mu_torere", "--param", "max_plies=30", "--agent", &agent];
+            let graded = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(grade).output().expect("it runs");
+            let fault = String::from_utf8(graded.stderr).expect("UTF-8");
+            assert!(!graded.status.success() && fault.contains("checksum does not fit"), "{fault}");
+            let (code, output) = resume(&run);
+            assert!(code == Some(0) && warnings(&output)[0].contains(file), "{output}");
+            assert!(output.contains(advice), "{output}");
+            if file == "latest.safetensors" {
+                assert!(same_result(&run, &whole), "{share}");
+            }
+        }
+        let run = place.copy(&format!("metrics{i}"), 5);
+        change(&run.join("metrics.jsonl"), |bytes| {
+            let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
+            let at = digits[((digits.len() - 1) as f64 * share) as usize];
+            bytes[at] = if bytes[at] == b'9' { b'1' } else { bytes[at] + 1 };
+        });
+        let report = ["report", text(&run), "--no-grade"];
+        let report = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(report).output().expect("it runs");
+        let fault = String::from_utf8(report.stderr).expect("UTF-8");
+        assert!(!report.status.success() && fault.contains("metrics.jsonl: line "), "{fault}");
+        let (code, output) = resume(&run);
+        let warnings = warnings(&output);
+        assert!(code == Some(0) && warnings.len() == 1 && warnings[0].contains("metrics.jsonl: line "), "{output}");
+        assert!(same_result(&run, &whole));
+    }
+}
+
+#[test]
+fn what_an_interruption_leaves_is_removed() {
+    let place = Place::new();
+    let (whole, run) = (place.copy("whole", 5), place.copy("copy", 5));
+    assert_eq!(resume(&whole).0, Some(0));
+    fs::create_dir(run.join("tensorboard")).expect("writable");
+    let strangers =
+        ["tensorboard/.4711.tmp", ".state.safetensors.99.0.tmp", "replay/000000.shard"].map(|name| run.join(name));
+    strangers.iter().for_each(|path| fs::write(path, "half").expect("writable"));
+    fs::write(run.join(".mine.tmp"), "somebody's").expect("writable");
+    fs::remove_dir_all(run.join("checkpoints")).expect("it was there");
+    let (code, output) = resume(&run);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(strangers.iter().all(|path| !path.exists()) && run.join(".mine.tmp").exists());
+    assert!(same_result(&run, &whole));
+}
+
+/// Numbers in a state that no run reaches would keep it busy for years.
+#[test]
+fn forged_standings_are_refused() {
+    let place = Place::new();
+    let (state, standing, _) =
+        turnstone_models::load_state(&place.run.join("state.safetensors")).expect("the run has a state");
+    let standing: serde_json::Value = serde_json::from_str(&standing).expect("JSON");
+    for (key, value) in [
+        ("iteration", serde_json::json!(10_000_000)),
+        ("positions", serde_json::json!(1_000_000_000_000_000_u64)),
+        ("positions", serde_json::json!(3_000_000_000_u64)),
+        ("games", serde_json::json!(u64::MAX)),
+        ("window_from", serde_json::json!(7)),
+        ("best_score", serde_json::json!(1e300)),
+    ] {
+        let run = place.copy(&format!("{key}{value}"), 5);
+        let mut forged = standing.clone();
+        forged[key] = value.clone();
+        turnstone_models::save_state(&run.join("state.safetensors"), &state, &forged.to_string()).expect("writable");
+        let begun = std::time::Instant::now();
+        let (code, output) = resume(&run);
+        if key == "best_score" {
+            assert_eq!(code, Some(0), "{output}"); // it is only compared with others
+        } else {
+            assert!(code == Some(1) && error((code, output.clone())).contains(text(&run)), "{key} {value}: {output}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{key} {value}");
+    }
+}
+
+/// A changed config is used, and a line says that it changed.
+#[test]
+fn a_changed_config_is_reported() {
+    let place = Place::new();
+    let run = place.copy("copy", 5);
+    let (code, output) = resume(&run);
+    assert!(code == Some(0) && output.contains("config.toml: changed since the run was last trained"), "{output}");
+    let (code, output) = resume(&run);
+    assert!(code == Some(0) && !output.contains("changed since"), "{output}");
+}

@@ -1,0 +1,262 @@
+//! What comes from outside is bounded and checked: output that cannot be written, devices, threads, memory, programs.
+
+use super::*;
+
+#[test]
+fn a_config_that_is_refused_leaves_no_folder() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
+    // There is no ladder for these parameters, which is known only once the game is looked at.
+    fs::write(&config, TINY.replace("final_games = 4", "final_games = 4\nladder_games = 4")).expect("writable");
+    let line = error(finish(train(&[text(&config), "--run", text(&run)])));
+    assert!(line.contains("ladder"), "{line}");
+    assert!(!run.exists());
+    fs::write(&config, TINY).expect("writable");
+    let (code, output) = finish(train(&[text(&config), "--run", text(&run)]));
+    assert_eq!(code, Some(0), "{output}");
+}
+
+/// TOML has no greater integers, so a run of a greater seed could not be resumed.
+#[test]
+fn the_greatest_seed_comes_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
+    fs::write(&config, TINY).expect("writable");
+    let (code, output) = finish(train(&[text(&config), "--run", text(&run), "--seed", "9223372036854775808"]));
+    assert!(code == Some(2) && output.lines().next().expect("a line").contains("--seed"), "{output}");
+    assert!(!run.exists());
+    let greatest = i64::MAX.to_string();
+    let (code, output) =
+        finish(train(&[text(&config), "--run", text(&run), "--seed", &greatest, "--max-minutes", "0.00001"]));
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = resume(&run);
+    assert_eq!(code, Some(0), "{output}");
+}
+
+/// A full disk behind standard output is one line, a reader that has gone is none, and stderr never ends a run.
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_ends_in_one_line_at_most() {
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").expect("it is there"));
+    let turnstone = || Command::new(env!("CARGO_BIN_EXE_turnstone"));
+    for args in [
+        &["games"][..],
+        &["show", "mancala"],
+        &["legal", "mancala", "--json"],
+        &["arena", "mu_torere", "random", "random", "--games", "2"],
+    ] {
+        let child = turnstone().args(args).stdout(full()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let (code, text) = finish(child);
+        assert!(code == Some(1) && text.lines().count() == 1, "{args:?}: {code:?}: {text}");
+        assert!(text.starts_with("error: standard output: No space left on device"), "{text}");
+    }
+    let place = Place::new();
+    let run = place.copy("copy", 5);
+    let child = turnstone().args(["train", "--resume", text(&run)]).stdout(full()).stderr(full()).spawn();
+    assert_eq!(child.expect("it runs").wait().expect("it ends").code(), Some(0));
+    let run = place.copy("closed", 5);
+    let mut child = train(&["--resume", text(&run)]);
+    drop(child.stderr.take()); // as after `2>&1 | head -1`
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let status = turnstone().args(["games", "--bad"]).stdout(full()).stderr(full()).status().expect("it runs");
+    assert_eq!(status.code(), Some(2));
+}
+
+/// What cannot be a config, a list of positions or a ladder is refused before it is read.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_and_pipes_are_no_files() {
+    for args in [
+        &["train", "/dev/zero", "--run", "/nowhere/run"][..],
+        &["grade", "mu_torere", "--agent", "random", "--positions", "/dev/zero"],
+        &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
+        &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
+    ] {
+        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("/dev/zero") && line.contains("is not a regular file"), "{args:?}: {line}");
+    }
+}
+
+/// What a checkpoint says of itself goes to a terminal.
+#[test]
+fn metadata_is_shown_escaped_and_bounded() {
+    use turnstone_models::{CheckpointInfo, CheckpointParams, NetworkConfig, Shape, Weights, save};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.safetensors");
+    let (network, shape) = (NetworkConfig::ResidualMlp { blocks: 1, width: 4 }, Shape::flat(3, 2));
+    let weights = Weights::random(&network.layout(&shape).expect("valid"), 1);
+    let game = format!("\u{1b}[31m\r{}", "x".repeat(1 << 20));
+    let info = CheckpointInfo::new(&game, 1, CheckpointParams::new(), network, shape, 0);
+    save(&path, &info, &weights).expect("writable");
+    let agent = format!("az:{}", text(&path));
+    for args in [&["arena", "mu_torere", &agent, "random", "--games", "2"][..], &["analyse", "--agent", &agent]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let child = command.args(args).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("\\u{1b}[31m\\r") && line.len() < 3000 && !line.contains('\u{1b}'), "{line}");
+    }
+}
+
+/// Finite weights of absurd size give outputs that are not numbers.
+#[test]
+fn networks_with_outputs_that_are_not_finite_are_refused() {
+    use turnstone_models::{NamedTensor, Weights, load, save};
+    let place = Place::new();
+    let path = place.run.join("latest.safetensors");
+    let (info, weights) = load(&path).expect("sound");
+    let huge = |tensor: &NamedTensor| NamedTensor { data: vec![3e38; tensor.data.len()], ..tensor.clone() };
+    let layout = info.network.layout(&info.shape).expect("valid");
+    let huge = Weights::new(&layout, weights.tensors().iter().map(huge).collect()).expect("finite");
+    let forged = place.folder.path().join("huge.safetensors");
+    save(&forged, &info, &huge).expect("writable");
+    let agent = format!("az:{}", text(&forged));
+    for command in ["grade", "analyse"] {
+        let args = [command, "mu_torere", "--param", "max_plies=30", "--agent", &agent];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let child = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let line = error(finish(child.spawn().expect("it runs")));
+        assert!(line.contains("huge.safetensors") && line.contains("not finite"), "{line}");
+    }
+}
+
+/// A run folder may be somebody else's, so the programs in its config are not started without being allowed.
+#[cfg(unix)]
+#[test]
+fn engines_in_a_config_are_not_started_unasked() {
+    let place = Place::new();
+    let run = place.copy("copy", 5);
+    let started = place.folder.path().join("started");
+    let engine = format!("engine:nodes=1:touch {}", text(&started));
+    let config = run.join("config.toml");
+    let changed = fs::read_to_string(&config).expect("readable").replace("\"random\"", &format!("\"{engine}\""));
+    fs::write(&config, changed).expect("writable");
+    let line = error(resume(&run));
+    assert!(line.contains("arena.opponents: `engine:") && line.contains("--allow-engines"), "{line}");
+    assert!(!started.exists());
+    let doctor = |extra: &[&str]| {
+        let args = [&["doctor", text(&config), "--seconds", "0.2"], extra].concat();
+        let output = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).output().expect("it runs");
+        String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8")
+    };
+    let report = doctor(&[]);
+    assert!(report.contains("starts a program, which was not done") && !started.exists(), "{report}");
+    let report = doctor(&["--allow-engines"]);
+    assert!(report.contains("starting the program of `engine:") && started.exists(), "{report}");
+    fs::remove_file(&started).expect("it was there");
+    // The last match starts it; as it is no engine, the run says so.
+    finish(train(&["--resume", text(&run), "--allow-engines"]));
+    assert!(started.exists());
+}
+
+/// Threads that cannot be started are an error of one line, not a program that waits for ever.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    use std::io::{Read, Write};
+    for args in [&["analyse", "mu_torere", "--threads", "4"][..], &["engine", "mu_torere", "--agent", "random"]] {
+        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .env("RUST_MIN_STACK", (1_u64 << 46).to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("cannot start a thread"), "{args:?}: {line}");
+    }
+    // Room for the stacks of both listeners, and for none of a connection.
+    let mut server = Command::new("sh")
+        .args(["-c", "ulimit -v 5900000 && exec \"$0\" pyro-server --port 0", env!("CARGO_BIN_EXE_turnstone")])
+        .env("RUST_MIN_STACK", (2_u64 << 30).to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let mut output = std::io::BufReader::new(server.stdout.take().expect("piped"));
+    let mut line = String::new();
+    while !line.contains(", X on ") && std::io::BufRead::read_line(&mut output, &mut line).expect("readable") > 0 {}
+    let port =
+        line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u16>().ok()).find(|&p| p > 1023);
+    let port = port.unwrap_or_else(|| panic!("no port in `{line}`"));
+    let status = format!("/proc/{}/status", server.id());
+    while !fs::read_to_string(&status).expect("it runs").contains("Threads:\t3\n") {
+        sleep(Duration::from_millis(10)); // until both listeners have their threads
+    }
+    for attempt in 0..3 {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).expect("it still accepts");
+        let _ = stream.write_all(b"whosMove");
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty(), "connection {attempt} was served: the test leaves too much memory");
+        assert!(server.try_wait().expect("it can be asked").is_none(), "the server has ended");
+    }
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+}
+
+/// A table larger than the memory is refused before it is allocated.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_beyond_the_memory_are_refused() {
+    let args = ["play", "mu_torere", "--p1", "alphabeta:depth=2,hash=65536", "--p2", "random"];
+    let memory = fs::read_to_string("/proc/meminfo").expect("readable");
+    let kibibytes: u64 = memory.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number");
+    if kibibytes < 80 << 20 {
+        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let line = error(finish(child));
+        assert!(line.contains("hash=65536") && line.contains("MiB of memory"), "{line}");
+    }
+    for threads in ["0", "257", "1000"] {
+        let mut analyse = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let output = analyse.args(["analyse", "mu_torere", "--threads", threads]).output().expect("it runs");
+        let fault = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(output.status.code() == Some(2) && fault.contains("must be 1 to 256"), "{fault}");
+    }
+}
+
+/// Connections that begin a request and do not end it make room for others after ten seconds.
+#[test]
+fn unfinished_requests_do_not_lock_the_world() {
+    use std::io::{BufRead, Read, Write};
+    let mut server = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["pyro-server", "--port", "0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(server.stdout.take().expect("piped"));
+    output.read_line(&mut line).expect("readable");
+    let port = line.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u16>().ok()).find(|&n| n > 1023);
+    let connect = |request: &[u8]| {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port.expect("a port"))).expect("it accepts");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.write_all(request).expect("it is there");
+        stream
+    };
+    let mut waiting: Vec<_> = [&b"whos"[..], b"  \n", b"jump(1,"].into_iter().cycle().take(32).map(connect).collect();
+    let begun = std::time::Instant::now();
+    for stream in &mut waiting {
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty() && begun.elapsed() < Duration::from_secs(50), "{answer:?}");
+    }
+    let mut answer = [0; 1];
+    connect(b"whosMove").read_exact(&mut answer).expect("there is room again");
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+}

@@ -1,0 +1,74 @@
+//! A checksum for each line of a file of JSON objects.
+
+/// The last field of a line, with `?` in place of each digit of the checksum.
+const FIELD: &[u8] = br#","crc":"????????"}"#;
+/// Number of bytes of [`FIELD`] that are not digits.
+const FRAME: usize = FIELD.len() - 8;
+/// A line without a checksum ends in fewer bytes of the frame than this, a damaged one in more.
+const LIKE_A_FIELD: usize = FRAME - 3;
+
+/// A line that does not fit its checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its checksum does not fit its contents: the line is damaged or was changed")]
+pub struct DamagedLine;
+
+/// Adds a last field `"crc"` to a JSON object: the CRC-32 of the object without it, as eight hexadecimal digits.
+///
+/// # Panics
+/// If the text does not end in `}` or has no field.
+#[must_use]
+pub fn seal_line(object: &str) -> String {
+    let fields = object.strip_suffix('}').expect("a JSON object ends in a brace");
+    assert!(fields.len() > 1, "an object without fields has no place for a checksum");
+    format!("{fields},\"crc\":\"{:08x}\"}}", crc32fast::hash(object.as_bytes()))
+}
+
+/// The object that was given to [`seal_line`]; `None` for a line without a checksum.
+///
+/// # Errors
+/// The line has a checksum that it does not fit, or something close to one.
+pub fn unseal_line(line: &str) -> Result<Option<String>, DamagedLine> {
+    let Some((fields, field)) = line.as_bytes().split_last_chunk::<{ FIELD.len() }>() else { return Ok(None) };
+    let frame = field.iter().zip(FIELD).filter(|(byte, expected)| byte == expected).count();
+    if frame < LIKE_A_FIELD {
+        return Ok(None);
+    }
+    let fields = std::str::from_utf8(fields).map_err(|_| DamagedLine)?;
+    let object = format!("{fields}}}");
+    if fields.is_empty() || seal_line(&object) != line { Err(DamagedLine) } else { Ok(Some(object)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sealed_comes_back() {
+        for object in [r#"{"a":1}"#, r#"{"moves":["a1","ü"],"result":-1}"#, r#"{"a":{"b":0.5}}"#] {
+            let sealed = seal_line(object);
+            assert!(serde_json::from_str::<serde_json::Value>(&sealed).unwrap()["crc"].is_string());
+            assert_eq!(unseal_line(&sealed), Ok(Some(object.to_owned())));
+        }
+        assert_eq!(seal_line(r#"{"a":1}"#), r#"{"a":1,"crc":"561bacaf"}"#);
+    }
+
+    #[test]
+    fn lines_without_a_checksum_are_left_as_they_are() {
+        for line in ["", "{}", r#"{"a":1}"#, r#"{"ending":"rules"}"#, r#"{"timing":{"seconds":0.25}}"#, "nonsense"] {
+            assert_eq!(unseal_line(line), Ok(None), "{line}");
+        }
+    }
+
+    /// Every flipped bit, those of the checksum and its name included.
+    #[test]
+    fn no_flipped_bit_is_passed_over() {
+        let sealed = seal_line(r#"{"number":3,"moves":["a1","b2"],"result":1,"ending":"rules"}"#).into_bytes();
+        for bit in 0..8 * sealed.len() {
+            let mut bytes = sealed.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(line) = std::str::from_utf8(&bytes) {
+                assert_eq!(unseal_line(line), Err(DamagedLine), "{line}");
+            }
+        }
+    }
+}
