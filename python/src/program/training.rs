@@ -75,12 +75,16 @@ impl Task {
         let game = config.game(&games).map_err(value_error)?;
         let reporter = Reporter::new(true);
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
-        let run = if resumed {
-            Run::resume(setup, DamagedShards::Refuse)
-        } else {
-            Run::start(setup).inspect_err(|_| folder.discard())
+        let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
+        let run = match started {
+            Ok(run) => run,
+            Err(error) => {
+                if !resumed {
+                    folder.discard();
+                }
+                return Err(program_error(&error));
+            }
         };
-        let run = run.map_err(|error| program_error(&error))?;
         folder.remove_unfinished_parts().map_err(|error| program_error(&error))?;
         let iterations = config.run.iterations;
         let started = std::time::Instant::now();
