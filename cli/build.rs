@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Files and folders of a crate that are compiled in.
-const SOURCES: [&str; 6] = ["src", "build.rs", "Cargo.toml", "ladders", "truth", "pretrained"];
+const SOURCES: [&str; 7] = ["src", "build.rs", "Cargo.toml", "ladders", "truth", "sheets", "pretrained"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

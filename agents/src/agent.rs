@@ -27,6 +27,13 @@ impl Agent {
         Self { spec: AgentSpec::Az { checkpoint: name.into(), tree }, network: Some(network) }
     }
 
+    /// Creates an agent from a spec and the network that an `az:` spec names, which must have been checked for the game;
+    /// for hosts without files.
+    #[must_use]
+    pub fn with_network(spec: AgentSpec, network: Option<LoadedNetwork>) -> Self {
+        Self { spec, network }
+    }
+
     /// Checksum of the weights, if the agent has a network; detects that a checkpoint of the same name has changed.
     #[must_use]
     pub fn network_checksum(&self) -> Option<u32> {

@@ -246,7 +246,8 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
     }
 }
 
-fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
+/// Reads the result of a search from its tree.
+pub(crate) fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
     let mut policy = Vec::new();
     let mut roots: Vec<(RootAction, f32)> = Vec::new();
     if search.actions().next().is_some() {

@@ -21,6 +21,14 @@ pub enum AgentError {
     /// The checkpoint cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// There is no such checkpoint or run.
+    #[error("{}: no such checkpoint or run{advice}", path.display())]
+    NoCheckpoint {
+        /// The name given.
+        path: PathBuf,
+        /// A similar name, as a continuation of the sentence; may be empty.
+        advice: String,
+    },
     /// The checkpoint does not fit the game.
     #[error("{}: {mismatch}", path.display())]
     Mismatch {

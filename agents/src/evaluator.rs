@@ -2,7 +2,7 @@
 //! out.
 
 use turnstone_env::{Game, Side, Spec};
-use turnstone_models::{Board, Inference, NetworkConfig, NetworkError, Shape, Weights, softmax};
+use turnstone_models::{Board, Inference, Instructions, NetworkConfig, NetworkError, Shape, Weights, softmax};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator};
 
 /// Shape of the inputs and outputs of a network for a game.
@@ -32,7 +32,24 @@ impl NetworkEvaluator {
     /// # Errors
     /// The weights do not match the network and the game's shape.
     pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
-        let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
+        Self::with_instructions(spec, network, weights, max_batch, Instructions::best())
+    }
+
+    /// [`NetworkEvaluator::new`] for a given instruction set.
+    ///
+    /// # Errors
+    /// As for [`NetworkEvaluator::new`].
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub fn with_instructions(
+        spec: Spec,
+        network: &NetworkConfig,
+        weights: &Weights,
+        max_batch: usize,
+        instructions: Instructions,
+    ) -> Result<Self, NetworkError> {
+        let inference = Inference::with_instructions(weights, network, &shape(&spec), max_batch, instructions)?;
         let inputs = vec![0.0; max_batch * spec.features()];
         Ok(Self { inference, spec, inputs })
     }

@@ -43,6 +43,7 @@ mod external;
 mod analyser;
 mod tablebase;
 mod agent;
+mod explorer;
 mod playable;
 
 pub use agent::Agent;
@@ -52,6 +53,7 @@ pub use engine_spec::EngineSpec;
 pub use error::AgentError;
 pub use evaluator::{NetworkEvaluator, shape};
 pub use exact_spec::{ExactSpec, Rate};
+pub use explorer::Explorer;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_info, checkpoint_params, game_params};
 pub use options::parse_time;
 pub use playable::{Effort, GameFiles, Playable, PlayableGame, built_in, load_network, row};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use turnstone_env::DynGame;
+use turnstone_env::{DynGame, nearest};
 use turnstone_models::{CheckpointInfo, Inference, Integrity, NetworkConfig, Weights};
 
 use crate::error::AgentError;
@@ -29,6 +29,10 @@ impl LoadedNetwork {
     /// # Errors
     /// The file cannot be read or is not a valid checkpoint; the message names the file and the fault.
     pub fn read(checkpoint: &Path) -> Result<Self, AgentError> {
+        if !checkpoint.exists() {
+            let advice = similar(checkpoint).map(|name| format!(" (did you mean `az:{name}`?)")).unwrap_or_default();
+            return Err(AgentError::NoCheckpoint { path: checkpoint.to_owned(), advice });
+        }
         let (info, weights) = turnstone_models::load(&file(checkpoint))?;
         Ok(Self { info, weights })
     }
@@ -103,6 +107,27 @@ impl LoadedNetwork {
 /// Metadata key of the search settings, which are stored as JSON.
 const SEARCH_KEY: &str = "search";
 
+/// The most similar name to that of a missing checkpoint: the program's own agent, what lies in the same folder, or a run
+/// in `runs`.
+fn similar(checkpoint: &Path) -> Option<String> {
+    let name = checkpoint.file_name()?.to_str()?;
+    let within = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    };
+    let folder = checkpoint.parent().unwrap_or(Path::new(""));
+    let siblings = within(folder);
+    if let Some(near) = nearest(name, siblings.iter().map(String::as_str)) {
+        return Some(folder.join(near).display().to_string());
+    }
+    if !folder.as_os_str().is_empty() {
+        return None;
+    }
+    let runs = within(Path::new("runs"));
+    let near = nearest(name, std::iter::once(PRETRAINED).chain(runs.iter().map(String::as_str)))?;
+    Some(if near == PRETRAINED { near.to_owned() } else { format!("runs/{near}") })
+}
+
 /// The file that a checkpoint's name refers to, as shown in errors.
 fn file(checkpoint: &Path) -> PathBuf {
     if checkpoint.as_os_str() == PRETRAINED {
@@ -143,4 +168,20 @@ pub fn checkpoint_info(
         CheckpointInfo::new(name, version, checkpoint_params(game), network.clone(), shape(game.spec()), step);
     info.extra.insert(SEARCH_KEY.to_owned(), serde_json::to_string(search).expect("plain fields"));
     info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_the_nearest() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir(folder.path().join("mancala")).expect("writable");
+        let fault = |name: &Path| LoadedNetwork::read(name).map(drop).expect_err("there is none").to_string();
+        assert!(fault(Path::new("pretraned")).ends_with("(did you mean `az:pretrained`?)"));
+        let near = fault(&folder.path().join("mancalla"));
+        assert!(near.contains("did you mean `az:") && near.contains("mancala`"), "{near}");
+        assert!(fault(Path::new("quite another")).ends_with("no such checkpoint or run"));
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use turnstone_env::{DynGame, Erased, Error, Games, Params, Row, for_each_game, games};
 use turnstone_exact::{ExactValues, Solvable, TableError};
-use turnstone_models::NetworkError;
+use turnstone_models::{Instructions, NetworkError};
 use turnstone_search::classic::Classical;
 
 use crate::agent::Agent;
@@ -13,6 +13,7 @@ use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact;
+use crate::explorer::{Explorer, explorer};
 use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
@@ -42,6 +43,9 @@ pub struct GameFiles {
     pub truth_set: Option<&'static str>,
     /// Checkpoint of the agent `az:pretrained`.
     pub pretrained: Option<&'static [u8]>,
+    /// Sheet of the game in Markdown, with sections `## Rules`, `## Parameters` (a table) and the like, which `rules`
+    /// and `games` print.
+    pub sheet: Option<&'static str>,
 }
 
 /// Kind of exact values: complete or fast.
@@ -98,6 +102,15 @@ pub trait PlayableGame: DynGame {
         tree: &TreeSpec,
         batch: usize,
     ) -> Result<Box<dyn Analyser>, NetworkError>;
+
+    /// Creates an explorer for an agent with a tree search that was loaded for this game; `None` for other agents.
+    ///
+    /// # Errors
+    /// The network does not match the game.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError>;
 }
 
 impl<G: Playable> PlayableGame for Erased<G> {
@@ -173,6 +186,10 @@ impl<G: Playable> PlayableGame for Erased<G> {
         batch: usize,
     ) -> Result<Box<dyn Analyser>, NetworkError> {
         Ok(Box::new(NetworkAnalyser::new(self.game(), network, tree, batch)?))
+    }
+
+    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError> {
+        explorer(self.game(), agent, instructions)
     }
 }
 
@@ -261,6 +278,7 @@ macro_rules! built_in_files {
                     ladder: Some(include_str!(concat!("../ladders/", $name, ".toml"))),
                     truth_set: $truth_set,
                     pretrained: turnstone_models::pretrained($name),
+                    sheet: Some(include_str!(concat!("../sheets/", $name, ".md"))),
                 }
             }
         })+

@@ -109,6 +109,23 @@ impl Summary {
         ranking
     }
 
+    /// Whether every pair of agents has met. Not so in a gauntlet, where one agent meets all others.
+    #[must_use]
+    pub fn all_have_met(&self) -> bool {
+        let agents = self.agents.len();
+        self.meetings.len() == agents * (agents - 1) / 2
+    }
+
+    /// Whether there are more than two agents, of which one has met all others and these have not met each other, as in
+    /// a gauntlet or on a ladder.
+    #[must_use]
+    pub fn is_one_against_all(&self) -> bool {
+        let others = self.agents.len().saturating_sub(1);
+        others > 1
+            && self.meetings.len() == others
+            && (0..=others).any(|agent| self.meetings.iter().all(|meeting| meeting.agents.contains(&agent)))
+    }
+
     /// Results between two agents, from the point of view of `a`; `None` if they have not met.
     #[must_use]
     pub fn meeting(&self, a: usize, b: usize) -> Option<Meeting> {

@@ -91,6 +91,13 @@ fn to_params(given: &[(String, String)]) -> Params {
     given.iter().fold(Params::new(), |params, (key, value)| params.with(key, value))
 }
 
+/// The options that name a game's parameters where they differ from the defaults: ` --param size=6`, or nothing.
+pub(crate) fn param_options(game: &dyn DynGame) -> String {
+    let (params, defaults) = (game.params(), game.default_params());
+    let changed = params.iter().filter(|param| !defaults.iter().any(|default| default == *param));
+    changed.map(|(key, value)| format!(" --param {key}={value}")).collect()
+}
+
 fn parse_param(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))

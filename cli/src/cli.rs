@@ -1,12 +1,14 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use turnstone_selfplay::Games;
 
 use crate::commands;
+use crate::help::with_help;
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
@@ -21,8 +23,10 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the games and their parameters
+    /// List the games, their parameters and ranges
     Games(commands::games::Games),
+    /// Print the rules of a game, its parameters and its notation
+    Rules(commands::rules::Rules),
     /// Draw a position
     Show(commands::show::Show),
     /// List the legal actions of a position
@@ -42,8 +46,10 @@ enum Command {
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
-    /// Write the report of a run as one HTML page
+    /// Write the report of a run, or a comparison of runs, as one HTML page
     Report(commands::report::Report),
+    /// Serve a page to play and analyse in a browser, and pages of all runs
+    Serve(commands::serve::Serve),
     /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
     Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
@@ -55,6 +61,28 @@ enum Command {
     Solve(commands::solve::Solve),
     /// Measure speed on this machine
     Bench(commands::bench::Bench),
+    /// The functions and programs of the games' sources
+    Reference {
+        #[command(subcommand)]
+        source: Source,
+    },
+    // The names by which these programs were called before they had a command of their own.
+    #[command(flatten)]
+    Source(Source),
+    /// Play in Pyro's Konane world over TCP
+    Pyro(commands::pyro::Pyro),
+    /// Serve Pyro's Konane world for two players over TCP
+    #[command(name = "pyro-server")]
+    PyroServer(commands::pyro_server::PyroServer),
+    /// Print a completion script for a shell
+    Completions(commands::completions::Completions),
+    /// Print the manual page, or write one for every command
+    Man(commands::completions::Man),
+}
+
+/// The sources of the games.
+#[derive(Subcommand, Debug)]
+enum Source {
     /// Mu Torere: the notebook's own functions
     #[command(name = "mu_torere")]
     MuTorere(commands::reference::mu_torere::MuTorere),
@@ -66,14 +94,41 @@ enum Command {
     Konane(commands::reference::konane::Konane),
     /// Morabaraba: the contest's own query functions
     Morabaraba(commands::reference::morabaraba::Morabaraba),
-    /// Play in Pyro's Konane world over TCP
-    Pyro(commands::pyro::Pyro),
-    /// Serve Pyro's Konane world for two players over TCP
-    #[command(name = "pyro-server")]
-    PyroServer(commands::pyro_server::PyroServer),
+}
+
+impl Source {
+    fn run(&self) -> Result<ExitCode> {
+        match self {
+            Self::MuTorere(command) => command.run(),
+            Self::Mancala(command) => command.run(),
+            Self::Morris(command) => command.run(),
+            Self::Konane(command) => command.run(),
+            Self::Morabaraba(command) => command.run(),
+        }
+    }
+}
+
+/// The definition of the command line, with its help in groups. The sources' programs, which have a command of their own,
+/// are hidden.
+pub(crate) fn definition() -> clap::Command {
+    let sources: Vec<String> = {
+        let program = Cli::command();
+        let reference = program.find_subcommand("reference").expect("it is a command");
+        reference.get_subcommands().map(|source| source.get_name().to_owned()).collect()
+    };
+    let hide = |program: clap::Command, name: &String| program.mut_subcommand(name, |source| source.hide(true));
+    with_help(sources.iter().fold(Cli::command(), hide))
 }
 
 impl Cli {
+    /// Parses a command line, the first argument of which is the program's name.
+    ///
+    /// # Errors
+    /// A fault in it, and a question for help or the version.
+    pub(crate) fn from_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&definition().try_get_matches_from(arguments)?)
+    }
+
     /// Runs the command.
     ///
     /// # Errors
@@ -81,6 +136,7 @@ impl Cli {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),
+            Command::Rules(command) => command.run(games),
             Command::Show(command) => command.run(games),
             Command::Legal(command) => command.run(games),
             Command::Perft(command) => command.run(games),
@@ -91,18 +147,17 @@ impl Cli {
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
             Command::Report(command) => command.run(games),
+            Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games),
             Command::Grade(command) => command.run(games),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
-            Command::MuTorere(command) => command.run(),
-            Command::Mancala(command) => command.run(),
-            Command::Morris(command) => command.run(),
-            Command::Konane(command) => command.run(),
-            Command::Morabaraba(command) => command.run(),
+            Command::Reference { source } | Command::Source(source) => source.run(),
             Command::Pyro(command) => command.run(),
             Command::PyroServer(command) => command.run(),
+            Command::Completions(command) => Ok(command.run(definition())),
+            Command::Man(command) => command.run(definition()),
         }
     }
 }

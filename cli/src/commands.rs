@@ -1,5 +1,6 @@
 //! The program's commands, one file each.
 
+pub(crate) mod rules;
 pub(crate) mod games;
 pub(crate) mod show;
 pub(crate) mod legal;
@@ -11,11 +12,13 @@ pub(crate) mod analyse;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod export;
 pub(crate) mod arena;
 pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
+pub(crate) mod completions;
 pub(crate) mod reference;
 pub(crate) mod pyro;
 pub(crate) mod pyro_server;

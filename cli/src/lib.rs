@@ -18,6 +18,7 @@ pub mod analysis;
 pub mod pyro;
 pub mod export;
 mod commands;
+mod help;
 mod cli;
 mod program;
 

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use turnstone_agents::Playable;
 use turnstone_selfplay::{Games, built_in, row};
 use turnstone_trainer::progress::print_stderr;
@@ -54,7 +53,7 @@ impl Program {
     pub fn main_from(&self, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         name_program();
         end_with_the_reader();
-        let cli = match Cli::try_parse_from(arguments) {
+        let cli = match Cli::from_arguments(arguments) {
             Ok(cli) => cli,
             Err(error) => {
                 let _ = error.print(); // help and version too; where it cannot be printed there is no other place for it

@@ -145,3 +145,37 @@ fn the_page_of_a_match_and_of_a_tournament_stand_alone() {
         assert!(page.contains("id=\"viewer\"") && page.contains("id=\"all-games\""));
     }
 }
+
+#[test]
+fn several_runs_are_compared_on_one_page() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/smoke.toml");
+    let run = |name: &str, change: &[&str]| {
+        let run = folder.path().join(name);
+        let shown = run.display().to_string();
+        let output = turnstone(&[&["train", config, "--quiet", "--run", &shown], change].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        shown
+    };
+    let (a, b) = (run("a<b", &[]), run("other", &["--set", "learn.learning_rate=0.0007", "--seed", "9"]));
+    let output = turnstone(&["report", &a, &b]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = fs::read_to_string(folder.path().join("comparison.html")).expect("the page is beside the runs");
+    check(&page);
+    for text in ["2 runs compared", "a&lt;b", "random: ", "Policy loss", "<td>0.0007</td>"] {
+        assert!(page.contains(text), "{text}");
+    }
+    let table = page.split("<h2>Configs</h2>").last().expect("the last part");
+    assert!(table.contains("learn.learning_rate") && table.contains("seed"), "{table}");
+    assert!(!table.contains("learn.batch"), "equal values are left out");
+    // A run of another game, and one that is not there.
+    let other = folder.path().join("torere");
+    fs::create_dir(&other).expect("writable");
+    fs::write(other.join("config.toml"), "[game]\nname = \"mu_torere\"\n").expect("writable");
+    for (run, fault) in [(&other, "only runs of one game are compared"), (&folder.path().join("none"), "none")] {
+        let output = turnstone(&["report", &a, &run.display().to_string()]);
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(output.status.code() == Some(1) && text.trim_end().lines().count() == 1, "{text}");
+        assert!(text.contains(fault), "{text}");
+    }
+}

@@ -23,7 +23,8 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
-/// then truncate no game.
+/// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
+/// legal actions apart.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -86,6 +87,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
         }
         self.check_lines();
+        self.check_board_points();
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
         assert!(identity.actions.iter().enumerate().all(|(i, &a)| i == usize::from(a)), "the identity comes first");
@@ -104,6 +106,18 @@ impl<'a, G: Game> Suite<'a, G> {
         let params = self.game.params();
         let again = G::with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
+    }
+
+    fn check_board_points(&self) {
+        let points = self.game.board_points();
+        assert!(points.is_empty() || points.len() == self.spec.points, "all points or none have places in the drawing");
+        for (i, a) in points.iter().enumerate() {
+            for b in &points[..i] {
+                let distance = (a.at[0] - b.at[0]).hypot(a.at[1] - b.at[1]);
+                assert!(distance > 20.0, "`{}` and `{}` can be clicked one by one", a.label, b.label);
+                assert_ne!(a.label, b.label, "names of points differ");
+            }
+        }
     }
 
     fn check_lines(&self) {
@@ -162,6 +176,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert!(scaled || outcome.margin == 0, "a game with margins says what a clear one is, at `{text}`");
         }
         self.check_features(state, &text);
+        self.check_clicks(state, &text);
         let other = Action(rng.random_range(0..self.spec.actions as u16));
         if !self.legal.contains(other) {
             let mut after = *state;
@@ -182,6 +197,20 @@ impl<'a, G: Game> Suite<'a, G> {
             let before = self.seen.entry(key).or_insert_with(|| legal.clone());
             assert_eq!(*before, legal, "equal features mean equal legal actions, at `{text}`");
         }
+    }
+
+    /// Clicks are points of the board. No legal action's clicks begin with those of another, so that an action can be
+    /// played as soon as its last point is clicked.
+    fn check_clicks(&self, state: &G::State, text: &str) {
+        assert_eq!(self.game.point_contents(state).len(), self.spec.points, "contents for every point at `{text}`");
+        let points = |clicks: &[usize]| clicks.iter().all(|&point| point < self.spec.points);
+        let mut clicks: Vec<Vec<usize>> = self.legal.iter().map(|&action| self.game.clicks(state, action)).collect();
+        clicks.retain(|clicks| !clicks.is_empty());
+        assert!(clicks.iter().all(|clicks| points(clicks)), "clicks are points at `{text}`");
+        clicks.sort();
+        assert!(clicks.windows(2).all(|pair| !pair[1].starts_with(&pair[0])), "clicks are unambiguous at `{text}`");
+        let lines = self.game.formed_lines(state);
+        assert!(lines.iter().all(|line| points(line)), "formed lines consist of points at `{text}`");
     }
 
     fn check_symmetry(&self, state: &G::State, action: Action, rng: &mut Xoshiro256PlusPlus) {

@@ -101,6 +101,21 @@ pub trait DynGame: Debug + Send + Sync {
     /// [`Game::board_points`].
     fn board_points(&self) -> Vec<BoardPoint>;
 
+    /// The players' names, that of the first side first.
+    fn side_names(&self) -> [&'static str; 2];
+
+    /// The side whose stones are dark in the drawing.
+    fn dark_side(&self) -> Side;
+
+    /// What is on each point in a few words.
+    fn point_contents(&self, state: &AnyState) -> Vec<String>;
+
+    /// The points to click, in order, to play a legal action; empty if it is not played on the board.
+    fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize>;
+
+    /// Lines of pieces to emphasise on the board.
+    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>>;
+
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
 
@@ -264,6 +279,26 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn board_points(&self) -> Vec<BoardPoint> {
         self.game.board_points()
+    }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        self.game.side_names()
+    }
+
+    fn dark_side(&self) -> Side {
+        self.game.dark_side()
+    }
+
+    fn point_contents(&self, state: &AnyState) -> Vec<String> {
+        self.game.point_contents(state.of())
+    }
+
+    fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize> {
+        self.game.clicks(state.of(), action)
+    }
+
+    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>> {
+        self.game.formed_lines(state.of())
     }
 
     fn perft(&self, state: &AnyState, depth: u32) -> u64 {

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::action::{Action, ActionList};
+use crate::cell_board;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::params::Params;
@@ -200,18 +201,101 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Default::default()
     }
 
-    /// The board drawn as an SVG document, with the cells that `last` concerned marked; by default [`Game::draw`] in a
-    /// frame.
+    /// The board drawn as an SVG document, with the cells that `last` concerned marked. By default the lattice's cells
+    /// with the stones on them, if the first two planes of points are `own ...` and `opponent's ...`, else
+    /// [`Game::draw`] in a frame.
     fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
         let _ = last;
-        svg::text_board(Self::NAME, &self.draw(state))
+        let Some(stones) = stones(self, state) else { return svg::text_board(Self::NAME, &self.draw(state)) };
+        let spec = self.spec();
+        let title = format!("{}: {}", Self::NAME, self.position_text(state));
+        let caption = svg::status(self.outcome(state), self.mover(state), self.side_names());
+        cell_board::draw(&title, spec.lattice, &spec.cells, &stones, &caption)
     }
 
     /// Where [`Game::draw_svg`] draws the points of the board, in the order of [`Spec`]'s points as the first player
-    /// sees them. The places are the same in every position. Empty, as by default, where the drawing shows no points.
+    /// sees them. The places are the same in every position. By default those of the default drawing; empty where a
+    /// drawing shows no points.
     fn board_points(&self) -> Vec<BoardPoint> {
+        let spec = self.spec();
+        if planes_show_stones(&spec) { cell_board::board_points(spec.lattice[1], &spec.cells) } else { Vec::new() }
+    }
+
+    /// The players' names, that of the first side first.
+    fn side_names(&self) -> [&'static str; 2] {
+        ["player 1", "player 2"]
+    }
+
+    /// The side whose stones are dark in the drawing.
+    fn dark_side(&self) -> Side {
+        Side::First
+    }
+
+    /// What is on each point in a few words, for screen readers. By default whose piece it is, where the first two
+    /// planes of points are `own ...` and `opponent's ...`, else nothing.
+    fn point_contents(&self, state: &Self::State) -> Vec<String> {
+        let names = self.side_names();
+        let words = |stone: Option<Side>| stone.map_or("empty", |side| names[side.index()]).to_owned();
+        match stones(self, state) {
+            Some(stones) => stones.into_iter().map(words).collect(),
+            None => vec![String::new(); self.spec().points],
+        }
+    }
+
+    /// The points to click, in order, to play a legal action: one for a placement or a removal, two for a move. Points
+    /// are numbered as in [`Game::board_points`]. Among the legal actions of a state no two lists are equal and none
+    /// begins with another. Empty for an action that is not played on the board; it is chosen by its text.
+    ///
+    /// The default follows the blocks of actions: one click in a block with as many actions as points, two in a block
+    /// with an action for every ordered pair of points, or of different points.
+    fn clicks(&self, state: &Self::State, action: Action) -> Vec<usize> {
+        let _ = state;
+        let spec = self.spec();
+        let (points, mut index) = (spec.points, action.index());
+        for (_, length) in spec.blocks {
+            if index >= length {
+                index -= length;
+            } else if length == points {
+                return vec![index];
+            } else if length == points * points {
+                return vec![index / points, index % points];
+            } else if length == points * (points - 1) {
+                let (from, rest) = (index / (points - 1), index % (points - 1));
+                return vec![from, rest + usize::from(rest >= from)];
+            } else {
+                break;
+            }
+        }
         Vec::new()
     }
+
+    /// Lines of pieces to emphasise on the board: the closed mills, four in a row.
+    fn formed_lines(&self, _state: &Self::State) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
+}
+
+/// Whether the first two planes of points are the players' pieces.
+fn planes_show_stones(spec: &Spec) -> bool {
+    let [own, opponents, ..] = &spec.point_planes[..] else { return false };
+    own.starts_with("own ") && opponents.starts_with("opponent's ")
+}
+
+/// Whose piece is on each point, if the first two planes of points show it.
+fn stones<G: Game>(game: &G, state: &G::State) -> Option<Vec<Option<Side>>> {
+    let spec = game.spec();
+    if !planes_show_stones(&spec) {
+        return None;
+    }
+    let mut features = vec![0.0; spec.features()];
+    game.observe(state, &mut features);
+    let mover = game.mover(state);
+    let stone = |point: usize| match [features[point], features[spec.points + point]] {
+        [1.0, _] => Some(mover),
+        [_, 1.0] => Some(mover.other()),
+        _ => None,
+    };
+    Some((0..spec.points).map(stone).collect())
 }
 
 /// The same game without limits on its plies ([`Game::PLY_LIMITS`]).

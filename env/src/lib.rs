@@ -26,6 +26,7 @@ mod params;
 mod symmetry;
 mod outcome;
 pub mod svg;
+mod cell_board;
 mod game;
 pub mod lines;
 mod mill_board;

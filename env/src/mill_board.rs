@@ -112,6 +112,12 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
         self.near[b as usize] |= 1 << a;
     }
 
+    /// The closed mills of both sides.
+    pub(crate) fn closed_mills(&self, pieces: [u32; 2]) -> Vec<Vec<usize>> {
+        let closed = |mill: &&u32| pieces.iter().any(|set| set & **mill == **mill);
+        self.mills.iter().filter(closed).map(|&mill| points(mill).map(usize::from).collect()).collect()
+    }
+
     /// The points next to any point of `set`.
     #[inline]
     pub(crate) fn near_set(&self, set: u32) -> u32 {

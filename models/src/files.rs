@@ -137,7 +137,7 @@ mod tests {
         }
         remove_unfinished(folder.path()).unwrap();
         let left = |name: &&str| folder.path().join(name).exists();
-        assert!(!ours.iter().any(|name| left(&name)) && others.iter().all(|name| left(&name)));
+        assert!(!ours.iter().any(&left) && others.iter().all(left));
         remove_unfinished(&folder.path().join("absent")).unwrap();
     }
 

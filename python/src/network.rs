@@ -125,7 +125,7 @@ impl Network {
         let (rules, spec) = (&self.game.rules, self.game.rules.spec());
         let mut features = vec![0.0; spec.features()];
         rules.observe(&state.state, &mut features);
-        let outputs = py.detach(|| self.run(1, &features));
+        let outputs = self.run(py, 1, &features)?;
         let (legal, mover) = (rules.legal_actions(&state.state), rules.mover(&state.state));
         let mut priors: Vec<f32> =
             legal.iter().map(|&action| outputs.logits[spec.policy_index(mover, action)]).collect();
@@ -158,26 +158,26 @@ impl Network {
         let rows = observations.shape().first().copied().unwrap_or(0);
         expect_shape(observations.as_untyped(), &[rows, planes, height, width], "observations")?;
         let tensors = observations.as_slice()?;
-        let outputs = py.detach(|| {
-            let features = features(self.game.rules.spec(), tensors);
-            self.run(rows, &features)
-        });
-        Ok((rows, outputs))
+        let features = py.detach(|| features(self.game.rules.spec(), tensors));
+        Ok((rows, self.run(py, rows, &features)?))
     }
 
-    /// Evaluates feature vectors `[rows, features]`.
-    fn run(&self, rows: usize, features: &[f32]) -> Outputs {
+    /// Evaluates feature vectors `[rows, features]` without the GIL, looking for signals after each batch.
+    fn run(&self, py: Python<'_>, rows: usize, features: &[f32]) -> PyResult<Outputs> {
         let spec = self.game.rules.spec();
-        let mut inference = self.inference.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut outputs =
             Outputs { logits: Vec::with_capacity(rows * spec.actions), outcomes: Vec::with_capacity(rows * 3) };
         for part in features.chunks(BATCH * spec.features()) {
-            let predictions = inference.evaluate(part.len() / spec.features(), part);
-            outputs.logits.extend_from_slice(predictions.policy);
-            outputs.outcomes.extend_from_slice(predictions.value);
+            py.detach(|| {
+                let mut inference = self.inference.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let predictions = inference.evaluate(part.len() / spec.features(), part);
+                outputs.logits.extend_from_slice(predictions.policy);
+                outputs.outcomes.extend_from_slice(predictions.value);
+            });
+            py.check_signals()?;
         }
         outputs.outcomes.chunks_exact_mut(3).for_each(softmax);
-        outputs
+        Ok(outputs)
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
+use crate::errors::value_error;
+
 /// Time between two looks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -17,6 +19,24 @@ pub(crate) fn interruptible<T: Send>(
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
     watched(py, stop, |_| Ok(()), work)
+}
+
+/// Runs `work`, which cannot be stopped, without the GIL. When a signal handler raises an exception, as Ctrl-C does, it is
+/// returned at once; the work goes on to its end on its own thread, and its result is dropped.
+pub(crate) fn abandonable<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let _ = sender.send(work()); // after Ctrl-C nothing receives it
+    });
+    py.detach(move || {
+        loop {
+            match receiver.recv_timeout(INTERVAL) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Disconnected) => return Err(value_error("the work has failed")),
+            }
+        }
+    })
 }
 
 /// [`interruptible`], which calls `look` with the GIL at every look for signals; an exception of it stops the work too.

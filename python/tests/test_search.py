@@ -209,6 +209,9 @@ INTERRUPTED = {
     "alpha-beta": "turnstone.Agent('morris', 'alphabeta:depth=40').act(turnstone.State('morris'))",
     "tree": "turnstone.Agent('konane', 'mcts:sims=10000000').act(turnstone.State('konane'))",
     "network": "turnstone.Agent('mancala', 'az:pretrained,sims=10000000').act(turnstone.State('mancala'))",
+    "evaluation": (
+        "n = turnstone.load('pretrained', 'konane'); n.evaluate(numpy.zeros((300_000, *n.game.observation_shape), 'float32'))"
+    ),
     "analysis": "turnstone.Agent('konane', 'az:pretrained,sims=10000000').analyse(turnstone.State('konane'))",
 }
 if turnstone._turnstone._PROGRAM:
@@ -218,14 +221,16 @@ if turnstone._turnstone._PROGRAM:
         "train": "turnstone.train({{'game': {{'name': 'konane'}}}}, run=folder, progress=False)",
         "solve": "turnstone.solve(turnstone.Game('konane', size=8)).value()",
     }
+INTERRUPTED_CALLS = [
+    (name, evaluate)
+    for name, call in INTERRUPTED.items()
+    for evaluate in (["'uniform'", "evaluate"] if "{evaluate}" in call else [""])
+]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
-@pytest.mark.parametrize("name", INTERRUPTED)
-@pytest.mark.parametrize("evaluate", ["'uniform'", "evaluate"])
+@pytest.mark.parametrize(("name", "evaluate"), INTERRUPTED_CALLS)
 def test_ctrl_c_interrupts_long_calls(name, evaluate, tmp_path):
-    if "{evaluate}" not in INTERRUPTED[name] and evaluate == "evaluate":
-        pytest.skip("has no evaluator")
     call = INTERRUPTED[name].format(evaluate=evaluate)
     program = textwrap.dedent(
         f"""

@@ -3,6 +3,7 @@
 
 mod check;
 mod measure;
+mod load;
 mod plan;
 mod memory;
 mod checks;
@@ -11,6 +12,7 @@ pub use check::{Check, Level};
 pub use measure::{Match, Measured, SelfPlay};
 pub use plan::Plan;
 
+use self::load::Ticks;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -77,7 +79,9 @@ pub fn examine(
             Check::warn("opponents", finding, "if you trust the config, give --allow-engines")
         }));
     }
+    let before = Ticks::now();
     let Some(measured) = measure::measure(game, config, &opponents, time, stop)? else { return Ok(None) };
+    let others = before.zip(Ticks::now()).map(|(before, now)| now.others_since(before));
     let plan = Plan::of(config, &measured);
     checks.extend([
         checks::search(config, &measured),
@@ -87,7 +91,7 @@ pub fn examine(
         checks::arena(config, &plan),
         checks::memory(game, config, &measured, &plan)?,
         checks::disk(game, config, &measured, &plan)?,
-        checks::time(&measured, &plan),
+        checks::time(&measured, &plan, others),
     ]);
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
 }

@@ -124,6 +124,10 @@ impl Metrics {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
+    /// What the parts of [`Metrics::line`] mean, for the beginning of a log.
+    pub const LEGEND: &str = "each line: iteration/all, learner steps so far, loss of the policy (p) and of the value (v), \
+                              mean plies of a game, positions of self-play per second, time left";
+
     /// Formats the iteration as one line, with the estimated time for the rest of the run.
     #[must_use]
     pub fn line(&self, iterations: u64, left: Duration) -> String {

@@ -7,8 +7,14 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
+mod live;
+mod comparison;
+mod side_by_side;
 
+pub use comparison::comparison;
 pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
+pub use live::LiveRun;
+pub use side_by_side::{MOST_RUNS, side_by_side};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -160,6 +160,7 @@ impl<'a> Run<'a> {
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
             self.record_provenance().map_err(|error| self.ended(&error))?;
+            self.setup.reporter.line(Metrics::LEGEND);
         }
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };

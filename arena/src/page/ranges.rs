@@ -8,7 +8,7 @@ use super::scale::{Scale, signed};
 /// A named value with its 95 % interval.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Range {
-    /// Name shown to the left of the plot.
+    /// Name shown above the line.
     pub name: String,
     /// Value, shown as a dot.
     pub value: f64,
@@ -16,19 +16,16 @@ pub struct Range {
     pub interval: [f64; 2],
 }
 
-/// Width of the plot, height of a line, and width per character of a name.
-const WIDTH: f64 = 400.0;
-const LINE: f64 = 26.0;
-const LETTER: f64 = 6.8;
+/// Width of the drawing, which fits a telephone's page, and height of a line with its name above it.
+const WIDTH: f64 = 380.0;
+const LINE: f64 = 40.0;
 /// Maximum number of characters of a name; longer names are cut off.
-const LETTERS: usize = 38;
+const LETTERS: usize = 50;
 
 /// Draws the ranges as an SVG element for a page, whose style sheet sets the colours.
 pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
     let scale = Scale::of(ranges.iter().flat_map(|range| [range.value, range.interval[0], range.interval[1]]));
-    let letters = ranges.iter().map(|range| range.name.chars().count().min(LETTERS)).max().unwrap_or(0);
-    let names = 8.0 + LETTER * letters as f64;
-    let at = |value: f64| names + 20.0 + (WIDTH - 40.0) * scale.place(value);
+    let at = |value: f64| 22.0 + (WIDTH - 44.0) * scale.place(value);
     let bottom = 8.0 + LINE * ranges.len() as f64;
     let mut shapes = String::new();
     for tick in scale.ticks() {
@@ -41,15 +38,15 @@ pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
         .expect("a string");
     }
     for (number, Range { name, value, interval: [low, high] }) in ranges.iter().enumerate() {
-        let y = 8.0 + LINE * (number as f64 + 0.5);
+        let y = 8.0 + LINE * (number as f64 + 0.72);
         let (x, from, to) = (at(*value), at(*low), at(*high));
         let (shown, tip) =
             (shortened(name), format!("{name}: {} [{}, {}]", signed(*value), signed(*low), signed(*high)));
         write!(
             shapes,
-            r#"<g><title>{}</title><text class="name" x="{names:.0}" y="{:.1}" text-anchor="end">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,
+            r#"<g><title>{}</title><text class="name" x="4" y="{:.1}">{}</text><path class="reach c1" d="M{from:.1} {y:.1}H{to:.1}M{from:.1} {:.1}v8M{to:.1} {:.1}v8"/><circle class="dot c1" cx="{x:.1}" cy="{y:.1}" r="4.5"/></g>"#,
             escaped(&tip),
-            y + 4.0,
+            y - 13.0,
             escaped(&shown),
             y - 4.0,
             y - 4.0
@@ -57,17 +54,18 @@ pub fn ranges(title: &str, unit: &str, ranges: &[Range]) -> String {
         .expect("a string");
     }
     let (height, foot) = (bottom + 36.0, bottom + 32.0);
-    let (title, unit, width, right) = (escaped(title), escaped(unit), names + WIDTH, names + WIDTH - 6.0);
+    let (title, unit, right) = (escaped(title), escaped(unit), WIDTH - 6.0);
     format!(
-        r#"<svg class="chart ranges" viewBox="0 0 {width:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{right:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
+        r#"<svg class="chart ranges" viewBox="0 0 {WIDTH:.0} {height:.0}" role="img" aria-label="{title}">{shapes}<text class="unit" x="{right:.0}" y="{foot:.1}" text-anchor="end">{unit}</text></svg>"#
     )
 }
 
-/// Draws the ranges as an SVG document with light colours.
+/// Draws the ranges as an SVG document, in colours for light and dark pages.
 pub fn ranges_document(title: &str, unit: &str, list: &[Range]) -> String {
-    const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#6b665c}.name{fill:#23211d}.unit{font-style:italic}.grid{stroke:#e2ddd2;fill:none}.reach{stroke:#2f6fb0;stroke-width:2;fill:none}.dot{fill:#2f6fb0}";
+    // Each colour twice: renderers that do not know `light-dark` take the first.
+    const STYLE: &str = "svg:root{color-scheme:light dark}text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#6b665c;fill:light-dark(#6b665c,#a29c90)}.name{fill:#23211d;fill:light-dark(#23211d,#ebe7df)}.unit{font-style:italic}.grid{stroke:#e2ddd2;stroke:light-dark(#e2ddd2,#33373d);fill:none}.reach{stroke:#2f6fb0;stroke:light-dark(#2f6fb0,#6aa9e6);stroke-width:2;fill:none}.dot{fill:#2f6fb0;fill:light-dark(#2f6fb0,#6aa9e6)}.ground{fill:#fff;fill:light-dark(#fff,#1f2226)}";
     let drawing = ranges(title, unit, list);
-    let ground = r##"<rect width="100%" height="100%" fill="#fff"/>"##;
+    let ground = r##"<rect class="ground" width="100%" height="100%"/>"##;
     let (tag, shapes) = drawing.split_once('>').expect("an element");
     let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);
     format!("{tag}><style>{STYLE}</style>{ground}{shapes}\n")
@@ -97,6 +95,6 @@ mod tests {
             assert!(drawing.starts_with("<svg xmlns") && drawing.ends_with("</svg>\n"), "{drawing}");
             assert_eq!(drawing.matches("<circle").count(), list.len());
         }
-        assert!(ranges("", "", &list).contains(&format!("{}…", "x".repeat(37))));
+        assert!(ranges("", "", &list).contains(&format!("{}…", "x".repeat(49))));
     }
 }

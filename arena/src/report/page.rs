@@ -121,16 +121,17 @@ fn match_part(meeting: &Meeting) -> Part {
     Part { id: "result", heading: "Result", lead: String::new(), html }
 }
 
-fn tournament_parts(summary: &Summary) -> [Part; 2] {
+fn tournament_parts(summary: &Summary) -> Vec<Part> {
     let drawing = ranges(RATINGS, "Elo", &rating_ranges(summary));
     let html = format!(
         "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
         tables::standings(summary)
     );
-    [
-        Part { id: "ratings", heading: "Ratings", lead: String::new(), html },
-        Part { id: "cross", heading: "Cross table", lead: String::new(), html: tables::cross_table(summary) },
-    ]
+    let mut parts = vec![Part { id: "ratings", heading: "Ratings", lead: String::new(), html }];
+    // Where one agent meets all others, as on a ladder, a row of its own says it.
+    let cross = if summary.is_one_against_all() { tables::meetings(summary) } else { tables::cross_table(summary) };
+    parts.push(Part { id: "cross", heading: "Meetings", lead: String::new(), html: cross });
+    parts
 }
 
 /// Section with the settings, the endings of the games and the incidents.

@@ -76,9 +76,30 @@ pub(super) fn cross_table(summary: &Summary) -> String {
     )
 }
 
+/// Meetings of the one agent that has met all others, strongest opponent first.
+pub(super) fn meetings(summary: &Summary) -> String {
+    let ranking = summary.ranking();
+    let met = |agent: usize| ranking.iter().filter(|&&other| summary.meeting(agent, other).is_some()).count();
+    let one = ranking.iter().copied().max_by_key(|&agent| met(agent)).unwrap_or(0);
+    let mut rows = String::new();
+    for &other in ranking.iter().filter(|&&other| other != one) {
+        write!(
+            rows,
+            "<tr><td class=\"name\">{}</td>{}</tr>",
+            escaped(&summary.agents[other].agent),
+            cell(summary, one, other)
+        )
+        .expect("a string");
+    }
+    let name = escaped(&summary.agents[one].agent);
+    format!(
+        "<div class=\"card\"><div class=\"scroll\"><table class=\"cross\"><tr><th>opponent</th><th class=\"name\">score of {name}</th></tr>{rows}</table></div><p class=\"note\">Games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
+    )
+}
+
 fn cell(summary: &Summary, a: usize, b: usize) -> String {
     let Some(Meeting { by_seat, estimate, .. }) = summary.meeting(a, b) else {
-        return format!("<td class=\"none\">{}</td>", if a == b { "·" } else { "" });
+        return format!("<td class=\"none\">{}</td>", if a == b { "·" } else { "not met" });
     };
     let ([low, high], superiority) = (estimate.elo_interval.map(signed), percent(estimate.los));
     let tip = format!("Elo {} [{low}, {high}], likelihood of superiority {superiority}", signed(estimate.elo));

@@ -88,11 +88,14 @@ fn tournament_text(summary: &Summary) -> String {
         .expect("a string");
     }
     text += "ahead: likelihood of superiority over the next agent, in %\n";
-    text + &cross_table(summary, &ranking) + &meetings(summary, &ranking)
+    // Where one agent meets all others, as on a ladder, the table of meetings has it all.
+    let cross = if summary.is_one_against_all() { String::new() } else { cross_table(summary, &ranking) };
+    text + &cross + &meetings(summary, &ranking)
 }
 
 fn cross_table(summary: &Summary, ranking: &[usize]) -> String {
-    let mut text = String::from("\nscore of the row against the column, %\n");
+    let unmet = if summary.all_have_met() { "" } else { "; x: not met" };
+    let mut text = format!("\nscore of the row against the column, %{unmet}\n");
     for columns in (0..ranking.len()).collect::<Vec<_>>().chunks(CROSS_COLUMNS) {
         let heads: String = columns.iter().map(|column| format!("{:>7}", column + 1)).collect();
         writeln!(text, "   {heads}").expect("a string");
@@ -100,7 +103,7 @@ fn cross_table(summary: &Summary, ranking: &[usize]) -> String {
             let cell = |&column: &usize| {
                 let meeting = summary.meeting(a, ranking[column]);
                 let score =
-                    meeting.map_or_else(|| if row == column { "-" } else { "" }.into(), |m| share(m.estimate.score));
+                    meeting.map_or_else(|| if row == column { "-" } else { "x" }.into(), |m| share(m.estimate.score));
                 format!("{score:>7}")
             };
             writeln!(text, "{:>3}{}", row + 1, columns.iter().map(cell).collect::<String>()).expect("a string");
@@ -191,6 +194,19 @@ mod tests {
             assert!(text.contains(line), "{line}: {text}");
         }
         assert!(of(&record(&["x", "y"], &[])).contains("no game has been played"));
+    }
+
+    #[test]
+    fn no_cell_of_a_cross_table_is_blank() {
+        let ladder = of(&record(&["x", "y", "z"], &[(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 2], 1, "a")]));
+        assert!(!ladder.contains("the row against the column") && ladder.contains("meeting"), "{ladder}");
+        let games =
+            [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [2, 3], 1, "a"), (3, [3, 2], 1, "b"), (4, [1, 2], 1, "a")];
+        let swiss = of(&record(&["x", "y", "z", "u"], &games));
+        assert!(swiss.contains("the row against the column, %; x: not met\n"), "{swiss}");
+        let table = swiss.split("not met\n").nth(1).expect("the table");
+        let rows: Vec<usize> = table.lines().skip(1).take(4).map(|row| row.split_whitespace().count()).collect();
+        assert_eq!(rows, [5; 4], "{swiss}");
     }
 
     #[test]

@@ -19,8 +19,8 @@ use crate::args::{GameArgs, load_agent, thread_count};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
-    Format, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord, openings,
-    openings_needed, read_ladder, report,
+    Format, GameRecord, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord,
+    openings, openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
 use turnstone_trainer::progress::{Reporter, print_stderr};
@@ -104,7 +104,9 @@ impl Arena {
         };
         let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));
         if let Some(folder) = &self.out {
-            save(game, &record, &summary, folder)?;
+            let files = save(game, &record, &summary, folder)?;
+            let shown = folder.display();
+            reporter.line(&format!("{shown}: {} (report.html opens in a browser)", files.join(", ")));
         }
         self.show(&record, &summary, ladder.as_ref());
         if let Some((path, plies)) = new_ladder {
@@ -139,7 +141,14 @@ impl Arena {
         };
         tournament.notes().iter().for_each(|note| reporter.line(note));
         let bar = reporter.bar("games", tournament.games() as u64);
-        let running = Running { threads: self.threads.unwrap_or_else(cores), progress: &|_| bar.inc(1), stop };
+        let agents = &tournament.header().agents;
+        // The match of the game that has just ended; in a tournament several run at once.
+        let progress = |game: &GameRecord| {
+            let [a, b] = game.agents.map(|agent| shortened(&agents[agent]));
+            bar.set_message(format!("{a} - {b}"));
+            bar.inc(1);
+        };
+        let running = Running { threads: self.threads.unwrap_or_else(cores), progress: &progress, stop };
         let record = tournament.play(journal.as_ref(), done, &running)?;
         bar.finish_and_clear();
         Ok(record)
@@ -185,8 +194,22 @@ fn prepare<'a>(
     Tournament::new(game, agents.iter().collect(), settings, openings, options.tables()).map(Some)
 }
 
-/// Writes the result in all formats.
-fn save(game: &dyn PlayableGame, record: &TournamentRecord, summary: &Summary, folder: &Path) -> Result<()> {
+/// A spec cut to a length that leaves room for a bar.
+fn shortened(spec: &str) -> String {
+    const LONGEST: usize = 22;
+    match spec.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &spec[..end]),
+        None => spec.to_owned(),
+    }
+}
+
+/// Writes the result in all formats and returns the names of the files.
+fn save(
+    game: &dyn PlayableGame,
+    record: &TournamentRecord,
+    summary: &Summary,
+    folder: &Path,
+) -> Result<Vec<&'static str>> {
     let files = [
         ("result.json", report::json(record, summary).to_string() + "\n"),
         ("games.csv", report::games_csv(record)),
@@ -194,9 +217,9 @@ fn save(game: &dyn PlayableGame, record: &TournamentRecord, summary: &Summary, f
         ("ratings.svg", report::ratings_svg(summary)),
         ("report.html", report::page(game, record, summary)?),
     ];
-    for (name, text) in files {
+    for (name, text) in &files {
         let path = folder.join(name);
         atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
     }
-    Ok(())
+    Ok(files.into_iter().map(|(name, _)| name).collect())
 }

@@ -1,6 +1,7 @@
 //! `turnstone report`: the report of a run as one HTML page.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -11,14 +12,15 @@ use turnstone_selfplay::Games;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
 use turnstone_trainer::progress::{Reporter, print_stderr};
-use turnstone_trainer::report::{Settings, report};
+use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
 pub(crate) struct Report {
-    /// Folder of the run; it may be finished, running or interrupted
-    run: PathBuf,
-    /// File to write [default: report.html in the run's folder]
+    /// Folder of the run, which may be finished, running or interrupted; several for a comparison of runs of one game
+    #[arg(required = true, num_args = 1..=MOST_RUNS, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// File to write [default: report.html in the run's folder, comparison.html beside the first of several]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Simulations per move of the sample games and of grading
@@ -34,7 +36,8 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let folder = RunFolder::open(&self.run)?;
+        let [run] = &self.runs[..] else { return self.compare(games) };
+        let folder = RunFolder::open(run)?;
         let config = Config::read(&folder.config(), games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(self.quiet), stop_on_signals()?);
@@ -44,9 +47,31 @@ impl Report {
             print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
-        let path = self.out.clone().unwrap_or_else(|| self.run.join("report.html"));
-        atomic_write(&path, page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
-        reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
-        Ok(ExitCode::SUCCESS)
+        let path = self.out.clone().unwrap_or_else(|| run.join("report.html"));
+        write(&path, &page, &reporter)
     }
+
+    /// Writes one page about several runs.
+    fn compare(&self, games: &Games) -> Result<ExitCode> {
+        let read = |path: &PathBuf| -> Result<(String, LiveRun)> {
+            Ok((path.display().to_string(), LiveRun::read(&RunFolder::open(path)?, games)?))
+        };
+        let mut runs = self.runs.iter().map(read).collect::<Result<Vec<_>>>()?;
+        // Folders are named shortly where that tells them apart.
+        let short = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let distinct: BTreeSet<_> = self.runs.iter().map(short).collect();
+        if distinct.len() == runs.len() {
+            runs.iter_mut().zip(&self.runs).for_each(|((name, _), path)| *name = short(path).unwrap_or(name.clone()));
+        }
+        let page = side_by_side(&runs)?;
+        let beside = self.runs[0].parent().unwrap_or(Path::new(""));
+        let path = self.out.clone().unwrap_or_else(|| beside.join("comparison.html"));
+        write(&path, &page, &Reporter::new(self.quiet))
+    }
+}
+
+fn write(path: &Path, page: &str, reporter: &Reporter) -> Result<ExitCode> {
+    atomic_write(path, page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
+    Ok(ExitCode::SUCCESS)
 }

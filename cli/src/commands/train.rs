@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use turnstone_env::DynGame;
 use turnstone_models::read_text;
 use turnstone_selfplay::Games;
 
+use crate::args::param_options;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::progress::Reporter;
@@ -80,6 +82,7 @@ impl Train {
         match ending {
             Ending::Finished => {
                 reporter.line(&format!("finished: {}", folder.latest().display()));
+                reporter.line(&next_steps(&*game, &folder));
                 Ok(ExitCode::SUCCESS)
             }
             Ending::Stopped { iteration } => {
@@ -154,4 +157,14 @@ impl Train {
         let name = config.file_stem().unwrap_or(config.as_os_str());
         self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
     }
+}
+
+/// What to do with a trained agent: play against it, look at the run, measure it.
+fn next_steps(game: &dyn DynGame, folder: &RunFolder) -> String {
+    let (run, config, name, params) = (folder.path().display(), folder.config(), game.name(), param_options(game));
+    let config = config.display();
+    format!(
+        "play against it:  turnstone play {name}{params} --p2 az:{run}\nlook at the run:  turnstone report {run}\n\
+         measure it:       turnstone arena {config}"
+    )
 }

@@ -253,7 +253,7 @@ mod tests {
                     (s.to_ask, s.waiting) = (s.to_ask - 1, {
                         s.commands.push(true);
                         true
-                    })
+                    });
                 });
             }
             if self.may_stop {

@@ -187,6 +187,17 @@ impl Game for Konane {
     fn board_points(&self) -> Vec<BoardPoint> {
         svg::board_points(self)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["dark (X)", "light (O)"]
+    }
+
+    /// A jump is its first and its last cell: it leads along one line.
+    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+        let cells = self.cells(action);
+        let ends = if cells.len() == 1 { &cells[..] } else { &[cells[0], cells[cells.len() - 1]] };
+        ends.iter().map(|(row, column)| (self.size - row) * self.size + column - 1).collect()
+    }
 }
 
 impl Konane {

@@ -272,6 +272,17 @@ impl Game for Mancala {
     fn board_points(&self) -> Vec<BoardPoint> {
         svg::board_points(self)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["player 1 (B, below)", "player 2 (A, above)"]
+    }
+
+    fn point_contents(&self, state: &State) -> Vec<String> {
+        let mut rows = Side::BOTH.map(|side| self.row(state, side).to_vec());
+        rows[1].reverse(); // labels run against the sowing there
+        let words = |stones: &u8| if *stones == 1 { "1 stone".to_owned() } else { format!("{stones} stones") };
+        rows.concat().iter().map(words).collect()
+    }
 }
 
 impl Mancala {

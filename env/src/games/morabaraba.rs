@@ -268,4 +268,12 @@ impl Game for Morabaraba {
     fn board_points(&self) -> Vec<BoardPoint> {
         BOARD.board_points(DRAWING)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["Dark", "White"]
+    }
+
+    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
+        BOARD.closed_mills(state.cows)
+    }
 }

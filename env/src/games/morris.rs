@@ -262,6 +262,18 @@ impl Game for Morris {
     fn board_points(&self) -> Vec<BoardPoint> {
         BOARD.board_points(DRAWING)
     }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        ["White", "Black"]
+    }
+
+    fn dark_side(&self) -> Side {
+        Side::Second
+    }
+
+    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
+        BOARD.closed_mills(state.pieces)
+    }
 }
 
 impl Morris {

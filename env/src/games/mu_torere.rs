@@ -195,6 +195,11 @@ impl Game for MuTorere {
     fn board_points(&self) -> Vec<BoardPoint> {
         svg::board_points()
     }
+
+    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+        let (start, end) = MOVES[action.index()];
+        vec![start.into(), end.into()]
+    }
 }
 
 /// The drawing with pieces in place of the squares' numbers, and the drawing itself beside it.

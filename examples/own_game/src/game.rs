@@ -260,6 +260,26 @@ impl Game for ConnectFour {
         let columns: String = (1..=COLUMNS).map(|column| format!("  {column}")).collect();
         drawing + "   " + &columns + "\n"
     }
+
+    /// The cell where the disc lands.
+    fn clicks(&self, state: &State, action: Action) -> Vec<usize> {
+        let landing = landings(state.occupied()) & column(action);
+        CELLS.iter().position(|&cell| cell == landing).into_iter().collect()
+    }
+
+    /// The fours that end the game.
+    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
+        let mut lines = Vec::new();
+        for step in STEPS {
+            for (discs, first) in state.discs.iter().flat_map(|&discs| CELLS.map(|cell| (discs, cell))) {
+                let four = first | first << step | first << (2 * step) | first << (3 * step);
+                if discs & four == four {
+                    lines.push((0..POINTS).filter(|&point| four & CELLS[point] != 0).collect());
+                }
+            }
+        }
+        lines
+    }
 }
 
 /// The letter of a cell.

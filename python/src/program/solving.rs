@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +14,7 @@ use turnstone_exact::{TableError, TableFault};
 use crate::errors::{game_error, value_error};
 use crate::game::Game;
 use crate::state::State;
-use crate::waiting::interruptible;
+use crate::waiting::abandonable;
 
 /// Exact values of a game's positions.
 #[pyclass(frozen, module = "turnstone", name = "_ExactValues")]
@@ -35,25 +32,23 @@ pub(crate) struct ExactValues {
 #[pyo3(name = "_exact_values")]
 pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: PathBuf) -> PyResult<ExactValues> {
     let game = Game::of(game, None)?;
-    let rules = Arc::clone(&game.rules);
-    interruptible(
-        py,
-        || {},
-        || {
-            let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
-            if game.rules.name() == "mu_torere" || known.is_none() {
-                let all = rules.enumerate(MOST_POSITIONS).map_err(|error| game_error(&error))?;
-                let Some(all) = all else {
-                    let text = format!("{} has no exact values with these parameters", rules.name());
-                    return Err(PyValueError::new_err(text));
-                };
-                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
-                return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
+    abandonable(py, move || {
+        let rules = Arc::clone(&game.rules);
+        let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
+        match known {
+            Some(values) if rules.name() != "mu_torere" => {
+                Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
             }
-            let values = known.expect("it was just looked at");
-            Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
-        },
-    )?
+            _ => {
+                let all = rules.enumerate(MOST_POSITIONS).map_err(|error| game_error(&error))?;
+                let missing =
+                    || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
+                let all = all.ok_or_else(missing)?;
+                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
+                Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions })
+            }
+        }
+    })?
 }
 
 fn table_error(error: &TableError) -> PyErr {
@@ -117,8 +112,8 @@ impl ExactValues {
 }
 
 impl ExactValues {
-    /// Asks on a thread of its own. A solver cannot be stopped in the middle of a position: after Ctrl-C that thread
-    /// goes on until the solver gives the position up, and a later question waits for it.
+    /// Asks the solver, which cannot be stopped in the middle of a position: after Ctrl-C it goes on until it gives the
+    /// position up, and a later question waits for it.
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -127,18 +122,6 @@ impl ExactValues {
     ) -> PyResult<T> {
         state.expect_game(&self.game)?;
         let (values, state) = (Arc::clone(&self.values), state.state.clone());
-        let (sender, receiver) = channel();
-        thread::spawn(move || {
-            let _ = sender.send(question(&*values, &state)); // after Ctrl-C nothing receives it
-        });
-        py.detach(move || {
-            loop {
-                match receiver.recv_timeout(Duration::from_millis(50)) {
-                    Ok(answer) => return Ok(answer),
-                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-                    Err(RecvTimeoutError::Disconnected) => return Err(value_error("the solver has failed")),
-                }
-            }
-        })
+        abandonable(py, move || question(&*values, &state))
     }
 }

@@ -37,7 +37,22 @@ impl<G: Game> Mcts<G> {
     /// The results for the legal actions of the root, in increasing order. Empty before the first simulation and in a
     /// finished game.
     pub fn actions(&self) -> impl Iterator<Item = RootAction> + '_ {
-        self.tree.edges_of(0).iter().map(|edge| {
+        self.actions_of(0)
+    }
+
+    /// The results for the legal actions of the position that a line leads to from the root, as [`Mcts::actions`] gives
+    /// them for the root itself. `None` where the tree ends before the line does, or at its end.
+    pub fn actions_after(&self, line: &[Action]) -> Option<Vec<RootAction>> {
+        let mut node = 0;
+        for action in line {
+            let edge = self.tree.edges_of(node).iter().find(|edge| edge.action == *action)?;
+            node = Some(edge.child).filter(|child| *child != NO_NODE)?;
+        }
+        self.tree.nodes[node as usize].expanded.then(|| self.actions_of(node).collect())
+    }
+
+    fn actions_of(&self, node: NodeId) -> impl Iterator<Item = RootAction> + '_ {
+        self.tree.edges_of(node).iter().map(|edge| {
             let child = self.tree.nodes.get(edge.child as usize).map(Node::estimate);
             RootAction {
                 action: edge.action,

@@ -21,6 +21,8 @@ const ARENA_SHARE: f64 = 0.25;
 const WARMUP_SHARE: f64 = 0.2;
 /// Range of `learn.samples_per_position` without a warning.
 const SAMPLES: std::ops::RangeInclusive<f64> = 1.0..=16.0;
+/// Share of the machine's processor time in other programs above which there is a warning.
+const BUSY_SHARE: f64 = 0.1;
 /// Disk space in bytes above which there is a warning.
 const DISK: f64 = 20e9;
 
@@ -166,15 +168,26 @@ pub(super) fn disk(game: &dyn TrainableGame, config: &Config, measured: &Measure
     })
 }
 
-/// Reports the projected duration of the run.
-pub(super) fn time(measured: &Measured, plan: &Plan) -> Check {
+/// Reports the projected duration of the run. `others` is the share of the machine that other programs used during the
+/// measurement, where it is known.
+pub(super) fn time(measured: &Measured, plan: &Plan, others: Option<f64>) -> Check {
     let whole = duration(Duration::try_from_secs_f64(plan.seconds()).unwrap_or(Duration::MAX));
     let [play, learn, arena] = plan.shares().map(|share| 100.0 * share);
     let finding = format!(
         "about {whole}: self-play {play:.0} %, learning {learn:.0} %, matches {arena:.0} %, from {}",
         basis(measured)
     );
-    Check::ok("time", finding)
+    match others {
+        Some(others) if others > BUSY_SHARE => {
+            let share = 100.0 * others;
+            let advice = format!(
+                "the machine is busy: other programs used {share:.0} % of its processors while this was measured, so on a \
+                 quiet machine the run is faster"
+            );
+            Check::warn("time", finding, advice)
+        }
+        _ => Check::ok("time", finding),
+    }
 }
 
 fn basis(measured: &Measured) -> String {
@@ -222,6 +235,27 @@ mod tests {
     }
 
     use super::self_play as self_play_check;
+
+    #[test]
+    fn a_busy_machine_is_named() {
+        let self_play = SelfPlay {
+            iterations: 1,
+            seconds: 1.0,
+            positions_per_second: 1000.0,
+            positions_per_game: 30.0,
+            legal_mean: 4.0,
+            legal_most: 6,
+            mean_batch: None,
+        };
+        let measured = Measured { self_play, steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        let config = Config::parse("[game]\nname = \"mancala\"\n", &turnstone_env::games::built_in()).expect("valid");
+        let plan = Plan::of(&config, &measured);
+        let found = |others| time(&measured, &plan, others);
+        assert_eq!((found(None).level, found(Some(0.05)).level), (Level::Ok, Level::Ok));
+        let busy = found(Some(0.45));
+        assert_eq!(busy.level, Level::Warn);
+        assert!(busy.line().contains("other programs used 45 % of its processors"), "{}", busy.line());
+    }
 
     #[test]
     fn each_slip_is_named() {

@@ -95,7 +95,11 @@ impl Run<'_> {
     fn meet(&self, agents: Vec<&Agent>, games: usize, opening_plies: [u16; 2]) -> Result<Option<TournamentRecord>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let settings = Settings::plain(Format::Gauntlet, games, config.seed);
-        let bar = reporter.bar("arena", (settings.games * (agents.len() - 1)) as u64);
+        let stage = match &agents[..] {
+            [_, opponent] => format!("vs {}", opponent.spec),
+            _ => "ladder".into(),
+        };
+        let bar = reporter.bar(&stage, (settings.games * (agents.len() - 1)) as u64);
         let running = Running { threads: cores(), progress: &|_| bar.inc(1), stop };
         let record = play(game, agents, settings, opening_plies, &running)?;
         bar.finish_and_clear();

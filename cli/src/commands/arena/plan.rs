@@ -58,6 +58,11 @@ impl Plan {
         let mut plan = if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
         if !agents.is_empty() {
             plan.agents = agents.to_vec();
+        } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, plan.agents.first())
+            && !checkpoint.exists()
+        {
+            let (run, config) = (checkpoint.display(), path.display());
+            bail!("there is no run {run} yet: train it first (turnstone train {config}), or name agents");
         }
         plan.options = options.or(plan.options);
         Ok(plan)
@@ -129,6 +134,16 @@ mod tests {
         assert!(fault("random", "rando").contains("line 5") && fault("random", "rando").contains("did you mean"));
         assert!(fault("mancala", "mancla").contains("did you mean `mancala`"));
         assert!(fault("[game]", "[game").contains("line 1"));
+    }
+
+    #[test]
+    fn without_a_run_it_says_to_train_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("no-such-run.toml");
+        std::fs::write(&path, "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\n").expect("writable");
+        let plan = Plan::read(&path, &[], &Params::new(), Options::default(), &turnstone_selfplay::built_in());
+        let fault = format!("{:#}", plan.err().expect("there is no run"));
+        assert!(fault.contains("train it first (turnstone train") && fault.contains("runs/no-such-run"), "{fault}");
     }
 
     #[test]

@@ -1,0 +1,68 @@
+//! Hints and evaluations for a person, from an agent that does not take part in the game.
+
+use anyhow::{Context, Result};
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_env::{Action, AnyState};
+
+use crate::args::load_agent;
+
+/// An agent that is asked about positions.
+pub(super) struct Adviser {
+    name: String,
+    player: Box<dyn Player>,
+    seed: u64,
+}
+
+/// What an adviser finds in a position.
+pub(super) struct Advice {
+    pub(super) action: Action,
+    /// The principal variation, which begins with the action.
+    pub(super) line: Vec<Action>,
+    /// Probabilities of win, draw and loss for the player to move, where the agent has them.
+    pub(super) win_draw_loss: Option<[f32; 3]>,
+}
+
+impl Adviser {
+    /// The agent of this spec, or else the strongest that every game has.
+    ///
+    /// # Errors
+    /// The spec's agent cannot be loaded.
+    pub(super) fn new(spec: Option<&AgentSpec>, game: &dyn PlayableGame, seed: u64) -> Result<Self> {
+        let load = |spec: &AgentSpec| -> Result<Self> {
+            let player = load_agent(spec, game)?.player(game)?;
+            Ok(Self { name: spec.to_string(), player, seed })
+        };
+        let fixed = |text: &str| text.parse::<AgentSpec>().expect("a spec of this program");
+        match spec {
+            Some(spec) => load(spec).context("the adviser"),
+            // The agent that comes with the program does not fit all parameters of a game.
+            None => load(&fixed("az:pretrained,sims=200")).or_else(|_| load(&fixed("alphabeta:depth=4"))),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Searches a position in which the game is not over. The answer depends on the position alone.
+    ///
+    /// # Errors
+    /// The agent has failed.
+    pub(super) fn advise(&mut self, state: &AnyState) -> Result<Advice> {
+        let mut rng: Stream = stream(self.seed, Purpose::Play, [2, 0]);
+        self.player.new_game(state, &mut rng);
+        let mut found: Option<SearchInfo> = None;
+        let mut report = |info: &SearchInfo| found = Some(info.clone());
+        let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
+        let action = self.player.search(state, &mut request, &mut rng).context("the adviser")?;
+        let (line, score) = found.map_or((Vec::new(), None), |info| (info.line, info.score));
+        Ok(Advice { action, line, win_draw_loss: score.map(|score| score.win_draw_loss) })
+    }
+}
+
+/// `win 60 %, draw 6 %, loss 34 %`.
+pub(super) fn in_words(win_draw_loss: [f32; 3]) -> String {
+    let [win, draw, loss] = win_draw_loss.map(|p| 100.0 * p);
+    format!("win {win:.0} %, draw {draw:.0} %, loss {loss:.0} %")
+}

@@ -1,0 +1,175 @@
+//! Moves as people type them: in any case, in short where one legal move is meant, or by number.
+
+use turnstone_env::{Action, DynGame};
+
+/// Legal moves that an ambiguous entry is answered with.
+const SHOWN: usize = 8;
+/// Number of legal moves up to which an illegal one is answered with all of them.
+const FEW: usize = 12;
+
+/// The legal action that an entry means.
+///
+/// In this order: a move's whole text, in any case and with or without spaces and brackets (`B3`, `5,4` for
+/// `remove(5,4)`, `a1` for `xa1`); a number of the list of moves (`#2`, or `2` if it can mean nothing else); the beginning
+/// of one move's text.
+///
+/// # Errors
+/// Why the entry means no legal action, in one line for the person.
+pub(super) fn find(game: &dyn DynGame, legal: &[Action], entry: &str) -> Result<Action, String> {
+    let typed = plain(entry);
+    if typed.is_empty() {
+        return Err("type a move, `moves` for the list of them, or `help`".into());
+    }
+    let texts: Vec<[String; 2]> = legal.iter().map(|&action| forms(&game.action_text(action))).collect();
+    if let Some(exact) = (0..2).find_map(|form| texts.iter().position(|forms| forms[form] == typed)) {
+        return Ok(legal[exact]);
+    }
+    let begun: Vec<usize> = (0..legal.len()).filter(|&i| begins(&texts[i], &typed)).collect();
+    if let Some(number) = number(&typed) {
+        let listed = number.checked_sub(1).filter(|&index| index < legal.len());
+        return match (listed, &begun[..]) {
+            (Some(index), _) if typed.starts_with('#') => Ok(legal[index]),
+            (Some(index), []) => Ok(legal[index]),
+            (Some(index), &[only]) if index == only => Ok(legal[index]),
+            (None, &[only]) if !typed.starts_with('#') => Ok(legal[only]),
+            (Some(index), _) => {
+                let (listed, begun) = (game.action_text(legal[index]), list(game, legal, &begun));
+                Err(format!(
+                    "`{typed}` may be move {number} of the list, {listed}, or {begun}: type #{number} or the move"
+                ))
+            }
+            (None, several) if !several.is_empty() && !typed.starts_with('#') => {
+                Err(ambiguous(game, legal, &typed, several))
+            }
+            (None, _) => Err(format!("there is no move {number}: `moves` lists the {}", legal.len())),
+        };
+    }
+    match begun[..] {
+        [only] => Ok(legal[only]),
+        [] => Err(refusal(game, entry.trim(), legal)),
+        _ => Err(ambiguous(game, legal, &typed, &begun)),
+    }
+}
+
+/// Lower case without white space.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
+/// A move's text, and what remains without the words and brackets around its points: `5,4` of `remove(5,4)`, `a1` of
+/// `xa1`.
+fn forms(text: &str) -> [String; 2] {
+    let whole = plain(text);
+    let bare = match whole.split_once('(') {
+        Some((_, points)) => points.trim_end_matches(')').to_owned(),
+        None => whole.strip_prefix('x').unwrap_or(&whole).to_owned(),
+    };
+    [whole, bare]
+}
+
+fn begins([whole, bare]: &[String; 2], typed: &str) -> bool {
+    // A number alone is no beginning of a list of coordinates.
+    let coordinates = whole.contains('(');
+    whole.starts_with(typed) || (bare.starts_with(typed) && (!coordinates || typed.contains(',')))
+}
+
+/// The number in `#2` or `2`.
+fn number(typed: &str) -> Option<usize> {
+    typed.strip_prefix('#').unwrap_or(typed).parse().ok()
+}
+
+fn list(game: &dyn DynGame, legal: &[Action], indices: &[usize]) -> String {
+    let shown: Vec<String> = indices.iter().take(SHOWN).map(|&i| game.action_text(legal[i])).collect();
+    let more = indices.len().saturating_sub(SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    shown.join(", ") + &more
+}
+
+fn ambiguous(game: &dyn DynGame, legal: &[Action], typed: &str, begun: &[usize]) -> String {
+    format!("`{typed}` may be {}", list(game, legal, begun))
+}
+
+/// Tells a move that the rules forbid here from text that is no move at all.
+fn refusal(game: &dyn DynGame, entry: &str, legal: &[Action]) -> String {
+    let cases = [entry.to_owned(), entry.to_uppercase(), entry.to_lowercase()];
+    let Some(action) = cases.iter().find_map(|text| game.parse_action(text).ok()) else {
+        let fault = game.parse_action(entry).err().map(|error| error.to_string()).unwrap_or_default();
+        return format!("{fault}; `moves` lists the legal moves, `help` the commands");
+    };
+    let action = game.action_text(action);
+    if legal.len() > FEW {
+        return format!("illegal action `{action}`; `moves` lists the {} legal ones", legal.len());
+    }
+    let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+    format!("illegal action `{action}`; legal: {}", legal.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::{Params, games};
+
+    fn entered(name: &str, moves: &str, entry: &str) -> Result<String, String> {
+        let game = games::built_in().make(name, &Params::new()).expect("a game");
+        let mut state = game.start();
+        game.play_text(&mut state, moves).expect("legal moves");
+        find(&*game, &game.legal_actions(&state), entry).map(|action| game.action_text(action))
+    }
+
+    #[test]
+    fn moves_in_short() {
+        for (game, moves, entry, action) in [
+            ("mancala", "", "b3", "B3"),
+            ("mancala", "", " B3 ", "B3"),
+            ("mancala", "", "2", "B3"),
+            ("mancala", "", "#6", "B7"),
+            ("mu_torere", "", "0,4", "0,4"),
+            ("mu_torere", "", "6", "6,4"),
+            ("mu_torere", "", "1", "0,4"), // square 1 is the opponent's
+            ("mu_torere", "", "2", "2,4"), // both the square and the second move
+            ("konane", "", "5,4", "remove(5,4)"),
+            ("konane", "", "5, 4", "remove(5,4)"),
+            ("konane", "", "REMOVE(5,4)", "remove(5,4)"),
+            ("konane", "remove(5,4) remove(5,5)", "3,4", "jump(3,4,5,4)"),
+            ("konane", "remove(5,4) remove(5,5)", "JUMP (3", "jump(3,4,5,4)"),
+            ("konane", "remove(5,4) remove(5,5)", "3", "jump(7,4,5,4)"),
+            ("morris", "", "A0", "a0"),
+            ("morris", "a0 g0 b1 f1 c2", "F1", "xf1"),
+            ("morris", "a0 g0 b1 f1 c2", "xf1", "xf1"),
+            ("morabaraba", "a1 d2 a4 d6 a7", "d2", "xd2"),
+        ] {
+            assert_eq!(entered(game, moves, entry).as_deref(), Ok(action), "`{entry}` in {game} after `{moves}`");
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_move_is_refused_with_a_reason() {
+        for (game, moves, entry, reason) in [
+            ("mancala", "", "b", "`b` may be B2, B3, B4, B5, B6, B7"),
+            ("mancala", "", "a3", "illegal action `A3`; legal: B2 B3 B4 B5 B6 B7"),
+            ("morris", "", "a0-g0", "illegal action `a0-g0`; `moves` lists the 18 legal ones"),
+            ("mancala", "", "B9", "expected a pit B2 to B7 or A2 to A7"),
+            ("mancala", "", "#7", "there is no move 7: `moves` lists the 6"),
+            ("mancala", "", "0", "there is no move 0: `moves` lists the 6"),
+            ("mancala", "", "", "type a move"),
+            ("morris", "", "hello", "expected a placement `a0`"),
+        ] {
+            let fault = entered(game, moves, entry).expect_err(entry);
+            assert!(fault.contains(reason), "`{entry}` in {game}: {fault}");
+        }
+    }
+
+    /// A number that is both a place in the list and the beginning of another move is not guessed at.
+    #[test]
+    fn numbers_with_two_meanings_are_refused() {
+        let game = games::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let state = game.parse_position("112202112 1 0").expect("a position");
+        let legal = game.legal_actions(&state);
+        let entered = |entry: &str| find(&*game, &legal, entry).map(|action| game.action_text(action));
+        assert_eq!(entered("moves").map_err(|fault| fault.contains("`moves` lists")), Err(true));
+        assert_eq!(entered("1"), Err("`1` may be move 1 of the list, 0,4, or 1,4: type #1 or the move".into()));
+        assert_eq!(entered("#1").as_deref(), Ok("0,4"));
+        assert_eq!(entered("1,4").as_deref(), Ok("1,4"));
+        assert_eq!(entered("6").as_deref(), Ok("6,4"), "there are only four moves");
+    }
+}

@@ -1,0 +1,254 @@
+//! The commands in groups, as `turnstone --help` lists them, and two examples for each command's own help.
+
+use std::fmt::Write;
+
+use clap::Command;
+
+/// The groups with the names of their commands. A command that is in none comes under a last heading.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Start here", &["games", "rules", "play", "train", "report"]),
+    ("Play", &["show", "legal", "engine", "analyse", "serve", "pyro", "pyro-server"]),
+    ("Measure", &["arena", "grade", "search", "solve", "doctor", "bench", "perft"]),
+    ("Develop", &["export", "reference", "completions", "man"]),
+];
+
+/// Two command lines for each command, each with what it does.
+const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
+    (
+        "games",
+        [
+            ("turnstone games", "all games with their parameters"),
+            ("turnstone games konane --json", "one game for a script"),
+        ],
+    ),
+    (
+        "rules",
+        [
+            ("turnstone rules mancala", "the whole sheet"),
+            ("turnstone rules konane --section Notation", "one section of it"),
+        ],
+    ),
+    (
+        "show",
+        [
+            ("turnstone show mancala --moves \"B5 A3\"", "the board after two moves"),
+            ("turnstone show morabaraba --moves \"a1 a7 a4\" --svg > board.svg", "as a picture"),
+        ],
+    ),
+    (
+        "legal",
+        [
+            ("turnstone legal konane --moves \"remove(5,4)\"", "what the second player can remove"),
+            ("turnstone legal mancala --json", "for a script"),
+        ],
+    ),
+    (
+        "perft",
+        [
+            ("turnstone perft mancala --depth 6", "sequences of six plies"),
+            ("turnstone perft konane --depth 3 --divide", "counted for every first move"),
+        ],
+    ),
+    (
+        "search",
+        [
+            ("turnstone search morris --agent alphabeta:depth=5", "the best move and its line"),
+            ("turnstone search mancala --agent alphabeta:time=1s --stats", "with nodes, cutoffs and time"),
+        ],
+    ),
+    (
+        "play",
+        [
+            ("turnstone play mancala --p2 az:pretrained", "against the agent that comes with the program"),
+            ("turnstone play morris --p1 alphabeta:depth=4 --p2 human", "let alpha-beta begin"),
+        ],
+    ),
+    (
+        "engine",
+        [
+            ("turnstone engine mancala --agent az:pretrained", "answer commands on standard input"),
+            ("turnstone engine konane --agent alphabeta:depth=6 --param size=6", "another agent on a smaller board"),
+        ],
+    ),
+    (
+        "analyse",
+        [
+            ("turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl", "a file of questions"),
+            ("turnstone analyse --agent az:runs/mancala,sims=100", "questions about a run's own game"),
+        ],
+    ),
+    (
+        "doctor",
+        [
+            ("turnstone doctor configs/mancala.toml", "mistakes, memory, disk and time of a run"),
+            ("turnstone doctor configs/konane.toml --set game.size=6", "of a changed config"),
+        ],
+    ),
+    (
+        "train",
+        [
+            ("turnstone train configs/mu_torere.toml", "a quarter of a minute to perfect play"),
+            (
+                "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
+                "a shorter run elsewhere",
+            ),
+        ],
+    ),
+    (
+        "report",
+        [
+            ("turnstone report runs/mancala", "a page about one run"),
+            ("turnstone report runs/a runs/b", "two runs on one page"),
+        ],
+    ),
+    (
+        "export",
+        [
+            ("turnstone export runs/mancala --format onnx --out mancala.onnx", "a network for onnxruntime"),
+            ("turnstone export az:pretrained --game mancala --format bundle --out mancala", "the agent in Python"),
+        ],
+    ),
+    (
+        "arena",
+        [
+            ("turnstone arena mancala alphabeta:depth=6 mcts:sims=500 --games 100", "a match"),
+            ("turnstone arena mancala alphabeta:depth=5 --ladder", "an agent's Elo"),
+        ],
+    ),
+    (
+        "grade",
+        [
+            ("turnstone grade mu_torere --agent az:pretrained", "every reachable position"),
+            ("turnstone grade mancala --agent alphabeta:depth=8", "positions with known values"),
+        ],
+    ),
+    (
+        "solve",
+        [
+            ("turnstone solve mu_torere", "a small game at once"),
+            ("turnstone solve morris", "tables for `exact:tables`"),
+        ],
+    ),
+    (
+        "bench",
+        [
+            ("turnstone bench env", "moves per second of the rules"),
+            ("turnstone bench self-play", "positions per second of training"),
+        ],
+    ),
+    (
+        "serve",
+        [
+            ("turnstone serve", "the page to play on, on this machine"),
+            ("turnstone serve --runs runs --port 8080", "with the runs of this folder"),
+        ],
+    ),
+    (
+        "reference",
+        [
+            ("turnstone reference morris neighbors 1", "a function of the handout"),
+            ("turnstone reference konane moves --moves \"remove(5,4) remove(5,5)\"", "Pyro's move generator"),
+        ],
+    ),
+    (
+        "pyro",
+        [
+            ("turnstone pyro --agent az:pretrained", "join a world on this machine"),
+            ("turnstone pyro --agent alphabeta:depth=4 --host 192.0.2.7 --games 10", "ten games in one elsewhere"),
+        ],
+    ),
+    (
+        "pyro-server",
+        [
+            ("turnstone pyro-server", "a world for two players"),
+            ("turnstone pyro-server --host 0.0.0.0 --first-player X", "for other machines too, X begins"),
+        ],
+    ),
+    (
+        "completions",
+        [
+            ("turnstone completions bash > ~/.local/share/bash-completion/completions/turnstone", "for bash"),
+            ("turnstone completions fish > ~/.config/fish/completions/turnstone.fish", "for fish"),
+        ],
+    ),
+    (
+        "man",
+        [
+            ("turnstone man --out ~/.local/share/man/man1", "install a page for every command"),
+            ("turnstone man | man -l -", "read the program's page"),
+        ],
+    ),
+];
+
+/// The program's definition with grouped help and examples.
+pub(crate) fn with_help(program: Command) -> Command {
+    let mut template = String::from("{about}\n\n{usage-heading} {usage}\n\n");
+    template += &groups(&program);
+    template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
+    EXAMPLES.iter().fold(program.help_template(template), |program, (name, examples)| {
+        if program.find_subcommand(name).is_none() {
+            return program;
+        }
+        program.mut_subcommand(name, |command| {
+            let more = command.get_after_help().map(|text| format!("\n\n{text}")).unwrap_or_default();
+            command.after_help(section(examples) + &more)
+        })
+    })
+}
+
+fn section(examples: &[(&str, &str)]) -> String {
+    let lines = examples.iter().map(|(line, what)| format!("  {line}\n      {what}"));
+    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The groups as text, a line for each command.
+fn groups(program: &Command) -> String {
+    let visible: Vec<&Command> = program.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+    let width = visible.iter().map(|command| command.get_name().len()).max().unwrap_or(0);
+    let named = |name: &str| visible.iter().copied().find(move |command| command.get_name() == name);
+    let rest: Vec<&str> = visible.iter().map(|command| command.get_name()).filter(|name| !is_grouped(name)).collect();
+    let mut text = String::new();
+    for (heading, names) in GROUPS.into_iter().chain([("More", &rest[..])]) {
+        let commands: Vec<&Command> = names.iter().filter_map(|name| named(name)).collect();
+        if commands.is_empty() {
+            continue;
+        }
+        writeln!(text, "{heading}:").expect("writing to a string cannot fail");
+        for command in commands {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            writeln!(text, "  {:<width$}  {about}", command.get_name()).expect("writing to a string cannot fail");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn is_grouped(name: &str) -> bool {
+    GROUPS.iter().any(|(_, names)| names.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::definition;
+
+    #[test]
+    fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
+        let program = definition();
+        for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            assert!(is_grouped(name), "`{name}` is in no group of the help");
+            let examples = EXAMPLES.iter().find(|(command, _)| *command == name);
+            for (line, _) in examples.unwrap_or_else(|| panic!("`{name}` has no examples")).1 {
+                let line = line.split(['>', '<', '|']).next().expect("a command line").replace("~/", "/home/");
+                // Quoted arguments are the odd parts.
+                let words = line.split('"').enumerate().flat_map(|(i, part)| match i % 2 {
+                    0 => part.split_whitespace().map(str::to_owned).collect::<Vec<_>>(),
+                    _ => vec![part.to_owned()],
+                });
+                let parsed = definition().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|e| e.to_string()).unwrap_or_default());
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! People at the prompt of `play`: whole games through a pseudo-terminal, and what happens without a terminal.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+fn turnstone(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+    command.args(args);
+    command
+}
+
+/// Output, errors and exit code of a game whose input is no terminal.
+fn piped(args: &[&str], input: &str) -> (String, String, Option<i32>) {
+    let mut command = turnstone(args);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+#[test]
+fn leaving_is_no_error_but_a_short_input_is() {
+    let game = ["play", "mancala", "--p2", "random"];
+    let (out, err, code) = piped(&game, "b2\nQUIT\n");
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("1. player 1: B2") && !out.contains('\x1b'), "{out}");
+    assert!(out.contains("to go on: turnstone play mancala --p1 human --p2 random --position \""), "{out}");
+    let (_, err, code) = piped(&game, "b2\n");
+    assert_eq!((code, err.trim_end().lines().count()), (Some(1), 1), "{err}");
+    assert!(err.contains("the input ended before the game"), "{err}");
+}
+
+#[test]
+fn a_game_is_saved_and_given_up() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("game.json");
+    let shown = file.display();
+    let game = ["play", "konane", "--param", "size=6", "--p2", "random", "--seed", "4"];
+    let (out, _, code) = piped(&game, &format!("remove(3,4)\nsave {shown}\nsave {shown}\nresign\n"));
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains(&format!("saved as {shown}")) && out.contains("--param size=6"), "{out}");
+    assert!(out.contains(&format!("cannot save as {shown}")), "nothing is overwritten: {out}");
+    assert!(out.contains("player 1 resigns: player 2 has won"), "{out}");
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("the file")).expect("JSON");
+    assert_eq!((&record["game"], &record["moves"][0]), (&"konane".into(), &"remove(3,4)".into()));
+    assert_eq!(record["moves"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_position_between_two_people_goes_back_ply_by_ply() {
+    let (out, _, code) = piped(&["play", "mu_torere"], "0,4\nundo\nundo\nflip\nrules\nmoves\nquit\n");
+    assert_eq!(code, Some(0));
+    for line in ["took back 1 move", "there is no move of yours to take back", "Each side has four pieces", "#4 8,4"] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    let (out, _, _) = piped(&["play", "mu_torere"], "quit\n");
+    assert!(out.contains("player 1 (●)") && out.contains("player 2 (○)"), "{out}");
+}
+
+#[test]
+fn rules_are_printed_for_a_terminal() {
+    let output = turnstone(&["rules", "mancala"]).output().expect("the program runs");
+    let sheet = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(sheet.starts_with("# Mancala") && sheet.contains("## Notation"), "{sheet}");
+    assert!(!sheet.contains("<img") && !sheet.contains("](../"), "{sheet}");
+    let output = turnstone(&["rules", "mancala", "--section", "nothing"]).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no section `nothing`: Rules, "));
+}
+
+#[cfg(unix)]
+mod terminal {
+    use rexpect::reader::Options;
+    use rexpect::session::{PtySession, spawn_with_options};
+
+    use super::*;
+
+    /// A game at a terminal of its own. `plain` drops escape sequences from what is read.
+    fn at_a_terminal(args: &[&str], plain: bool, variables: &[(&str, &str)]) -> PtySession {
+        let mut command = turnstone(args);
+        command.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
+        let options = Options::new().timeout_ms(Some(120_000)).strip_ansi_escape_codes(plain);
+        spawn_with_options(command, options).expect("a pseudo-terminal")
+    }
+
+    /// Plays as player 1 against random moves: help, a wrong entry, a hint, a move taken back, and then the adviser's
+    /// moves until the game is won.
+    fn play_to_win(game: &str, wrong: &str, seed: &str) {
+        let adviser = "az:pretrained,sims=50";
+        let args = ["play", game, "--p2", "random", "--adviser", adviser, "--seed", seed];
+        let mut at = at_a_terminal(&args, true, &[]);
+        let fail = |what: &str, error: rexpect::error::Error| -> String { panic!("{game}, {what}: {error}") };
+        at.exp_string("your move").unwrap_or_else(|e| fail("the first prompt", e));
+        for (entry, answer) in [
+            ("help", "take back your last move"),
+            ("moves", "#1 "),
+            (wrong, "illegal action"),
+            ("eval on", "evaluation for player 1: win"),
+            ("eval off", "evaluations are off"),
+            ("flip", "\n"),
+            ("flip", "\n"),
+        ] {
+            at.send_line(entry).expect("it reads");
+            at.exp_string(answer).unwrap_or_else(|e| fail(entry, e));
+        }
+        let mut taken_back = false;
+        for turn in 0..300 {
+            at.send_line("hint").expect("it reads");
+            let (_, hint) = at.exp_regex(r"hint: \S+").unwrap_or_else(|e| (String::new(), fail("hint", e)));
+            let action = hint.trim_start_matches("hint: ").to_owned();
+            // In any case.
+            at.send_line(&action.to_uppercase()).expect("it reads");
+            let played = format!("player 1: {action}");
+            at.exp_string(&played).unwrap_or_else(|e| fail(&action, e));
+            let (_, next) = at
+                .exp_regex("you have won|you have lost|draw|your move")
+                .unwrap_or_else(|e| (String::new(), fail(&format!("after move {turn}"), e)));
+            if next != "your move" {
+                assert_eq!(next, "you have won", "{game}");
+                at.exp_eof().expect("the end");
+                assert!(taken_back, "the game was long enough");
+                return;
+            }
+            if !taken_back {
+                taken_back = true;
+                at.send_line("undo").expect("it reads");
+                at.exp_regex("took back [0-9]+ move").unwrap_or_else(|e| (String::new(), fail("undo", e)));
+                at.exp_string("your move").unwrap_or_else(|e| fail("after undo", e));
+            }
+        }
+        panic!("{game} does not end");
+    }
+
+    #[test]
+    fn a_person_wins_mu_torere() {
+        play_to_win("mu_torere", "1,4", "1");
+    }
+
+    #[test]
+    fn a_person_wins_mancala() {
+        play_to_win("mancala", "A3", "1");
+    }
+
+    #[test]
+    fn a_person_wins_morris() {
+        play_to_win("morris", "a0-g0", "1");
+    }
+
+    #[test]
+    fn a_person_wins_konane() {
+        play_to_win("konane", "jump(3,4,5,4)", "1");
+    }
+
+    #[test]
+    fn a_person_wins_morabaraba() {
+        play_to_win("morabaraba", "xa1", "1");
+    }
+
+    #[test]
+    fn colours_only_where_they_are_wanted() {
+        let marked = "\x1b[7m";
+        let shown = |variables: &[(&str, &str)]| {
+            let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], false, variables);
+            at.exp_string("your move").expect("a prompt");
+            at.send_line("b2").expect("it reads");
+            at.exp_string(": B2").expect("the move");
+            at.send_line("quit").expect("it reads");
+            at.exp_eof().expect("the end")
+        };
+        assert!(shown(&[]).contains(marked));
+        assert!(!shown(&[("NO_COLOR", "1")]).contains(marked));
+    }
+
+    #[test]
+    fn the_line_is_edited_completed_and_remembered() {
+        let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
+        at.exp_string("your move").expect("a prompt");
+        // The arrow left and backspace, Tab, and the arrow up for the line before.
+        at.send("hxl\x1b[D\x7fe\t\n").expect("it reads");
+        at.exp_string("take back your last move").expect("help was completed");
+        at.exp_string("your move").expect("a prompt");
+        at.send("\x1b[A\n").expect("it reads");
+        at.exp_string("take back your last move").expect("the line before came back");
+        at.exp_string("your move").expect("a prompt");
+        at.send_line("quit").expect("it reads");
+        at.exp_string("left after 0 moves").expect("it leaves");
+        at.exp_eof().expect("the end");
+    }
+}

@@ -1,0 +1,275 @@
+//! The HTTP server: a thread for each connection, with limits on time, size and number everywhere.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::connections::Connections;
+use crate::host::Hosts;
+use crate::reply::Reply;
+use crate::request::{LARGEST, Parsed, Request};
+use crate::route::Route;
+use crate::site::Site;
+
+/// Time for a request's header, the wait for it included.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// Time to send an answer.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+/// Time for a client to read the last answer.
+const LEAVING_TIME: Duration = Duration::from_secs(1);
+/// Stack of a connection's thread.
+const STACK: usize = 512 << 10;
+
+/// Where to listen.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Address.
+    pub address: IpAddr,
+    /// Port; 0 for any free one.
+    pub port: u16,
+    /// Names of this server besides addresses and `localhost`.
+    pub hosts: Hosts,
+}
+
+/// What all connections share.
+struct Server {
+    site: Site,
+    hosts: Hosts,
+    connections: Connections,
+}
+
+/// Answers requests until `stop` is set. `ready` is called with the address once it listens.
+///
+/// # Errors
+/// The address cannot be listened on.
+pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+    let listener = TcpListener::bind((settings.address, settings.port))?;
+    let address = listener.local_addr()?;
+    ready(address);
+    let server = Arc::new(Server { site, hosts: settings.hosts.clone(), connections: Connections::default() });
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| wake(address, stop, &ended));
+        while !stop.load(Ordering::Relaxed) {
+            if server.connections.are_full() && !server.connections.make_room() {
+                thread::sleep(Duration::from_millis(2));
+                continue;
+            }
+            match listener.accept() {
+                Ok((stream, _)) if !stop.load(Ordering::Relaxed) => accept(&server, stream),
+                Ok(_) => {}
+                // Out of file descriptors, most likely.
+                Err(_) => {
+                    server.connections.make_room();
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
+        }
+        ended.store(true, Ordering::Relaxed);
+    });
+    server.connections.close();
+    Ok(())
+}
+
+/// Waits for `stop`, then connects to the server until it has noticed: accepting cannot be interrupted.
+fn wake(address: SocketAddr, stop: &AtomicBool, ended: &AtomicBool) {
+    let reachable = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
+        IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], address.port())),
+        _ => address,
+    };
+    while !ended.load(Ordering::Relaxed) {
+        if stop.load(Ordering::Relaxed) {
+            _ = TcpStream::connect_timeout(&reachable, Duration::from_millis(100));
+        }
+        thread::sleep(Duration::from_millis(30));
+    }
+}
+
+/// Starts a thread for a connection. A connection that cannot be set up is dropped.
+fn accept(server: &Arc<Server>, stream: TcpStream) {
+    _ = stream.set_nodelay(true);
+    let stream = Arc::new(stream);
+    let number = server.connections.add(stream.clone());
+    let shared = server.clone();
+    let answering = move || {
+        // A connection that fails is closed; there is no one to tell.
+        _ = shared.answer_all(number, &stream).and_then(|()| leave(&stream));
+        shared.connections.remove(number);
+    };
+    if thread::Builder::new().stack_size(STACK).spawn(answering).is_err() {
+        server.connections.remove(number);
+    }
+}
+
+impl Server {
+    /// Answers the requests of a connection, one after the other.
+    fn answer_all(&self, number: u64, stream: &TcpStream) -> io::Result<()> {
+        let mut received = Vec::new();
+        loop {
+            let (request, length) = match self.header(number, stream, &mut received)? {
+                Some(Parsed::Whole(request, length)) => (request, length),
+                Some(_) => {
+                    let reply = Reply::refused(400, "this is no HTTP request, or its header is too large");
+                    return self.send(number, stream, &reply, &Request { closes: true, ..Request::default() });
+                }
+                None => return Ok(()),
+            };
+            received.drain(..length);
+            self.connections.busy(number);
+            let reply = self.refusal(&request).unwrap_or_else(|| {
+                let (path, query) = request.path_and_query();
+                Route::of(path, query)
+                    .map_or_else(|| Reply::refused(404, "not found"), |route| self.site.answer(&route))
+            });
+            self.send(number, stream, &reply, &request)?;
+            if request.closes {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads until the header of a request is whole; `None` if the client is silent or gone.
+    fn header(&self, number: u64, mut stream: &TcpStream, received: &mut Vec<u8>) -> io::Result<Option<Parsed>> {
+        self.connections.moved(number);
+        let end = Instant::now() + HEADER_TIME;
+        let mut buffer = [0; 4096];
+        loop {
+            // Empty lines before a request are allowed.
+            let blank = received.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            received.drain(..blank);
+            match Request::parse(received) {
+                Parsed::Partial if received.len() > LARGEST => return Ok(Some(Parsed::Malformed)),
+                Parsed::Partial => {}
+                parsed => return Ok(Some(parsed)),
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            stream.set_read_timeout(Some(left))?;
+            match stream.read(&mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(count) => {
+                    received.extend_from_slice(&buffer[..count]);
+                    self.connections.moved(number);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// Sends an answer.
+    fn send(&self, number: u64, stream: &TcpStream, reply: &Reply, request: &Request) -> io::Result<()> {
+        let known = reply.tag.as_deref().filter(|tag| reply.status == 200 && lists(&request.tags, tag.as_bytes()));
+        let status = if known.is_some() { 304 } else { reply.status };
+        let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
+        let mut field = |name: &str, value: &str| head += &format!("{name}: {value}\r\n");
+        field("Content-Type", reply.kind.content_type());
+        field("Content-Security-Policy", reply.kind.policy());
+        field("X-Content-Type-Options", "nosniff");
+        field("Referrer-Policy", "no-referrer");
+        field("Cross-Origin-Resource-Policy", "same-origin");
+        field("Cache-Control", "no-cache");
+        if let Some(tag) = &reply.tag {
+            field("ETag", tag);
+        }
+        if reply.gzip {
+            field("Content-Encoding", "gzip");
+        }
+        if status == 405 {
+            field("Allow", "GET, HEAD");
+        }
+        if status == 503 {
+            field("Retry-After", "2");
+        }
+        if known.is_none() {
+            field("Content-Length", &reply.body.len().to_string());
+        }
+        field("Connection", if request.closes { "close" } else { "keep-alive" });
+        head += "\r\n";
+        let end = Instant::now() + ANSWER_TIME;
+        self.write_all(number, stream, head.as_bytes(), end)?;
+        if known.is_none() && request.method != "HEAD" {
+            self.write_all(number, stream, &reply.body, end)?;
+        }
+        Ok(())
+    }
+
+    /// Writes until a moment; a client that reads too slowly is left.
+    fn write_all(&self, number: u64, mut stream: &TcpStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            stream.set_write_timeout(Some(left))?;
+            match stream.write(bytes) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    bytes = &bytes[count..];
+                    self.connections.moved(number);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a request is not answered, if it is not.
+    fn refusal(&self, request: &Request) -> Option<Reply> {
+        if !matches!(&request.method[..], "GET" | "HEAD") {
+            return Some(Reply::refused(405, "only GET and HEAD are answered"));
+        }
+        match &request.hosts[..] {
+            [host] if std::str::from_utf8(host).is_ok_and(|host| self.hosts.allow(host)) => None,
+            [] if request.version == 0 => None,
+            [] => Some(Reply::refused(400, "the request names no host")),
+            _ => Some(Reply::refused(421, "this server does not have that name: start it with --host-name if it does")),
+        }
+    }
+}
+
+/// Ends a connection so that the client can still read the last answer: what it sends meanwhile is read and dropped, since
+/// bytes that are never read would reset the connection.
+fn leave(mut stream: &TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let (end, mut buffer) = (Instant::now() + LEAVING_TIME, [0; 4096]);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        stream.set_read_timeout(Some(left))?;
+        if stream.read(&mut buffer)? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether `If-None-Match` lists a tag.
+fn lists(tags: &[u8], tag: &[u8]) -> bool {
+    tags.split(|&byte| byte == b',').any(|listed| {
+        let listed = listed.trim_ascii();
+        listed.strip_prefix(b"W/").unwrap_or(listed) == tag
+    })
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        304 => "Not Modified",
+        400 => "Bad Request",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        413 => "Content Too Large",
+        421 => "Misdirected Request",
+        503 => "Service Unavailable",
+        _ => "Internal Server Error",
+    }
+}

@@ -1,0 +1,243 @@
+//! What is answered to a request.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use turnstone_agents::load_network;
+use turnstone_selfplay::Games;
+use turnstone_trainer::report::{LiveRun, comparison};
+use turnstone_trainer::run_folder::RunFolder;
+
+use crate::assets::Assets;
+use crate::body::Body;
+use crate::pages::{self, Row};
+use crate::reply::{Kind, Reply, tag};
+use crate::route::{Checkpoint, Route};
+use crate::run_list::{self, RunList, Stamp};
+
+/// Simulations per move of sample games.
+const SIMULATIONS: u32 = 64;
+
+/// Bytes of files that are kept for further requests.
+const KEPT: usize = 64 << 20;
+
+/// A run as it was read, with the stamps of its files at that time.
+type Cached = ([Option<Stamp>; 2], LiveRun);
+
+/// The page, the agents of the games, and the runs.
+#[derive(Debug)]
+pub struct Site {
+    assets: Assets,
+    games: Games,
+    runs: RunList,
+    runs_folder: String,
+    agents: HashMap<&'static str, Reply>,
+    /// Files as they were last read.
+    files: Mutex<HashMap<PathBuf, (Stamp, Reply)>>,
+    /// Runs as they were last read, by the stamps of config and metrics.
+    read: Mutex<HashMap<PathBuf, Cached>>,
+    /// The sample games that were played last; locked while some are played.
+    played: Mutex<HashMap<PathBuf, (Stamp, Body)>>,
+}
+
+impl Site {
+    /// A site with the built-in page, or with the page in a folder.
+    ///
+    /// # Errors
+    /// The folder of the page cannot be read.
+    pub fn new(games: &Games, runs: &Path, page: Option<&Path>) -> std::io::Result<Self> {
+        let mut agents = HashMap::new();
+        for name in games.names() {
+            let Ok(game) = games.make(name, &turnstone_env::Params::new()) else { continue };
+            if let Some(bytes) = game.files().pretrained {
+                agents.insert(name, Reply::found(Kind::Binary, bytes).tagged());
+            }
+        }
+        Ok(Self {
+            assets: page.map_or_else(|| Ok(Assets::built_in()), Assets::read)?,
+            games: games.clone(),
+            runs: RunList::new(runs.to_owned()),
+            runs_folder: runs.display().to_string(),
+            agents,
+            files: Mutex::default(),
+            read: Mutex::default(),
+            played: Mutex::default(),
+        })
+    }
+
+    /// The answer for a target. It may read files, and for sample games it takes a second.
+    #[must_use]
+    pub fn answer(&self, route: &Route) -> Reply {
+        let found = match route {
+            Route::Page(name) => self.assets.get(name).cloned(),
+            Route::Agent(game) => self.agents.get(game.as_str()).cloned(),
+            Route::Runs => Some(self.list()),
+            Route::RunsJson => Some(self.list_json()),
+            Route::Run(name) => self.run(name, false),
+            Route::Live(name) => self.run(name, true),
+            Route::Games(name) => self.sample_games(name),
+            Route::Checkpoint(name, file) => self.file(name, file.file(), Kind::Binary),
+            Route::Report(name) => self.file(name, "report.html", Kind::RunHtml),
+            Route::Compare(names) => Some(self.compare(names)),
+        };
+        found.unwrap_or_else(|| Reply::refused(404, "not found"))
+    }
+
+    /// A file of a run, kept in memory until it changes, so that many readers share it.
+    fn file(&self, name: &str, file: &'static str, kind: Kind) -> Option<Reply> {
+        let path = self.runs.file(name, file)?;
+        let stamp = run_list::stamp(&path)?;
+        if stamp.0 > run_list::LARGEST {
+            return Some(Reply::refused(413, "the file is too large"));
+        }
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, reply)) = files.get(&path)
+            && *known == stamp
+        {
+            return Some(reply.clone());
+        }
+        let reply = Reply::found(kind, run_list::read(&path).ok()?).tagged();
+        let kept: usize = files.values().map(|(_, reply)| reply.body.len()).sum();
+        if kept + reply.body.len() > KEPT {
+            files.clear();
+        }
+        files.insert(path, (stamp, reply.clone()));
+        Some(reply)
+    }
+
+    fn live_run(&self, name: &str) -> Option<Result<LiveRun, String>> {
+        let config = self.runs.file(name, "config.toml")?;
+        let path = self.runs.find(name)?;
+        let stamps =
+            [run_list::stamp(&config), self.runs.file(name, "metrics.jsonl").and_then(|path| run_list::stamp(&path))];
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, run)) = read.get(&path)
+            && *known == stamps
+        {
+            return Some(Ok(run.clone()));
+        }
+        let run = RunFolder::open(&path).and_then(|folder| LiveRun::read(&folder, &self.games));
+        match run {
+            Ok(run) => {
+                read.insert(path, (stamps, run.clone()));
+                Some(Ok(run))
+            }
+            Err(fault) => Some(Err(format!("{fault:#}"))),
+        }
+    }
+
+    fn rows(&self) -> Result<Vec<Row>, Reply> {
+        let entries = self.runs.entries();
+        let entries = entries.map_err(|fault| Reply::refused(500, &format!("the runs cannot be listed: {fault}")))?;
+        let row = |entry: run_list::Entry| {
+            let run = if entry.is_run { self.live_run(&entry.name) } else { None };
+            let has_checkpoint = self.runs.file(&entry.name, Checkpoint::Latest.file()).is_some();
+            Row { entry, run, has_checkpoint }
+        };
+        Ok(entries.into_iter().map(row).collect())
+    }
+
+    fn list(&self) -> Reply {
+        match self.rows() {
+            Ok(rows) => Reply::found(Kind::RunHtml, pages::runs(&rows, &self.runs_folder)),
+            Err(reply) => reply,
+        }
+    }
+
+    fn list_json(&self) -> Reply {
+        let rows = match self.rows() {
+            Ok(rows) => rows,
+            Err(reply) => return reply,
+        };
+        let run = |row: &Row| {
+            let run = row.run.as_ref()?.as_ref().ok()?;
+            Some(serde_json::json!({
+                "name": row.entry.name,
+                "game": run.config.game,
+                "iteration": run.history.last().map_or(0, |last| last.iteration),
+                "iterations": run.config.run.iterations,
+                "score": run.newest_score(),
+                "checkpoint": row.has_checkpoint,
+            }))
+        };
+        let list: Vec<_> = rows.iter().filter_map(run).collect();
+        Reply::found(Kind::Json, serde_json::Value::from(list).to_string())
+    }
+
+    fn run(&self, name: &str, live: bool) -> Option<Reply> {
+        let run = match self.live_run(name)? {
+            Ok(run) => run,
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
+        };
+        let header = run.config.game(&self.games).map_err(|fault| fault.to_string());
+        let header = header.and_then(|game| run.header(&*game).map_err(|fault| format!("{fault:#}")));
+        let header = match header {
+            Ok(header) => header,
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
+        };
+        let parts = run.parts();
+        if live {
+            return Some(Reply::found(Kind::Json, pages::live(&header, &parts)).tagged());
+        }
+        let checkpoints = [Checkpoint::Latest, Checkpoint::Best].map(Checkpoint::file);
+        let checkpoints: Vec<_> = checkpoints.into_iter().filter(|file| self.runs.file(name, file).is_some()).collect();
+        Some(Reply::found(Kind::RunHtml, pages::run(name, &header, &parts, &checkpoints)))
+    }
+
+    /// Sample games of the newest checkpoint. They are played once for each checkpoint, and one run at a time.
+    fn sample_games(&self, name: &str) -> Option<Reply> {
+        let path = self.runs.file(name, Checkpoint::Latest.file())?;
+        let stamp = run_list::stamp(&path)?;
+        let run = match self.live_run(name)? {
+            Ok(run) => run,
+            Err(fault) => {
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
+            }
+        };
+        let Ok(mut played) = self.played.try_lock() else {
+            return Some(Reply::refused(503, "sample games are being played: try again in a moment"));
+        };
+        if let Some((known, page)) = played.get(&path)
+            && *known == stamp
+        {
+            return Some(Reply::found(Kind::RunHtml, page.clone()));
+        }
+        let part = run.config.game(&self.games).map_err(anyhow::Error::msg).and_then(|game| {
+            let network = load_network(&path, &*game)?;
+            run.sample_games(&*game, &network, SIMULATIONS)
+        });
+        let part = match part {
+            Ok(part) => part,
+            Err(fault) => {
+                let page = pages::fault(name, &format!("{fault:#}"));
+                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, page) });
+            }
+        };
+        let page = Body::from(pages::games(name, part));
+        if played.len() >= 16 {
+            played.clear();
+        }
+        played.insert(path, (stamp, page.clone()));
+        Some(Reply::found(Kind::RunHtml, page))
+    }
+
+    fn compare(&self, names: &[String]) -> Reply {
+        let (mut runs, mut faults) = (Vec::new(), Vec::new());
+        for name in names {
+            match self.live_run(name) {
+                Some(Ok(run)) => runs.push((name.clone(), run)),
+                Some(Err(fault)) => faults.push(fault),
+                None => faults.push(format!("there is no run `{name}`")),
+            }
+        }
+        let parts = if runs.is_empty() { Vec::new() } else { comparison(&runs) };
+        let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
+        let page = Body::from(pages::comparison(&names, &parts, &faults));
+        Reply { tag: Some(tag(&page)), ..Reply::found(Kind::RunHtml, page) }
+    }
+}

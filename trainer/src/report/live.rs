@@ -1,0 +1,85 @@
+//! A run as it stands, for pages that follow it while it trains: cheap to read again and again.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use turnstone_agents::LoadedNetwork;
+use turnstone_arena::page::{Boards, Part, title};
+use turnstone_selfplay::{Games, TrainableGame};
+
+use super::history::{self, Iteration};
+use super::{curves, games, overview, strength};
+use crate::config::Config;
+use crate::run_folder::RunFolder;
+
+/// A run's config and the metrics so far.
+#[derive(Clone, Debug)]
+pub struct LiveRun {
+    /// The config.
+    pub config: Config,
+    /// The config's file.
+    pub text: String,
+    /// The iterations so far.
+    pub history: Vec<Iteration>,
+}
+
+impl LiveRun {
+    /// Reads config and metrics of a run.
+    ///
+    /// # Errors
+    /// A file is missing or damaged; the message names it.
+    pub fn read(folder: &RunFolder, games: &Games) -> Result<Self> {
+        let path = folder.config();
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let config = Config::read(&path, games)?;
+        Ok(Self { config, text, history: history::read(&folder.metrics())? })
+    }
+
+    /// The header of its page.
+    ///
+    /// # Errors
+    /// The network's size does not fit the game.
+    pub fn header(&self, game: &dyn TrainableGame) -> Result<String> {
+        let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let network = super::network_in_words(game, &self.config.net)?;
+        Ok(overview::header(&title(game.name()), &params.join(", "), &network, &self.config, &self.history))
+    }
+
+    /// The sections with what the metrics say: strength and curves.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = vec![strength::strength(&self.config, &self.history)];
+        if !self.history.is_empty() {
+            parts.push(curves::learning(&self.history));
+            parts.push(curves::throughput(&self.history));
+        }
+        parts.push(curves::config(&self.text, &self.config));
+        parts
+    }
+
+    /// The section with sample games of a checkpoint of the run against itself.
+    ///
+    /// # Errors
+    /// The network cannot be built.
+    pub fn sample_games(&self, game: &dyn TrainableGame, network: &LoadedNetwork, simulations: u32) -> Result<Part> {
+        let (mut html, mut boards) = (String::new(), Boards::default());
+        for number in 0..games::GAMES {
+            html += &games::play(game, network, &self.config, simulations, number)?.card(number + 1, &mut boards);
+        }
+        html += &boards.element();
+        let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
+        Ok(Part { id: "games", heading: "Sample games", lead, html })
+    }
+
+    /// Script of a page with sample games.
+    #[must_use]
+    pub fn games_script() -> &'static str {
+        include_str!("page.js")
+    }
+
+    /// The score by which the best checkpoint is chosen, of the last iteration that has one.
+    #[must_use]
+    pub fn newest_score(&self) -> Option<f64> {
+        self.history.iter().rev().find_map(Iteration::mean_score)
+    }
+}

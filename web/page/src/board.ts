@@ -1,0 +1,391 @@
+// The board: the game's own drawing with a button over every point. Clicks, drags and keys become actions.
+
+import { announce, make, shape } from './dom.js';
+import type { Ply } from './match.js';
+import type { Board as Info, Legal, View } from './types.js';
+
+/** A mark that an analysis puts on an action. */
+export interface Hint {
+  clicks: number[];
+  /** Weight, 0 to 1: width and opacity. */
+  share: number;
+  label: string;
+  kind: 'search' | 'keeps' | 'loses';
+}
+
+/** Distance in pixels after which a press on a stone is a drag. */
+const DRAG = 6;
+
+const calm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+export class Board {
+  private info: Info | null = null;
+  private view: View | null = null;
+  private selected: number[] = [];
+  private enabled = false;
+  private focus = 0;
+  private readonly drawing = make('div', { class: 'drawing', 'aria-hidden': 'true' });
+  private readonly overlay = shape('svg', { class: 'overlay', 'aria-hidden': 'true' });
+  private readonly places = make('div', { class: 'points' });
+  private buttons: HTMLButtonElement[] = [];
+  private last: number[] = [];
+  private hints: Hint[] = [];
+  /** Diameter of a point's button in the drawing's units. */
+  private reach = 40;
+  private size: [number, number] = [1, 1];
+  private drag: { from: number; x: number; y: number; ghost: SVGElement | null } | null = null;
+  private dropped = false;
+
+  constructor(private readonly root: HTMLElement, private readonly onAction: (action: string) => void) {
+    root.replaceChildren(this.drawing, this.overlay, this.places);
+    this.places.addEventListener('keydown', (event) => this.key(event));
+    this.places.addEventListener('pointerdown', (event) => this.press(event));
+    this.places.addEventListener('pointermove', (event) => this.move(event));
+    this.places.addEventListener('pointerup', (event) => this.release(event));
+    this.places.addEventListener('pointercancel', () => this.dragEnd());
+  }
+
+  /** Sets up the points of a game. */
+  setGame(info: Info): void {
+    this.info = info;
+    this.focus = 0;
+    this.reach = 2 * Math.min(32, ...info.points.map(({ radius }) => radius));
+    this.buttons = info.points.map((_, point) => {
+      const button = make('button', { type: 'button', class: 'point', 'data-point': String(point) });
+      button.addEventListener('click', () => this.click(point));
+      button.addEventListener('focus', () => { this.focus = point; });
+      return button;
+    });
+    this.places.replaceChildren(...this.buttons);
+  }
+
+  /** Shows a position. `last` are the points of the last action; actions can be chosen if `enabled`. */
+  show(view: View, last: number[], enabled: boolean): void {
+    if (this.view !== view) this.selected = [];
+    this.view = view;
+    this.enabled = enabled && view.outcome === null;
+    this.last = last;
+    this.drawing.innerHTML = view.drawing;
+    const svg = this.drawing.querySelector('svg');
+    const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
+    this.size = [box[2] ?? 1, box[3] ?? 1];
+    svg?.removeAttribute('width');
+    svg?.removeAttribute('height');
+    this.overlay.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
+    this.root.style.setProperty('--ratio', String(this.size[0] / this.size[1]));
+    this.buttons.forEach((button, point) => {
+      const [x, y] = this.centre(point);
+      button.style.left = `${(100 * (x - this.reach / 2)) / this.size[0]}%`;
+      button.style.top = `${(100 * (y - this.reach / 2)) / this.size[1]}%`;
+      button.style.width = `${(100 * this.reach) / this.size[0]}%`;
+      button.style.height = `${(100 * this.reach) / this.size[1]}%`;
+    });
+    this.refresh();
+  }
+
+  /** Shows marks of an analysis over the board. */
+  setHints(hints: Hint[]): void {
+    this.hints = hints;
+    this.paint();
+  }
+
+  /** Moves from one position to the next; resolves when the movement is over. The caller then shows the new position. */
+  async animate(ply: Ply, before: View, after: View): Promise<void> {
+    if (calm() || document.hidden) return;
+    const [from, to] = [ply.clicks[0], ply.clicks[ply.clicks.length - 1]];
+    if (from === undefined || to === undefined) return;
+    if (from !== to) {
+      const ghost = this.ghost(from, ply.mover);
+      this.stoneAt(from)?.setAttribute('visibility', 'hidden');
+      const [[x, y], [u, v]] = [this.centre(from), this.centre(to)];
+      await this.play(ghost, [{ transform: 'translate(0, 0)' }, { transform: `translate(${u - x}px, ${v - y}px)` }], 260);
+      ghost.remove();
+      return;
+    }
+    const changed = after.contents.flatMap((content, point) => (content === before.contents[point] ? [] : [point]));
+    if (changed.length > 1) {
+      await this.ripple(from, changed);
+      return;
+    }
+    const stone = this.stoneAt(from);
+    if (stone) {
+      await this.play(stone, [{ opacity: 1 }, { opacity: 0 }], 220);
+    } else {
+      const ghost = this.ghost(from, ply.mover);
+      await this.play(ghost, [{ opacity: 0.2 }, { opacity: 1 }], 180);
+      ghost.remove();
+    }
+  }
+
+  /** Rings that run over the points that an action changes, from the one clicked on. */
+  private async ripple(from: number, changed: number[]): Promise<void> {
+    const [x, y] = this.centre(from);
+    const [cx, cy] = [this.size[0] / 2, this.size[1] / 2];
+    // Around the board in the direction of sowing, which is counter-clockwise.
+    const turn = (point: number): number => {
+      const [u, v] = this.centre(point);
+      const angle = Math.atan2(y - cy, x - cx) - Math.atan2(v - cy, u - cx);
+      return (angle + 4 * Math.PI) % (2 * Math.PI);
+    };
+    const order = changed.toSorted((a, b) => turn(a) - turn(b));
+    await Promise.all(
+      order.map(async (point, i) => {
+        const [u, v] = this.centre(point);
+        const ring = shape('circle', { cx: u, cy: v, r: this.reach * 0.44, class: 'pulse' });
+        this.overlay.append(ring);
+        await this.play(ring, [{ opacity: 0 }, { opacity: 1 }, { opacity: 0 }], 260, i * 55);
+        ring.remove();
+      }),
+    );
+  }
+
+  private async play(target: Element, frames: Keyframe[], duration: number, delay = 0): Promise<void> {
+    try {
+      await target.animate(frames, { duration, delay, easing: 'ease-in-out', fill: 'both' }).finished;
+    } catch {
+      // The element was removed meanwhile.
+    }
+  }
+
+  private ghost(point: number, side: number): SVGElement {
+    const [cx, cy] = this.centre(point);
+    const ghost = shape('circle', { cx, cy, r: 17, class: side === this.info?.dark ? 'ghost dark' : 'ghost light' });
+    this.overlay.append(ghost);
+    return ghost;
+  }
+
+  /** The stone drawn on a point. */
+  private stoneAt(point: number): SVGElement | null {
+    const [x, y] = this.centre(point);
+    const circles = [...this.drawing.querySelectorAll<SVGElement>('circle')];
+    const number = (circle: Element, name: string): number => Number(circle.getAttribute(name));
+    const at = (circle: Element): boolean =>
+      Math.hypot(number(circle, 'cx') - x, number(circle, 'cy') - y) < 1 && number(circle, 'r') > 10 &&
+      number(circle, 'r') < 24 && circle.getAttribute('fill') !== 'none';
+    return circles.findLast(at) ?? null;
+  }
+
+  private centre(point: number): [number, number] {
+    return this.info?.points[point]?.at ?? [0, 0];
+  }
+
+  private name(point: number): string {
+    return this.info?.points[point]?.name ?? '';
+  }
+
+  /** The legal actions that begin with the selected points. */
+  private open(): Legal[] {
+    const begins = (clicks: number[]): boolean => this.selected.every((point, i) => clicks[i] === point);
+    return this.enabled ? (this.view?.legal ?? []).filter(({ clicks }) => clicks.length > 0 && begins(clicks)) : [];
+  }
+
+  private click(point: number): void {
+    if (this.dropped) {
+      this.dropped = false;
+      return;
+    }
+    this.choose(point);
+  }
+
+  private choose(point: number): void {
+    if (!this.enabled || !this.view) return;
+    const next = this.open().filter(({ clicks }) => clicks[this.selected.length] === point);
+    const name = this.name(point);
+    if (next.length === 0) {
+      const again = this.selected.length > 0 && point !== this.selected[0];
+      this.selected = [];
+      if (again && this.open().some(({ clicks }) => clicks[0] === point)) {
+        this.choose(point);
+        return;
+      }
+      if (again || this.open().every(({ clicks }) => clicks[0] !== point)) announce(`${name}: no legal move`);
+      this.refresh();
+      return;
+    }
+    const whole = next.find(({ clicks }) => clicks.length === this.selected.length + 1);
+    if (whole) {
+      this.selected = [];
+      this.onAction(whole.action);
+      return;
+    }
+    this.selected.push(point);
+    const targets = next.map(({ clicks }) => this.name(clicks[this.selected.length] ?? 0));
+    announce(`${name} selected; it can go to ${targets.join('; ')}`);
+    this.refresh();
+  }
+
+  /** Clears the selection. */
+  private clear(): void {
+    this.selected = [];
+    this.refresh();
+  }
+
+  private refresh(): void {
+    const { info, view } = this;
+    if (!info || !view) return;
+    const step = this.selected.length;
+    const targets = new Set(this.open().map(({ clicks }) => clicks[step]));
+    const begins = this.open().some(({ clicks }) => clicks.length > step + 1);
+    this.buttons.forEach((button, point) => {
+      const target = targets.has(point);
+      const chosen = this.selected.includes(point);
+      button.className = 'point';
+      const content = view.contents[point] ?? '';
+      if (target) button.classList.add(step === 0 && begins ? 'origin' : 'target');
+      if (content !== 'empty' && content !== '') button.classList.add('filled');
+      if (chosen) button.classList.add('chosen');
+      const words = [
+        `${this.name(point)}${content ? `: ${content}` : ''}`,
+        chosen ? 'selected' : '',
+        target ? (step === 0 && begins ? 'can move' : 'legal') : '',
+        this.last.includes(point) ? 'last move' : '',
+      ];
+      button.setAttribute('aria-label', words.filter((word) => word !== '').join(', '));
+      button.setAttribute('aria-disabled', String(!target && !chosen));
+      button.setAttribute('aria-pressed', String(chosen));
+      button.tabIndex = point === this.focus ? 0 : -1;
+    });
+    this.paint();
+  }
+
+  /** Draws the marks over the board. */
+  private paint(): void {
+    const shapes: SVGElement[] = [];
+    for (const line of this.view?.lines ?? []) {
+      const [first, end] = this.ends(line);
+      const [[x1, y1], [x2, y2]] = [this.centre(first), this.centre(end)];
+      shapes.push(shape('line', { x1, y1, x2, y2, class: 'formed' }));
+    }
+    for (const point of this.last) {
+      const [cx, cy] = this.centre(point);
+      shapes.push(shape('circle', { cx, cy, r: this.ring(), class: 'last' }));
+    }
+    for (const hint of this.hints.toReversed()) shapes.push(...this.hint(hint));
+    for (const ghost of this.overlay.querySelectorAll('.ghost, .pulse')) shapes.push(ghost as SVGElement);
+    this.overlay.replaceChildren(...shapes);
+  }
+
+  /** Radius of the ring around the points of the last action: around a stone, or around a pit. */
+  private ring(): number {
+    const radius = this.reach / 2;
+    return radius > 26 ? radius + 2 : Math.min(21, radius + 3);
+  }
+
+  /** The two points of a line that are farthest apart. */
+  private ends(line: number[]): [number, number] {
+    let best: [number, number] = [line[0] ?? 0, line[line.length - 1] ?? 0];
+    let longest = -1;
+    for (const a of line) {
+      for (const b of line) {
+        const [[x, y], [u, v]] = [this.centre(a), this.centre(b)];
+        const length = Math.hypot(x - u, y - v);
+        if (length > longest) [best, longest] = [[a, b], length];
+      }
+    }
+    return best;
+  }
+
+  private hint({ clicks, share, label, kind }: Hint): SVGElement[] {
+    const [first, end] = [clicks[0], clicks[clicks.length - 1]];
+    if (first === undefined || end === undefined) return [];
+    const [[x1, y1], [x2, y2]] = [this.centre(first), this.centre(end)];
+    const opacity = 0.3 + 0.6 * share;
+    if (first === end) {
+      return [
+        shape('circle', { cx: x2, cy: y2, r: 6 + 11 * Math.sqrt(share), class: `heat ${kind}`, opacity }),
+        shape('text', { x: x2, y: y2 + 4, class: 'label' }, label),
+      ];
+    }
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+    const width = 3 + 6 * share;
+    const head = 5 + width;
+    const [bx, by] = [x2 - dx * (head + 4), y2 - dy * (head + 4)];
+    const tip = `M${x2 - dx * 4} ${y2 - dy * 4}L${bx - dy * head * 0.7} ${by + dx * head * 0.7}L${bx + dy * head * 0.7} ${by - dx * head * 0.7}Z`;
+    return [
+      shape('line', { x1, y1, x2: bx, y2: by, class: `arrow ${kind}`, 'stroke-width': width, opacity }),
+      shape('path', { d: tip, class: `tip ${kind}`, opacity }),
+      shape('text', { x: x1 + (x2 - x1) * 0.55, y: y1 + (y2 - y1) * 0.55 + 4, class: 'label' }, label),
+    ];
+  }
+
+  /** Arrow keys go to the nearest point in their direction. */
+  private key(event: KeyboardEvent): void {
+    if (event.key === 'Escape') {
+      this.clear();
+      return;
+    }
+    const directions: Record<string, [number, number]> = {
+      ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+    };
+    const direction = directions[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    const [x, y] = this.centre(this.focus);
+    let best: number | null = null;
+    let least = Infinity;
+    this.info?.points.forEach(({ at: [u, v] }, point) => {
+      const along = (u - x) * direction[0] + (v - y) * direction[1];
+      const aside = Math.abs((u - x) * direction[1]) + Math.abs((v - y) * direction[0]);
+      const cost = along + 2 * aside;
+      if (along > 1 && cost < least) [best, least] = [point, cost];
+    });
+    if (best === null) return;
+    this.buttons[this.focus]?.setAttribute('tabindex', '-1');
+    this.focus = best;
+    const button = this.buttons[best];
+    button?.setAttribute('tabindex', '0');
+    button?.focus();
+  }
+
+  private pointAt(x: number, y: number): number | null {
+    const button = document.elementFromPoint(x, y)?.closest<HTMLElement>('.point');
+    return button ? Number(button.dataset['point']) : null;
+  }
+
+  private press(event: PointerEvent): void {
+    this.dropped = false;
+    const point = this.pointAt(event.clientX, event.clientY);
+    if (point === null || event.button !== 0 || !this.enabled) return;
+    const starts = (view: View): boolean => view.legal.some(({ clicks }) => clicks.length > 1 && clicks[0] === point);
+    if (!this.view || !starts(this.view)) return;
+    this.drag = { from: point, x: event.clientX, y: event.clientY, ghost: null };
+  }
+
+  private move(event: PointerEvent): void {
+    const { drag } = this;
+    if (!drag) return;
+    if (!drag.ghost) {
+      if (Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < DRAG) return;
+      this.selected = [];
+      this.choose(drag.from);
+      drag.ghost = this.ghost(drag.from, this.view?.mover ?? 0);
+      this.places.setPointerCapture(event.pointerId);
+      this.stoneAt(drag.from)?.setAttribute('opacity', '0.3');
+    }
+    const box = this.root.getBoundingClientRect();
+    drag.ghost.setAttribute('cx', String(((event.clientX - box.left) / box.width) * this.size[0]));
+    drag.ghost.setAttribute('cy', String(((event.clientY - box.top) / box.height) * this.size[1]));
+  }
+
+  private release(event: PointerEvent): void {
+    const dragged = this.drag?.ghost;
+    this.dragEnd();
+    if (!dragged) return;
+    // The click that follows a drag is part of it.
+    this.dropped = true;
+    setTimeout(() => { this.dropped = false; }, 0);
+    const box = this.root.getBoundingClientRect();
+    const at = [((event.clientX - box.left) / box.width) * this.size[0], ((event.clientY - box.top) / box.height) * this.size[1]];
+    const near = this.info?.points.findIndex(({ at: [x, y] }) => Math.hypot(x - (at[0] ?? 0), y - (at[1] ?? 0)) < this.reach / 2);
+    if (near !== undefined && near >= 0 && near !== this.selected[0]) this.choose(near);
+    else this.refresh();
+  }
+
+  private dragEnd(): void {
+    const { drag } = this;
+    this.drag = null;
+    drag?.ghost?.remove();
+    if (drag) this.stoneAt(drag.from)?.removeAttribute('opacity');
+  }
+}

@@ -1,0 +1,129 @@
+// What crosses the border to the WebAssembly module, and between the page and its workers.
+
+/** A game with its parameters: all that stays the same during a game. */
+export interface Board {
+  name: string;
+  version: number;
+  params: Param[];
+  /** Whether all parameters have their default values. */
+  standard: boolean;
+  /** The points of the board; empty where the drawing shows none. */
+  points: Point[];
+  sides: [string, string];
+  /** Index of the side with the dark stones. */
+  dark: number;
+  heuristics: string[];
+  start: string;
+}
+
+export interface Point {
+  name: string;
+  /** Centre, in the drawing's units. */
+  at: [number, number];
+  /** Radius of what belongs to the point: its cell, pit or stone. */
+  radius: number;
+}
+
+export interface Param {
+  key: string;
+  value: string;
+  default: string;
+}
+
+export interface Legal {
+  action: string;
+  /** The points to click, in order; empty for an action that is chosen by its text. */
+  clicks: number[];
+}
+
+export interface Outcome {
+  winner: number | null;
+  truncated: boolean;
+  margin: number;
+}
+
+/** A position as it is shown. */
+export interface View {
+  position: string;
+  /** An SVG document. */
+  drawing: string;
+  mover: number;
+  outcome: Outcome | null;
+  legal: Legal[];
+  contents: string[];
+  lines: number[][];
+  phase: string;
+}
+
+/** An action in the tree of a search; values are expected results for player 1, -1 to 1. */
+export interface ActionReport {
+  action: string;
+  visits: number;
+  prior: number;
+  value: number;
+  proven: number | null;
+  line: string[];
+}
+
+export interface Report {
+  visits: number;
+  value: number;
+  draw: number;
+  proven: number | null;
+  actions: ActionReport[];
+}
+
+export interface Prediction {
+  value: number;
+  draw: number;
+  priors: { action: string; prior: number }[];
+}
+
+/** Progress of a search without a tree. */
+export interface Progress {
+  depth: number;
+  nodes: number;
+  score: number | null;
+  value: number | null;
+  line: string[];
+}
+
+export interface ExactValues {
+  value: number;
+  actions: { action: string; value: number; keeps: boolean }[];
+}
+
+/** A game's name and parameters, as texts. */
+export interface Rules {
+  game: string;
+  params: string;
+}
+
+/** An agent: its spec, and where the file of its network lies. */
+export interface AgentChoice {
+  spec: string;
+  network: string | null;
+}
+
+export type Request =
+  | { kind: 'module'; module: WebAssembly.Module }
+  | { kind: 'network'; url: string; bytes: Uint8Array }
+  | { kind: 'search'; id: number; rules: Rules; agent: AgentChoice; position: string; simulations: number | null }
+  | { kind: 'stop' }
+  | { kind: 'below'; id: number; line: string }
+  | { kind: 'predict'; id: number; rules: Rules; agent: AgentChoice; positions: string[] }
+  | { kind: 'exact'; id: number; rules: Rules; positions: string[] }
+  | { kind: 'agreement'; id: number; game: string; count: number; agent: AgentChoice }
+  | { kind: 'rate'; id: number; rules: Rules; agent: AgentChoice; position: string; milliseconds: number };
+
+/** Answers carry the number of their request; `progress` may come many times before `result`. */
+export type Answer =
+  | { kind: 'progress'; id: number; report?: Report; progress?: Progress }
+  | { kind: 'result'; id: number; value: unknown }
+  | { kind: 'fault'; id: number; message: string };
+
+/** The result of a search. */
+export interface Choice {
+  action: string;
+  report: Report | null;
+}

@@ -1,0 +1,140 @@
+// A worker that searches: trees in slices, so that a stop or another request is heard within milliseconds.
+
+import init, { Searcher, Table, Truth, agreement } from '../../generated/turnstone_web.js';
+import type { AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Rules } from './types.js';
+
+/** Milliseconds that a search keeps the worker busy at a time. */
+const SLICE = 12;
+/** Milliseconds between two reports of progress. */
+const REPORT_EVERY = 120;
+
+const networks = new Map<string, Uint8Array>();
+let ready: Promise<unknown> = new Promise(() => undefined);
+let table: { key: string; table: Table } | null = null;
+let searcher: { key: string; searcher: Searcher } | null = null;
+let truth: { key: string; truth: Truth | undefined } | null = null;
+/** The search in progress; a greater number ends it. */
+let current = 0;
+
+const post = (answer: Answer): void => self.postMessage(answer);
+const key = (...parts: (string | null)[]): string => JSON.stringify(parts);
+const parsed = <T>(text: string): T => JSON.parse(text) as T;
+
+/** Lets waiting messages be handled. A timer would wait four milliseconds. */
+const channel = new MessageChannel();
+const breath = (): Promise<void> =>
+  new Promise((resolve) => {
+    channel.port1.onmessage = () => resolve();
+    channel.port2.postMessage(null);
+  });
+
+function tableOf({ game, params }: Rules): Table {
+  const wanted = key(game, params);
+  if (table?.key !== wanted) {
+    const next = new Table(game, params);
+    table?.table.free();
+    table = { key: wanted, table: next };
+  }
+  return table.table;
+}
+
+function searcherOf(rules: Rules, { spec, network }: AgentChoice): Searcher {
+  const wanted = key(rules.game, rules.params, spec, network);
+  if (searcher?.key !== wanted) {
+    const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+    const next = new Searcher(tableOf(rules), spec, network === null ? undefined : networks.get(network), seed);
+    searcher?.searcher.free();
+    searcher = { key: wanted, searcher: next };
+  }
+  return searcher.searcher;
+}
+
+async function search(request: Request & { kind: 'search' }): Promise<Choice | null> {
+  const { id, rules, agent, position } = request;
+  const mine = ++current;
+  const found = searcherOf(rules, agent);
+  const simulations = request.simulations ?? found.simulations();
+  if (!found.is_tree() || simulations === 0) {
+    const report = (text: string): void => post({ kind: 'progress', id, progress: parsed<Progress>(text) });
+    return { action: found.choose(position, undefined, report), report: null };
+  }
+  found.begin(position, simulations ?? 0xffff_ffff);
+  let last = performance.now();
+  while (!found.advance(SLICE)) {
+    if (performance.now() - last >= REPORT_EVERY) {
+      post({ kind: 'progress', id, report: parsed<Report>(found.report()) });
+      last = performance.now();
+    }
+    await breath();
+    if (current !== mine) return null;
+  }
+  const report = parsed<Report>(found.report());
+  return { action: report.actions[0]?.action ?? '', report };
+}
+
+function exact(rules: Rules, positions: string[]): (ExactValues | null)[] {
+  const wanted = key(rules.game, rules.params);
+  if (truth?.key !== wanted) {
+    truth?.truth?.free();
+    truth = { key: wanted, truth: Truth.of(tableOf(rules)) };
+  }
+  const known = truth.truth;
+  return positions.map((position) => (known ? parsed<ExactValues | null>(known.values(position)) : null));
+}
+
+/** Simulations per second of searches from a position. */
+function rate(request: Request & { kind: 'rate' }): number {
+  const found = searcherOf(request.rules, request.agent);
+  const begin = performance.now();
+  let simulations = 0;
+  while (performance.now() - begin < request.milliseconds) {
+    found.begin(request.position, 400);
+    while (!found.advance(1000));
+    simulations += parsed<Report>(found.report()).visits;
+  }
+  return (1000 * simulations) / (performance.now() - begin);
+}
+
+function answer(request: Request): unknown {
+  switch (request.kind) {
+    case 'search':
+      return search(request);
+    case 'below':
+      return searcher ? parsed(searcher.searcher.below(request.line)) : null;
+    case 'predict': {
+      const found = searcherOf(request.rules, request.agent);
+      return request.positions.map((position) => parsed<Prediction>(found.predict(position)));
+    }
+    case 'exact':
+      return exact(request.rules, request.positions);
+    case 'agreement': {
+      const { game, count, agent } = request;
+      return parsed(agreement(game, count, agent.spec, agent.network === null ? undefined : networks.get(agent.network)));
+    }
+    case 'rate':
+      return rate(request);
+    default:
+      return null;
+  }
+}
+
+self.onmessage = async ({ data }: MessageEvent<Request>): Promise<void> => {
+  if (data.kind === 'module') {
+    ready = init({ module_or_path: data.module });
+    return;
+  }
+  if (data.kind === 'network') {
+    networks.set(data.url, data.bytes);
+    return;
+  }
+  if (data.kind === 'stop') {
+    current++;
+    return;
+  }
+  try {
+    await ready;
+    post({ kind: 'result', id: data.id, value: await answer(data) });
+  } catch (error) {
+    post({ kind: 'fault', id: data.id, message: error instanceof Error ? error.message : String(error) });
+  }
+};

@@ -1,0 +1,44 @@
+//! Rules, agents and exact values behind an interface of texts, for the page in `page/` and its workers.
+//!
+//! Positions and actions cross the border in the games' own notation, everything else as JSON. On
+//! `wasm32-unknown-unknown` the types in `bindings` are JavaScript classes; natively the same code runs in tests, which
+//! compare the two.
+//!
+//! A module with a game of one's own is a crate of type `cdylib` that depends on this one and names the game in
+//! [`add_games`]; see `docs/web.md`.
+
+mod error;
+mod list;
+#[cfg(target_family = "wasm")]
+mod host;
+mod clock;
+mod table;
+mod searcher;
+mod truth;
+pub mod agreement;
+#[cfg(target_family = "wasm")]
+mod bindings;
+
+pub use error::Fault;
+pub use list::{add_game, games};
+pub use searcher::Searcher;
+pub use table::Table;
+pub use truth::Truth;
+
+/// For [`add_games`].
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub use wasm_bindgen;
+
+/// Adds games to the module of the crate that calls it, beside the built-in ones, when a page loads it.
+#[macro_export]
+macro_rules! add_games {
+    ($($game:ty),+ $(,)?) => {
+        /// Adds the games of this crate; called when the module is loaded.
+        #[cfg(target_family = "wasm")]
+        #[$crate::wasm_bindgen::prelude::wasm_bindgen(start, wasm_bindgen = $crate::wasm_bindgen)]
+        pub fn add_games() {
+            $($crate::add_game::<$game>();)+
+        }
+    };
+}

@@ -1,0 +1,362 @@
+//! An agent that searches positions: in slices if it searches a tree, else in one piece with progress reports.
+
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{
+    Agent, AgentSpec, Analysis, Budget, Explorer, LoadedNetwork, Player, SearchInfo, SearchRequest, checkpoint_params,
+};
+use turnstone_env::{Action, AnyState, DynGame};
+use turnstone_models::Instructions;
+use turnstone_search::classic::{Control, Limits};
+use turnstone_search::{Evaluation, RootAction};
+
+use crate::clock::clock;
+use crate::error::Fault;
+use crate::table::{Table, json};
+
+/// An agent of a game.
+pub struct Searcher {
+    table: Table,
+    spec: AgentSpec,
+    explorer: Option<Box<dyn Explorer>>,
+    player: Option<Box<dyn Player>>,
+    /// The position that is being searched.
+    root: Option<AnyState>,
+    rng: Stream,
+    seed: u64,
+}
+
+/// The result of a tree search, complete or so far. Values are expected results for player 1, -1 to 1.
+#[derive(Serialize)]
+struct Report {
+    visits: u64,
+    value: f32,
+    draw: f32,
+    /// Exact value for player 1, if proven.
+    proven: Option<i8>,
+    /// The legal actions, the best first.
+    actions: Vec<ActionReport>,
+}
+
+#[derive(Serialize)]
+struct ActionReport {
+    action: String,
+    visits: u32,
+    prior: f32,
+    value: f32,
+    proven: Option<i8>,
+    /// The expected line, which begins with the action.
+    line: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Prediction {
+    value: f32,
+    draw: f32,
+    priors: Vec<Prior>,
+}
+
+#[derive(Serialize)]
+struct Prior {
+    action: String,
+    prior: f32,
+}
+
+/// Progress of a classical search, or its result. The value is for player 1.
+#[derive(Serialize)]
+struct Progress {
+    depth: u32,
+    nodes: u64,
+    score: Option<i32>,
+    value: Option<f32>,
+    line: Vec<String>,
+}
+
+impl Searcher {
+    /// An agent from a spec such as `az:pretrained,sims=100`, `mcts:sims=1000`, `alphabeta:depth=6` or `random`. An
+    /// `az:` spec plays the network of the checkpoint file in `network`, whatever name the spec has for it.
+    ///
+    /// # Errors
+    /// The game, the spec or the checkpoint has a fault, or they do not fit each other.
+    pub fn new(table: Table, spec: &str, network: Option<&[u8]>, seed: u64) -> Result<Self, Fault> {
+        Self::with_instructions(table, spec, network, seed, Instructions::best())
+    }
+
+    /// [`Searcher::new`] with a given kernel for the network.
+    ///
+    /// # Errors
+    /// As for [`Searcher::new`].
+    pub fn with_instructions(
+        table: Table,
+        spec: &str,
+        network: Option<&[u8]>,
+        seed: u64,
+        instructions: Instructions,
+    ) -> Result<Self, Fault> {
+        let spec: AgentSpec = spec.parse()?;
+        let game = table.game();
+        let agent = match (&spec, network) {
+            (AgentSpec::Az { checkpoint, .. }, Some(bytes)) => {
+                let network = LoadedNetwork::from_bytes(bytes, checkpoint)?.checked(checkpoint, game)?;
+                Agent::with_network(spec.clone(), Some(network))
+            }
+            (AgentSpec::Az { .. }, None) => return Err(Fault(format!("{spec} needs the file of its checkpoint"))),
+            _ => Agent::load(&spec, game)?,
+        };
+        let explorer = game.explorer(&agent, instructions)?;
+        let player = if explorer.is_none() { Some(game.player(&agent)?) } else { None };
+        let rng = stream(seed, Purpose::Play, [0, 0]);
+        Ok(Self { table, spec, explorer, player, root: None, rng, seed })
+    }
+
+    /// Game and parameters of a checkpoint, as a JSON object: `{"game": ..., "params": {...}}`.
+    ///
+    /// # Errors
+    /// The bytes are no checkpoint.
+    pub fn checkpoint(network: &[u8]) -> Result<String, Fault> {
+        let info = LoadedNetwork::from_bytes(network, Path::new("the checkpoint"))?.info;
+        Ok(json(&serde_json::json!({ "game": info.game, "params": info.params, "step": info.step })))
+    }
+
+    /// Whether a checkpoint fits the game with its parameters.
+    #[must_use]
+    pub fn fits(table: &Table, network: &[u8]) -> bool {
+        let params = checkpoint_params(table.game());
+        LoadedNetwork::from_bytes(network, Path::new("the checkpoint"))
+            .is_ok_and(|network| network.info.game == table.game().name() && network.info.params == params)
+    }
+
+    /// Whether the agent searches a tree, in slices.
+    #[must_use]
+    pub fn is_tree(&self) -> bool {
+        self.explorer.is_some()
+    }
+
+    /// Simulations per move of the agent's spec, if it has a number.
+    #[must_use]
+    pub fn simulations(&self) -> Option<u32> {
+        match &self.spec {
+            AgentSpec::Az { tree, .. } => Some(tree.budget),
+            AgentSpec::Mcts { budget } => Some(*budget),
+            _ => None,
+        }
+        .and_then(|budget| match budget {
+            Budget::Simulations(simulations) => Some(simulations),
+            Budget::Time(_) => None,
+        })
+    }
+
+    /// Begins a tree search.
+    ///
+    /// # Errors
+    /// The agent searches no tree, the text describes no position, or the game is over.
+    pub fn begin(&mut self, position: &str, simulations: u32) -> Result<(), Fault> {
+        let state = self.running(position)?;
+        let explorer = self.explorer.as_mut().ok_or_else(|| Fault(format!("{} searches no tree", self.spec)))?;
+        explorer.begin(&state, simulations, self.seed);
+        self.root = Some(state);
+        Ok(())
+    }
+
+    /// Goes on searching for some milliseconds. Returns whether the search is over.
+    pub fn advance(&mut self, milliseconds: f64) -> bool {
+        let (Some(explorer), true) = (&mut self.explorer, self.root.is_some()) else { return true };
+        let clock = clock();
+        let end = clock.now() + Duration::from_secs_f64(milliseconds.clamp(0.0, 1e6) / 1000.0);
+        explorer.advance(&mut || clock.now() < end)
+    }
+
+    /// The result of the tree search so far, as a JSON object.
+    ///
+    /// # Errors
+    /// No search was begun.
+    pub fn report(&self) -> Result<String, Fault> {
+        let (explorer, root) = self.searched()?;
+        Ok(json(&self.of_analysis(&explorer.analysis(), root)))
+    }
+
+    /// The actions after a line of actions from the root of the tree, separated by spaces, as a JSON array; `null` where
+    /// the tree does not reach.
+    ///
+    /// # Errors
+    /// No search was begun, or the line contains no action.
+    pub fn below(&self, line: &str) -> Result<String, Fault> {
+        let (explorer, _) = self.searched()?;
+        let game = self.table.game();
+        let line = line.split_whitespace().map(|text| game.parse_action(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut actions = explorer.actions_after(&line);
+        if let Some(actions) = &mut actions {
+            actions.sort_by_key(|root| std::cmp::Reverse((root.visits, root.prior.to_bits())));
+        }
+        Ok(json(
+            &actions
+                .map(|actions| actions.iter().map(|root| self.action_report(root, &[root.action])).collect::<Vec<_>>()),
+        ))
+    }
+
+    /// The network's priors and value of a position without search, as a JSON object.
+    ///
+    /// # Errors
+    /// The agent has no network, the text describes no position, or the game is over.
+    pub fn predict(&mut self, position: &str) -> Result<String, Fault> {
+        let state = self.running(position)?;
+        let AgentSpec::Az { .. } = self.spec else { return Err(Fault(format!("{} has no network", self.spec))) };
+        let explorer = self.explorer.as_mut().expect("a network is an evaluator of a tree");
+        let (priors, Evaluation { value, draw }) = explorer.predict(&state);
+        let game = self.table.game();
+        let prior = |(action, prior)| Prior { action: game.action_text(action), prior };
+        Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
+    }
+
+    /// Chooses an action without slices: the result of the whole search, with the limits of the agent's spec or, if it is
+    /// given, a limit of time. `report` receives progress as JSON objects; the result is the action.
+    ///
+    /// # Errors
+    /// The text describes no position, the game is over, or the agent fails.
+    pub fn choose(
+        &mut self,
+        position: &str,
+        milliseconds: Option<f64>,
+        report: &mut dyn FnMut(String),
+    ) -> Result<String, Fault> {
+        let state = self.running(position)?;
+        let game = self.table.game();
+        if let Some(explorer) = &mut self.explorer {
+            let simulations = match &self.spec {
+                AgentSpec::Az { tree, .. } => tree.budget,
+                AgentSpec::Mcts { budget } => *budget,
+                _ => Budget::Simulations(1),
+            };
+            let action = match simulations {
+                Budget::Simulations(0) => most_likely(&explorer.predict(&state).0),
+                Budget::Simulations(simulations) => {
+                    explorer.begin(&state, simulations, self.seed);
+                    explorer.advance(&mut || true);
+                    explorer.analysis().actions[0].root.action
+                }
+                Budget::Time(time) => {
+                    let clock = clock();
+                    let end = clock.now() + time;
+                    explorer.begin(&state, u32::MAX, self.seed);
+                    explorer.advance(&mut || clock.now() < end);
+                    explorer.analysis().actions[0].root.action
+                }
+            };
+            self.root = Some(state);
+            return Ok(game.action_text(action));
+        }
+        let player = self.player.as_mut().expect("an agent without a tree has a player");
+        let control = Control { clock: clock(), ..Control::default() };
+        let limits = milliseconds.map(|time| Limits::time(Duration::from_secs_f64(time.clamp(0.0, 1e9) / 1000.0)));
+        let mover = game.mover(&state);
+        let mut tell = |info: &SearchInfo| report(json(&progress(game, info, mover.sign())));
+        let mut request = SearchRequest { limits, control, report: Some(&mut tell) };
+        let action = player.search(&state, &mut request, &mut self.rng).map_err(|fault| Fault(fault.to_string()))?;
+        Ok(game.action_text(action))
+    }
+
+    /// A position in which the game is not over.
+    fn running(&self, position: &str) -> Result<AnyState, Fault> {
+        let state = self.table.state(position)?;
+        match self.table.game().outcome(&state) {
+            None => Ok(state),
+            Some(_) => Err(Fault(format!("the game is over at `{position}`"))),
+        }
+    }
+
+    fn searched(&self) -> Result<(&dyn Explorer, &AnyState), Fault> {
+        let searched = self.explorer.as_deref().zip(self.root.as_ref());
+        searched.ok_or_else(|| Fault("no search was begun".to_owned()))
+    }
+
+    fn of_analysis(&self, analysis: &Analysis, _: &AnyState) -> Report {
+        Report {
+            visits: analysis.visits,
+            value: analysis.estimate.value,
+            draw: analysis.estimate.draw,
+            proven: analysis.proven,
+            actions: analysis.actions.iter().map(|action| self.action_report(&action.root, &action.line)).collect(),
+        }
+    }
+
+    fn action_report(&self, root: &RootAction, line: &[Action]) -> ActionReport {
+        let game = self.table.game();
+        let RootAction { action, prior, visits, value, proven } = *root;
+        let line = line.iter().map(|&action| game.action_text(action)).collect();
+        ActionReport { action: game.action_text(action), visits, prior, value, proven, line }
+    }
+}
+
+/// The action with the greatest prior, the first among equals.
+fn most_likely(priors: &[(Action, f32)]) -> Action {
+    let best = priors.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+    best.expect("a running game has legal actions").0
+}
+
+fn progress(game: &dyn DynGame, info: &SearchInfo, sign: f32) -> Progress {
+    Progress {
+        depth: info.depth,
+        nodes: info.nodes,
+        score: info.score.map(|score| score.score),
+        value: info.score.map(|score| sign * (score.win_draw_loss[0] - score.win_draw_loss[2])),
+        line: info.line.iter().map(|&action| game.action_text(action)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn searcher(game: &str, spec: &str) -> Searcher {
+        Searcher::new(Table::new(game, "{}").unwrap(), spec, None, 1).unwrap()
+    }
+
+    #[test]
+    fn a_search_in_slices_is_the_search_in_one_piece() {
+        let position = "121202121 1 0";
+        let mut whole = searcher("mu_torere", "mcts:sims=300");
+        let action = whole.choose(position, None, &mut |_| {}).unwrap();
+        let mut sliced = searcher("mu_torere", "mcts:sims=300");
+        sliced.begin(position, 300).unwrap();
+        let mut slices = 1;
+        while !sliced.advance(0.0) {
+            slices += 1;
+        }
+        assert!(slices > 300, "{slices} slices for 300 simulations");
+        let report: Value = serde_json::from_str(&sliced.report().unwrap()).unwrap();
+        assert_eq!(report["actions"][0]["action"].as_str(), Some(&action[..]));
+        assert_eq!(report["visits"], 300);
+        assert_eq!(sliced.report(), whole.report());
+        let below: Value = serde_json::from_str(&sliced.below(&action).unwrap()).unwrap();
+        let visits: u64 = below.as_array().unwrap().iter().map(|action| action["visits"].as_u64().unwrap()).sum();
+        // The first of the action's simulations expanded its position.
+        assert_eq!(visits + 1, report["actions"][0]["visits"].as_u64().unwrap());
+        assert_eq!(sliced.below("0,4 1,0 2,1 5,2 8,5").map(|text| text.len() > 2), Ok(true));
+    }
+
+    #[test]
+    fn classical_searches_report_their_depths() {
+        let mut reports = Vec::new();
+        let mut search = searcher("mancala", "alphabeta:depth=5");
+        let action = search.choose("4,4,4,4,4,4/0 4,4,4,4,4,4/0 1", None, &mut |report| reports.push(report)).unwrap();
+        let last: Value = serde_json::from_str(reports.last().unwrap()).unwrap();
+        assert_eq!((last["depth"].as_u64(), last["line"][0].as_str()), (Some(5), Some(&action[..])));
+        assert!(!search.is_tree() && search.begin("4,4,4,4,4,4/0 4,4,4,4,4,4/0 1", 10).is_err());
+    }
+
+    #[test]
+    fn faults_come_as_one_line() {
+        let table = || Table::new("mancala", "{}").unwrap();
+        let fault = |spec: &str, bytes: Option<&[u8]>| Searcher::new(table(), spec, bytes, 0).err().unwrap().0;
+        assert!(fault("az:pretrained", None).contains("needs the file"));
+        assert!(fault("az:pretrained", Some(b"no checkpoint")).contains("pretrained"));
+        assert!(fault("alphabetta", None).contains("alphabeta"));
+        let mut random = searcher("mancala", "random");
+        let over = random.choose("0,0,0,0,0,0/24 0,0,0,0,0,0/24 1", None, &mut |_| {});
+        assert!(over.unwrap_err().0.contains("over"));
+    }
+}

@@ -1,0 +1,214 @@
+//! A game on the page: its board, its rules and its texts.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use turnstone_agents::PlayableGame;
+use turnstone_env::{AnyState, Side};
+
+use crate::error::Fault;
+use crate::list::{games, make};
+
+/// A game with its parameters.
+#[derive(Clone, Debug)]
+pub struct Table {
+    game: Arc<dyn PlayableGame>,
+}
+
+/// All that stays the same during a game.
+#[derive(Serialize)]
+struct Board {
+    name: &'static str,
+    version: u32,
+    params: Vec<Param>,
+    /// Whether all parameters have their default values.
+    standard: bool,
+    /// The points of the board; empty where the drawing shows none.
+    points: Vec<Point>,
+    sides: [&'static str; 2],
+    /// Index of the side with the dark stones.
+    dark: usize,
+    /// Names of the static evaluations.
+    heuristics: Vec<&'static str>,
+    /// The starting position.
+    start: String,
+}
+
+#[derive(Serialize)]
+struct Point {
+    name: String,
+    /// Centre in the drawing.
+    at: [f32; 2],
+    /// Radius of what belongs to the point.
+    radius: f32,
+}
+
+#[derive(Serialize)]
+struct Param {
+    key: String,
+    value: String,
+    default: String,
+}
+
+/// A position as the page shows it.
+#[derive(Serialize)]
+struct View {
+    position: String,
+    drawing: String,
+    /// Index of the side to move.
+    mover: usize,
+    outcome: Option<Outcome>,
+    legal: Vec<Legal>,
+    /// What is on each point.
+    contents: Vec<String>,
+    /// Formed lines, as points.
+    lines: Vec<Vec<usize>>,
+    phase: &'static str,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    /// Index of the winner; absent in a draw.
+    winner: Option<usize>,
+    /// Whether a limit ended the game.
+    truncated: bool,
+    margin: u16,
+}
+
+#[derive(Serialize)]
+struct Legal {
+    action: String,
+    clicks: Vec<usize>,
+}
+
+impl Table {
+    /// A game by its name, with parameters as a JSON object.
+    ///
+    /// # Errors
+    /// An unknown game or parameter, or a value out of its range.
+    pub fn new(name: &str, params: &str) -> Result<Self, Fault> {
+        Ok(Self { game: make(name, params)? })
+    }
+
+    /// The names of all games as a JSON array.
+    #[must_use]
+    pub fn names() -> String {
+        json(&games().names().collect::<Vec<_>>())
+    }
+
+    pub(crate) fn game(&self) -> &dyn PlayableGame {
+        &*self.game
+    }
+
+    pub(crate) fn state(&self, position: &str) -> Result<AnyState, Fault> {
+        Ok(self.game.parse_position(position)?)
+    }
+
+    /// All that stays the same during a game, as a JSON object.
+    #[must_use]
+    pub fn board(&self) -> String {
+        let game = self.game();
+        let (params, defaults) = (game.params(), game.default_params());
+        let default = |key: &str| defaults.iter().find(|(other, _)| *other == key).map_or("", |(_, value)| value);
+        json(&Board {
+            name: game.name(),
+            version: game.version(),
+            standard: params == defaults,
+            params: params
+                .iter()
+                .map(|(key, value)| Param { key: key.into(), value: value.into(), default: default(key).into() })
+                .collect(),
+            points: game
+                .board_points()
+                .into_iter()
+                .map(|point| Point { name: point.label, at: point.at, radius: point.radius })
+                .collect(),
+            sides: game.side_names(),
+            dark: game.dark_side().index(),
+            heuristics: game.heuristics(),
+            start: game.position_text(&game.start()),
+        })
+    }
+
+    /// A position as a JSON object: drawing, mover, outcome, legal actions with their clicks, contents of points.
+    ///
+    /// # Errors
+    /// The text describes no position of the game.
+    pub fn view(&self, position: &str) -> Result<String, Fault> {
+        let (game, state) = (self.game(), self.state(position)?);
+        let legal = game.legal_actions(&state);
+        let outcome = game.outcome(&state).map(|outcome| Outcome {
+            winner: outcome.winner.map(Side::index),
+            truncated: outcome.truncated,
+            margin: outcome.margin.unsigned_abs(),
+        });
+        Ok(json(&View {
+            position: game.position_text(&state),
+            drawing: game.draw_svg(&state, None),
+            mover: game.mover(&state).index(),
+            outcome,
+            legal: legal
+                .iter()
+                .map(|&action| Legal { action: game.action_text(action), clicks: game.clicks(&state, action) })
+                .collect(),
+            contents: game.point_contents(&state),
+            lines: game.formed_lines(&state),
+            phase: game.phase(&state),
+        }))
+    }
+
+    /// The position after an action.
+    ///
+    /// # Errors
+    /// The texts name no position or action, or the action is illegal.
+    pub fn play(&self, position: &str, action: &str) -> Result<String, Fault> {
+        let mut state = self.state(position)?;
+        self.game.try_play(&mut state, self.game.parse_action(action)?)?;
+        Ok(self.game.position_text(&state))
+    }
+}
+
+/// The JSON text of a value made of plain fields.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("plain fields become JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn parsed(text: &str) -> Value {
+        serde_json::from_str(text).expect("JSON")
+    }
+
+    #[test]
+    fn a_position_comes_with_all_that_a_page_shows() {
+        let table = Table::new("morris", "{}").unwrap();
+        let position = "WWxxxxxBxxxxxxxxxB W 6 6 - 0";
+        let view = parsed(&table.view(position).unwrap());
+        assert_eq!((view["position"].as_str(), view["mover"].as_u64()), (Some(position), Some(0)));
+        assert_eq!(view["legal"][0]["action"], "b1");
+        assert_eq!(view["legal"][0]["clicks"], serde_json::json!([2]));
+        assert_eq!(view["contents"][0], "White");
+        assert!(view["drawing"].as_str().unwrap().starts_with("<svg "));
+        assert!(view["outcome"].is_null());
+        let after = table.play(position, "g3").unwrap();
+        let view = parsed(&table.view(&after).unwrap());
+        assert_eq!(after, "WWxxxxxBWxxxxxxxxB B 5 6 - 0");
+        assert_eq!(view["mover"], 1);
+        let board = parsed(&table.board());
+        assert_eq!((board["dark"].as_u64(), board["sides"][0].as_str()), (Some(1), Some("White")));
+        assert_eq!(board["standard"], true);
+    }
+
+    #[test]
+    fn faults_come_as_one_line() {
+        assert!(Table::new("chess", "{}").unwrap_err().0.contains("chess"));
+        assert!(Table::new("konane", r#"{"size": 5}"#).unwrap_err().0.contains("even"));
+        assert!(Table::new("konane", "[]").unwrap_err().0.contains("no JSON object"));
+        let table = Table::new("mu_torere", r#"{"max_plies": 20}"#).unwrap();
+        assert_eq!(parsed(&table.board())["standard"], false);
+        assert!(table.view("nothing").is_err() && table.play("121202121 1 0", "0,1").is_err());
+    }
+}
