@@ -9,6 +9,7 @@ use turnstone_search::{TensorEvaluator, TensorFault};
 
 use crate::arrays::{expect_shape, floats};
 use crate::game::Game;
+use crate::waiting::handle_signals;
 
 /// What evaluates the leaves of a search.
 pub(crate) enum Leaves {
@@ -65,7 +66,7 @@ impl TensorEvaluator for PyEvaluator<'_> {
         read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
     ) -> Result<(), TensorFault> {
         let Leaves::Function(function) = self.leaves else {
-            Python::attach(|py| py.check_signals())?;
+            handle_signals()?;
             return read(&vec![0.0; rows * self.actions], &vec![0.0; rows]);
         };
         let [planes, height, width] = self.shape;

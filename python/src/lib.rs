@@ -1,6 +1,8 @@
 //! The extension module `turnstone._turnstone`: games, vectorised environments, search, self-play and agents for Python,
 //! and with the feature `program` training, arena, grading, solving and the command line.
 
+#![allow(clippy::needless_pass_by_value, reason = "functions called by Python own their arguments")]
+
 mod errors;
 mod waiting;
 mod settings;

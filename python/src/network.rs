@@ -37,6 +37,9 @@ struct Outputs {
     outcomes: Vec<f32>,
 }
 
+/// Policy logits `[rows, actions]` and values `[rows]`.
+type Evaluated<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
+
 /// Loads a checkpoint: a file, the newest one of a run folder, or `pretrained` for the agent that comes with a game. The
 /// game is that of the checkpoint, and is checked if it is given.
 #[pyfunction]
@@ -94,7 +97,7 @@ impl Network {
         py: Python<'py>,
         observations: &Bound<'py, PyAny>,
         masks: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>)> {
+    ) -> PyResult<Evaluated<'py>> {
         let spec = self.game.rules.spec();
         let (rows, mut outputs) = self.outputs(py, observations)?;
         if let Some(masks) = masks {
@@ -140,7 +143,7 @@ impl Network {
         py: Python<'py>,
         observations: &Bound<'py, PyAny>,
         masks: &Bound<'py, PyAny>,
-    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>)> {
+    ) -> PyResult<Evaluated<'py>> {
         self.evaluate(py, observations, Some(masks))
     }
 

@@ -19,6 +19,7 @@ use crate::evaluate::Leaves;
 use crate::game::Game;
 use crate::settings;
 use crate::state::Outcome;
+use crate::waiting::handle_signals;
 
 /// Endless self-play with a network of the caller: an iterator over the `Examples` of finished games.
 ///
@@ -225,7 +226,7 @@ impl SelfPlay {
             Leaves::Function(_) => session.step(evaluator),
             Leaves::Uniform => {
                 session.step_uniform();
-                Ok(Python::attach(|py| py.check_signals())?)
+                Ok(handle_signals()?)
             }
         }
     }

@@ -11,6 +11,12 @@ use crate::errors::value_error;
 /// Time between two looks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// Calls Python's handlers of the signals that have arrived.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime, the closure for all")]
+pub(crate) fn handle_signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
 /// Runs `work` without the GIL. When a signal handler raises an exception, as Ctrl-C does, `stop` is called, the end of
 /// the work is awaited, and the exception is returned.
 pub(crate) fn interruptible<T: Send>(
@@ -32,7 +38,7 @@ pub(crate) fn abandonable<T: Send + 'static>(py: Python<'_>, work: impl FnOnce()
         loop {
             match receiver.recv_timeout(INTERVAL) {
                 Ok(result) => return Ok(result),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Timeout) => handle_signals()?,
                 Err(RecvTimeoutError::Disconnected) => return Err(value_error("the work has failed")),
             }
         }

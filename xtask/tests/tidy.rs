@@ -19,7 +19,18 @@ use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
 const LAYERS: [&str; 13] = [
-    "env", "search", "exact", "models", "statistics", "agents", "web", "selfplay", "arena", "trainer", "serve", "cli",
+    "env",
+    "search",
+    "exact",
+    "models",
+    "statistics",
+    "agents",
+    "web",
+    "selfplay",
+    "arena",
+    "trainer",
+    "serve",
+    "cli",
     "python",
 ];
 
