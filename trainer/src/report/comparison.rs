@@ -7,7 +7,7 @@ use super::live::LiveRun;
 use turnstone_arena::page::{Chart, Form, Part, Scale, Series, escaped};
 
 /// Number of runs that a chart has colours for.
-const MOST_RUNS: usize = 6;
+pub const MOST_RUNS: usize = 6;
 
 /// The sections of a comparison of up to six named runs; further ones are left out.
 #[must_use]

@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
-use super::comparison::comparison;
+use super::comparison::{MOST_RUNS, comparison};
 use super::history::{matches, opponents};
 use super::live::LiveRun;
 use crate::config::Config;
 use crate::progress::duration;
 use turnstone_arena::page::{Page, Part, escaped, grouped, title};
-
-/// Largest number of runs: the charts have so many colours.
-pub const MOST_RUNS: usize = 6;
 
 /// Returns the HTML page of two or more named runs.
 ///
