@@ -181,11 +181,18 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
 }
 
 #[test]
+#[should_panic(expected = "observations")]
+fn buffers_of_another_length_are_refused() {
+    let (mut lanes, mut row) = (Lanes::new(MuTorere::default(), 2).with_threads(2), Row::default());
+    lanes.reset(Some(1), |_| true, &mut row.buffers());
+}
+
+#[test]
 fn lists_of_legal_actions_agree_with_the_masks() {
-    for name in games::NAMES {
+    for (name, threads) in games::NAMES.into_iter().flat_map(|name| [(name, 1), (name, 2)]) {
         let game = games::built_in().make(name, &Params::new()).expect("valid");
         let (mut lanes, actions, tensor) =
-            (game.lanes(3, 1, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());
+            (game.lanes(3, threads, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());
         let (mut observations, mut masks) = (vec![0.0; 3 * tensor], vec![false; 3 * actions]);
         let (mut list, mut starts, mut chosen) = (vec![0; 3 * actions], vec![0; 4], Vec::new());
         for _ in 0..300 {

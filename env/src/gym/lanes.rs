@@ -47,31 +47,37 @@ pub struct VecBuffers<'a> {
 /// them.
 #[derive(Clone, Debug)]
 pub struct Lanes<G: Game> {
+    kind: Kind<G>,
+    /// Number of envs of each part but the last, which may have fewer.
+    share: usize,
+    parts: Vec<Part<G>>,
+}
+
+/// What all envs have in common.
+#[derive(Clone, Debug)]
+struct Kind<G> {
     game: G,
-    shape: Shape,
-    threads: usize,
-    auto_reset: AutoReset,
-    lanes: Vec<Lane<G>>,
-}
-
-/// One of the games.
-#[derive(Clone, Debug)]
-struct Lane<G: Game> {
-    state: G::State,
-    legal: ActionList,
-    /// The outcome of the game that ended in the last step.
-    outcome: Option<Outcome>,
-    /// The last state of the game that ended last.
-    last_final: Option<G::State>,
-    features: Vec<f32>,
-    rng: Xoshiro256PlusPlus,
-}
-
-#[derive(Clone, Debug)]
-struct Shape {
     spec: Spec,
     /// Whether the points are the cells of the lattice in order, so that planes need no spreading.
     dense: bool,
+    auto_reset: AutoReset,
+}
+
+/// Neighbouring envs that one thread steps. What a step reads is kept apart from what few steps read.
+#[derive(Clone, Debug)]
+struct Part<G: Game> {
+    states: Vec<G::State>,
+    /// Outcomes of the games that ended in the last step.
+    outcomes: Vec<Option<Outcome>>,
+    /// The legal actions of all envs, one list after the other; a game that has ended has the one entry 0.
+    legal: Vec<Action>,
+    /// Where the list of each env ends in `legal`.
+    ends: Vec<usize>,
+    /// The last state of the game that ended last in each env.
+    last_finals: Vec<Option<G::State>>,
+    rngs: Vec<Xoshiro256PlusPlus>,
+    list: ActionList,
+    features: Vec<f32>,
 }
 
 impl<G: Game> Lanes<G> {
@@ -84,80 +90,82 @@ impl<G: Game> Lanes<G> {
         let spec = game.spec();
         let dense = spec.cells.iter().enumerate().all(|(point, &cell)| point == usize::from(cell))
             && spec.points == spec.lattice[0] * spec.lattice[1];
-        let lane = Lane {
-            state: game.start(),
-            legal: ActionList::new(),
-            outcome: None,
-            last_final: None,
-            features: vec![0.0; spec.features()],
-            rng: Xoshiro256PlusPlus::seed_from_u64(0),
-        };
-        let lanes = vec![lane; envs];
-        let mut all = Self { game, shape: Shape { spec, dense }, threads: 1, auto_reset: AutoReset::default(), lanes };
-        all.restart(Some(0), |_| true);
-        all
+        let kind = Kind { game, spec, dense, auto_reset: AutoReset::default() };
+        let mut lanes = Self { parts: vec![Part::new(&kind, envs)], kind, share: envs };
+        lanes.seed(0);
+        lanes
     }
 
-    /// The same, stepped by up to `threads` threads.
+    /// The same, stepped by up to `threads` threads. All games start anew.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        let envs = self.envs();
+        self.share = envs.div_ceil(threads.max(1));
+        let starts = (0..envs).step_by(self.share);
+        self.parts = starts.map(|start| Part::new(&self.kind, self.share.min(envs - start))).collect();
+        self.seed(0);
         self
     }
 
     /// The same with this autoreset mode.
     #[must_use]
     pub fn with_auto_reset(mut self, auto_reset: AutoReset) -> Self {
-        self.auto_reset = auto_reset;
+        self.kind.auto_reset = auto_reset;
         self
     }
 
     /// The game.
     pub fn game(&self) -> &G {
-        &self.game
+        &self.kind.game
     }
 
     /// Shapes and names of planes and actions.
     pub fn spec(&self) -> &Spec {
-        &self.shape.spec
+        &self.kind.spec
     }
 
     /// Number of envs.
     pub fn envs(&self) -> usize {
-        self.lanes.len()
+        self.parts.iter().map(|part| part.states.len()).sum()
     }
 
     /// The present state of an env.
     pub fn state(&self, env: usize) -> &G::State {
-        &self.lanes[env].state
+        let (part, env) = self.place(env);
+        &part.states[env]
     }
 
     /// The last state of the game that ended last in an env since the reset.
     pub fn final_state(&self, env: usize) -> Option<&G::State> {
-        self.lanes[env].last_final.as_ref()
+        let (part, env) = self.place(env);
+        part.last_finals[env].as_ref()
     }
 
     /// The outcome of a game that ended in an env in the last step.
     pub fn outcome(&self, env: usize) -> Option<Outcome> {
-        self.lanes[env].outcome
+        let (part, env) = self.place(env);
+        part.outcomes[env]
     }
 
     /// The side to move in an env.
     pub fn mover(&self, env: usize) -> Side {
-        self.game.mover(&self.lanes[env].state)
+        self.kind.game.mover(self.state(env))
     }
 
     /// Starts a new game in every env for which `which` is true. A seed restarts the random streams of all envs; without
     /// one they continue.
+    ///
+    /// # Panics
+    /// If a buffer has the wrong length.
     pub fn reset(&mut self, seed: Option<u64>, which: impl Fn(usize) -> bool, out: &mut VecBuffers<'_>) {
-        self.restart(seed, which);
-        let shape = &self.shape;
-        let observations = out.observations.chunks_exact_mut(shape.spec.tensor_len());
-        let masks = out.masks.chunks_exact_mut(shape.spec.actions);
-        for (lane, (observation, mask)) in self.lanes.iter_mut().zip(observations.zip(masks)) {
-            lane.show(&self.game, shape, self.auto_reset, observation, mask);
+        if let Some(seed) = seed {
+            self.seed(seed);
         }
-        self.collect(out);
+        out.check(self.envs(), &self.kind.spec);
+        let Self { kind, share, parts } = self;
+        for (i, (part, mut rows)) in parts.iter_mut().zip(out.parts(*share, &kind.spec)).enumerate() {
+            part.reset(kind, |env| which(i * *share + env), &mut rows);
+        }
     }
 
     /// Plays one action in every env; games that have ended start anew as the autoreset mode says.
@@ -169,29 +177,25 @@ impl<G: Game> Lanes<G> {
     /// If a buffer has the wrong length.
     pub fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
         self.check(actions)?;
-        let (game, shape, auto_reset) = (&self.game, &self.shape, self.auto_reset);
-        let part = self.lanes.len().div_ceil(self.threads);
-        let lanes = self.lanes.chunks_mut(part).zip(actions.chunks(part));
-        let observations = out.observations.chunks_mut(part * shape.spec.tensor_len());
-        let masks = out.masks.chunks_mut(part * shape.spec.actions);
-        let jobs = lanes.zip(observations.zip(masks)).map(|((lanes, actions), (observations, masks))| {
-            move || step_part(game, shape, auto_reset, lanes, actions, observations, masks)
-        });
-        if self.threads == 1 {
-            jobs.for_each(|mut job| job());
-        } else {
-            let mut jobs = jobs.peekable();
-            thread::scope(|scope| {
-                while let Some(mut job) = jobs.next() {
-                    if jobs.peek().is_some() {
-                        scope.spawn(job);
-                    } else {
-                        job(); // the last part is this thread's own
-                    }
-                }
-            });
+        out.check(actions.len(), &self.kind.spec);
+        let Self { kind, share, parts } = self;
+        if let [part] = parts.as_mut_slice() {
+            part.step(kind, actions, out);
+            return Ok(());
         }
-        self.collect(out);
+        let kind = &*kind;
+        let rows = out.parts(*share, &kind.spec);
+        let jobs = parts.iter_mut().zip(actions.chunks(*share)).zip(rows);
+        let mut jobs = jobs.map(|((part, actions), mut rows)| move || part.step(kind, actions, &mut rows)).peekable();
+        thread::scope(|scope| {
+            while let Some(mut job) = jobs.next() {
+                if jobs.peek().is_some() {
+                    scope.spawn(job);
+                } else {
+                    job(); // the last part is this thread's own
+                }
+            }
+        });
         Ok(())
     }
 
@@ -201,137 +205,199 @@ impl<G: Game> Lanes<G> {
     /// # Panics
     /// If a slice is too short.
     pub fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]) {
-        let mut end = 0;
-        for (lane, start) in self.lanes.iter().zip(&mut *starts) {
-            *start = end as i64;
-            if lane.legal.is_empty() {
-                actions[end] = 0;
-                end += 1;
-            }
-            for (place, action) in actions[end..].iter_mut().zip(lane.legal.iter()) {
-                *place = action.0;
-            }
-            end += lane.legal.len();
+        let mut begin = 0;
+        starts[0] = 0;
+        for (part, starts) in self.parts.iter().zip(starts[1..=self.envs()].chunks_mut(self.share)) {
+            let places = &mut actions[begin..begin + part.legal.len()];
+            places.iter_mut().zip(&part.legal).for_each(|(place, action)| *place = action.0);
+            starts.iter_mut().zip(&part.ends).for_each(|(start, end)| *start = (begin + end) as i64);
+            begin += part.legal.len();
         }
-        starts[self.lanes.len()] = end as i64;
     }
 
     /// Fills `actions` with a uniformly random legal action for each env, from the env's own random stream; action 0
     /// where the game has ended.
     pub fn sample(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
-        let sampled = |lane: &mut Lane<G>| match lane.legal.is_empty() {
-            true => Action(0),
-            false => choose(&lane.legal, &mut lane.rng),
-        };
-        actions.extend(self.lanes.iter_mut().map(sampled));
+        self.parts.iter_mut().for_each(|part| part.sample(actions));
     }
 
-    fn restart(&mut self, seed: Option<u64>, which: impl Fn(usize) -> bool) {
-        let mut seeds = seed.map(Xoshiro256PlusPlus::seed_from_u64);
-        for (env, lane) in self.lanes.iter_mut().enumerate() {
-            if let Some(seeds) = &mut seeds {
-                lane.rng = Xoshiro256PlusPlus::from_rng(seeds);
-            }
-            if which(env) {
-                lane.restart(&self.game);
-                lane.last_final = None;
-                self.game.legal(&lane.state, &mut lane.legal);
-            }
+    /// Restarts the random streams of all envs.
+    fn seed(&mut self, seed: u64) {
+        let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
+        for rng in self.parts.iter_mut().flat_map(|part| &mut part.rngs) {
+            *rng = Xoshiro256PlusPlus::from_rng(&mut seeds);
         }
     }
 
-    /// Writes the rows that hold one or two numbers per env.
-    fn collect(&self, out: &mut VecBuffers<'_>) {
-        let rewards = out.rewards.chunks_exact_mut(2);
-        let flags = out.terminated.iter_mut().zip(out.truncated.iter_mut());
-        for (lane, (rewards, ((terminated, truncated), mover))) in
-            self.lanes.iter().zip(rewards.zip(flags.zip(out.movers.iter_mut())))
-        {
-            let outcome = lane.outcome;
-            let reward = |side| outcome.map_or(0.0, |o: Outcome| f32::from(o.value_for(side)));
-            rewards.copy_from_slice(&Side::BOTH.map(reward));
-            *terminated = outcome.is_some_and(|o| !o.truncated);
-            *truncated = outcome.is_some_and(|o| o.truncated);
-            *mover = self.game.mover(&lane.state) as u8;
-        }
+    fn place(&self, env: usize) -> (&Part<G>, usize) {
+        (&self.parts[env / self.share], env % self.share)
     }
 
     fn check(&self, actions: &[Action]) -> Result<(), Error> {
-        if actions.len() != self.envs() {
-            return Err(Error::BatchLength { given: actions.len(), envs: self.envs() });
+        let envs = self.envs();
+        if actions.len() != envs {
+            return Err(Error::BatchLength { given: actions.len(), envs });
         }
-        let ignored = |lane: &Lane<G>| self.auto_reset == AutoReset::NextStep && lane.legal.is_empty();
-        let allowed = |(lane, &action): (&Lane<G>, &Action)| lane.legal.contains(action) || ignored(lane);
-        let Some(env) = self.lanes.iter().zip(actions).position(|pair| !allowed(pair)) else { return Ok(()) };
-        let fault = try_play(&self.game, &mut self.lanes[env].state.clone(), actions[env]);
+        let parts = self.parts.iter().zip(actions.chunks(self.share)).enumerate();
+        let illegal = |(i, (part, actions)): (usize, (&Part<G>, &[Action]))| {
+            part.first_illegal(&self.kind, actions).map(|env| i * self.share + env)
+        };
+        let Some(env) = parts.map(illegal).find_map(|env| env) else { return Ok(()) };
+        let fault = try_play(&self.kind.game, &mut self.state(env).clone(), actions[env]);
         let source = Box::new(fault.expect_err("the list of legal actions is that of the state"));
         Err(Error::InEnv { env, source })
     }
 }
 
-/// Steps some neighbouring envs, given with their actions and their rows of observations and masks.
-fn step_part<G: Game>(
-    game: &G,
-    shape: &Shape,
-    auto_reset: AutoReset,
-    lanes: &mut [Lane<G>],
-    actions: &[Action],
-    observations: &mut [f32],
-    masks: &mut [bool],
-) {
-    let observations = observations.chunks_exact_mut(shape.spec.tensor_len());
-    let rows = observations.zip(masks.chunks_exact_mut(shape.spec.actions));
-    for ((lane, &action), (observation, mask)) in lanes.iter_mut().zip(actions).zip(rows) {
-        lane.play(game, auto_reset, action);
-        lane.show(game, shape, auto_reset, observation, mask);
-    }
-}
-
-impl<G: Game> Lane<G> {
-    fn restart(&mut self, game: &G) {
-        self.state = game.start();
-        self.outcome = None;
+impl<G: Game> Part<G> {
+    /// Envs at the start of their games.
+    fn new(kind: &Kind<G>, envs: usize) -> Self {
+        let state = kind.game.start();
+        let mut list = ActionList::new();
+        kind.game.legal(&state, &mut list);
+        Self {
+            states: vec![state; envs],
+            outcomes: vec![None; envs],
+            legal: list.repeat(envs),
+            ends: (1..=envs).map(|env| env * list.len()).collect(),
+            last_finals: vec![None; envs],
+            rngs: vec![Xoshiro256PlusPlus::seed_from_u64(0); envs],
+            list,
+            features: vec![0.0; kind.spec.features()],
+        }
     }
 
-    fn play(&mut self, game: &G, auto_reset: AutoReset, action: Action) {
-        if auto_reset == AutoReset::NextStep && self.outcome.is_some() {
-            self.restart(game);
+    fn reset(&mut self, kind: &Kind<G>, which: impl Fn(usize) -> bool, rows: &mut VecBuffers<'_>) {
+        self.legal.clear();
+        for env in 0..self.states.len() {
+            if which(env) {
+                self.states[env] = kind.game.start();
+                self.outcomes[env] = None;
+                self.last_finals[env] = None;
+            }
+            self.show(kind, env, rows);
+        }
+    }
+
+    fn step(&mut self, kind: &Kind<G>, actions: &[Action], rows: &mut VecBuffers<'_>) {
+        self.legal.clear();
+        for (env, &action) in actions.iter().enumerate() {
+            self.play(kind, env, action);
+            self.show(kind, env, rows);
+        }
+    }
+
+    /// The first env whose action is illegal.
+    fn first_illegal(&self, kind: &Kind<G>, actions: &[Action]) -> Option<usize> {
+        let mut begin = 0;
+        let ends = self.ends.iter().zip(&self.outcomes).zip(actions);
+        let mut allowed = ends.map(|((&end, outcome), action)| {
+            let legal = &self.legal[std::mem::replace(&mut begin, end)..end];
+            // Short lists are read to their end, since where in them the action is cannot be predicted.
+            let is_legal = match legal.len() {
+                0..=16 => legal.iter().fold(false, |found, one| found | (one == action)),
+                _ => legal.binary_search(action).is_ok(),
+            };
+            match kind.auto_reset {
+                AutoReset::SameStep => is_legal,
+                AutoReset::NextStep => is_legal || outcome.is_some(),
+                AutoReset::Disabled => is_legal && outcome.is_none(),
+            }
+        });
+        allowed.position(|allowed| !allowed)
+    }
+
+    fn sample(&mut self, actions: &mut Vec<Action>) {
+        let mut begin = 0;
+        for (&end, rng) in self.ends.iter().zip(&mut self.rngs) {
+            actions.push(choose(&self.legal[begin..end], rng));
+            begin = end;
+        }
+    }
+
+    fn play(&mut self, kind: &Kind<G>, env: usize, action: Action) {
+        let (state, outcome) = (&mut self.states[env], &mut self.outcomes[env]);
+        if kind.auto_reset == AutoReset::NextStep && outcome.is_some() {
+            *state = kind.game.start();
+            *outcome = None;
             return;
         }
-        game.play(&mut self.state, action);
-        self.outcome = game.outcome(&self.state);
-        if self.outcome.is_some() {
-            self.last_final = Some(self.state);
-            if auto_reset == AutoReset::SameStep {
-                self.state = game.start();
+        kind.game.play(state, action);
+        *outcome = kind.game.outcome(state);
+        if outcome.is_some() {
+            self.last_finals[env] = Some(*state);
+            if kind.auto_reset == AutoReset::SameStep {
+                *state = kind.game.start();
             }
         }
     }
 
-    /// Finds the legal actions and writes observation and mask.
-    fn show(&mut self, game: &G, shape: &Shape, auto_reset: AutoReset, observation: &mut [f32], mask: &mut [bool]) {
-        game.legal(&self.state, &mut self.legal);
-        mask.fill(auto_reset == AutoReset::NextStep && self.legal.is_empty());
-        self.legal.iter().for_each(|action| mask[action.index()] = true);
-        if shape.dense {
-            game.observe(&self.state, &mut observation[..shape.spec.features()]);
-            shape.spread_scalars(observation);
-        } else {
-            game.observe(&self.state, &mut self.features);
-            shape.spec.expand(&self.features, observation);
+    /// Appends the legal actions of an env and writes its row of every buffer.
+    fn show(&mut self, kind: &Kind<G>, env: usize, rows: &mut VecBuffers<'_>) {
+        let (game, spec, state) = (&kind.game, &kind.spec, &self.states[env]);
+        game.legal(state, &mut self.list);
+        let mask = &mut rows.masks[env * spec.actions..(env + 1) * spec.actions];
+        mask.fill(kind.auto_reset == AutoReset::NextStep && self.list.is_empty());
+        for &action in &self.list {
+            mask[action.index()] = true;
+            self.legal.push(action); // most lists are too short for a call of memcpy
         }
+        if self.list.is_empty() {
+            self.legal.push(Action(0));
+        }
+        self.ends[env] = self.legal.len();
+
+        let observation = &mut rows.observations[env * spec.tensor_len()..(env + 1) * spec.tensor_len()];
+        if kind.dense {
+            game.observe(state, &mut observation[..spec.features()]);
+            spread_scalars(spec, observation);
+        } else {
+            game.observe(state, &mut self.features);
+            spec.expand(&self.features, observation);
+        }
+
+        let outcome = self.outcomes[env];
+        let reward = |side| outcome.map_or(0.0, |outcome| f32::from(outcome.value_for(side)));
+        rows.rewards[2 * env..2 * env + 2].copy_from_slice(&Side::BOTH.map(reward));
+        rows.terminated[env] = outcome.is_some_and(|outcome| !outcome.truncated);
+        rows.truncated[env] = outcome.is_some_and(|outcome| outcome.truncated);
+        rows.movers[env] = game.mover(state) as u8;
     }
 }
 
-impl Shape {
-    /// Fills the planes of the scalars, which stand one by one where the first of these planes begins.
-    fn spread_scalars(&self, observation: &mut [f32]) {
-        let points = self.spec.points;
-        let scalars = &mut observation[self.spec.point_planes.len() * points..];
-        for scalar in (0..self.spec.scalars.len()).rev() {
-            let value = scalars[scalar]; // the planes behind it are filled, none of them reaches back to it
-            scalars[scalar * points..(scalar + 1) * points].fill(value);
-        }
+impl VecBuffers<'_> {
+    fn check(&self, envs: usize, spec: &Spec) {
+        assert_eq!(self.observations.len(), envs * spec.tensor_len(), "observations");
+        assert_eq!(self.masks.len(), envs * spec.actions, "masks");
+        assert_eq!(self.rewards.len(), 2 * envs, "rewards");
+        assert_eq!([self.terminated.len(), self.truncated.len(), self.movers.len()], [envs; 3], "flags and movers");
+    }
+
+    /// The rows of each `share` envs.
+    fn parts(&mut self, share: usize, spec: &Spec) -> impl Iterator<Item = VecBuffers<'_>> {
+        let tensors = self.observations.chunks_mut(share * spec.tensor_len());
+        let masks = self.masks.chunks_mut(share * spec.actions);
+        let ends = self.terminated.chunks_mut(share).zip(self.truncated.chunks_mut(share));
+        let numbers = self.rewards.chunks_mut(2 * share).zip(self.movers.chunks_mut(share));
+        let rows = tensors.zip(masks).zip(ends.zip(numbers));
+        rows.map(|((observations, masks), ((terminated, truncated), (rewards, movers)))| VecBuffers {
+            observations,
+            masks,
+            rewards,
+            terminated,
+            truncated,
+            movers,
+        })
+    }
+}
+
+/// Fills the planes of the scalars, which stand one by one where the first of these planes begins.
+fn spread_scalars(spec: &Spec, observation: &mut [f32]) {
+    let points = spec.points;
+    let scalars = &mut observation[spec.point_planes.len() * points..];
+    for scalar in (0..spec.scalars.len()).rev() {
+        let value = scalars[scalar]; // the planes behind it are filled, none of them reaches back to it
+        scalars[scalar * points..(scalar + 1) * points].fill(value);
     }
 }
