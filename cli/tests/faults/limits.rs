@@ -75,6 +75,7 @@ fn error_of(args: &[&str]) -> String {
 fn devices_and_pipes_are_no_files() {
     for args in [
         &["train", "/dev/zero", "--run", "/nowhere/run"][..],
+        &["doctor", "/dev/zero"],
         &["grade", "mu_torere", "--agent", "random", "--positions", "/dev/zero"],
         &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
         &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
