@@ -6,8 +6,9 @@ use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::error::Error;
 use crate::game::{Game, Spec};
+use crate::gym::buffers::VecBuffers;
 use crate::gym::env::{Env, TimeStep};
-use crate::gym::lanes::{Lanes, VecBuffers};
+use crate::gym::lanes::Lanes;
 use crate::gym::vec_env::{VecEnv, VecStep};
 use crate::outcome::Outcome;
 

@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::{Game, Spec, try_play};
+use crate::gym::buffers::VecBuffers;
 use crate::outcome::Outcome;
 use crate::playout::choose;
 use crate::side::Side;
@@ -24,23 +25,6 @@ pub enum AutoReset {
     NextStep,
     /// Never: the caller resets. The mask of an ended game allows no action.
     Disabled,
-}
-
-/// Buffers that [`Lanes`] writes to, one row per env.
-#[derive(Debug)]
-pub struct VecBuffers<'a> {
-    /// `[envs, planes, height, width]`, each as seen by its mover (see [`Spec`]).
-    pub observations: &'a mut [f32],
-    /// `[envs, actions]`, true = legal.
-    pub masks: &'a mut [bool],
-    /// `[envs, 2]`: reward of this step for each player, +1, 0 or -1 at the end of a game, 0 before.
-    pub rewards: &'a mut [f32],
-    /// `[envs]`: a rule of the game ended it in this step.
-    pub terminated: &'a mut [bool],
-    /// `[envs]`: a limit on the number of plies ended it in this step.
-    pub truncated: &'a mut [bool],
-    /// `[envs]`: index of the side to move, 0 or 1.
-    pub movers: &'a mut [u8],
 }
 
 /// A fixed number of games of one kind, stepped together, without buffers of their own: [`VecEnv`](crate::VecEnv) adds
@@ -363,32 +347,6 @@ impl<G: Game> Part<G> {
         rows.terminated[env] = outcome.is_some_and(|outcome| !outcome.truncated);
         rows.truncated[env] = outcome.is_some_and(|outcome| outcome.truncated);
         rows.movers[env] = game.mover(state) as u8;
-    }
-}
-
-impl VecBuffers<'_> {
-    fn check(&self, envs: usize, spec: &Spec) {
-        assert_eq!(self.observations.len(), envs * spec.tensor_len(), "observations");
-        assert_eq!(self.masks.len(), envs * spec.actions, "masks");
-        assert_eq!(self.rewards.len(), 2 * envs, "rewards");
-        assert_eq!([self.terminated.len(), self.truncated.len(), self.movers.len()], [envs; 3], "flags and movers");
-    }
-
-    /// The rows of each `share` envs.
-    fn parts(&mut self, share: usize, spec: &Spec) -> impl Iterator<Item = VecBuffers<'_>> {
-        let tensors = self.observations.chunks_mut(share * spec.tensor_len());
-        let masks = self.masks.chunks_mut(share * spec.actions);
-        let ends = self.terminated.chunks_mut(share).zip(self.truncated.chunks_mut(share));
-        let numbers = self.rewards.chunks_mut(2 * share).zip(self.movers.chunks_mut(share));
-        let rows = tensors.zip(masks).zip(ends.zip(numbers));
-        rows.map(|((observations, masks), ((terminated, truncated), (rewards, movers)))| VecBuffers {
-            observations,
-            masks,
-            rewards,
-            terminated,
-            truncated,
-            movers,
-        })
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::action::Action;
 use crate::error::Error;
 use crate::game::{Game, Spec};
-use crate::gym::lanes::{Lanes, VecBuffers};
+use crate::gym::buffers::VecBuffers;
+use crate::gym::lanes::Lanes;
 use crate::outcome::Outcome;
 use crate::side::Side;
 
