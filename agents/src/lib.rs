@@ -48,7 +48,7 @@ mod playable;
 pub mod sheet;
 
 pub use agent::Agent;
-pub use analyser::{AnalysedAction, Analyser, Analysis};
+pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;

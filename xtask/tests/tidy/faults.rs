@@ -55,6 +55,17 @@ fn crates_have_an_order() {
 }
 
 #[test]
+fn lock_files_are_compared() {
+    let lock = |packages: &[(&str, &str)]| {
+        let package = |(name, version): &(&str, &str)| format!("[[package]]\nname = '{name}'\nversion = '{version}'\n");
+        packages.iter().map(package).collect::<String>().parse::<toml::Table>().expect("it is a lock file")
+    };
+    let first = lock(&[("rand", "0.10.3"), ("rand", "0.9.2"), ("serde", "1.0.229")]);
+    assert_eq!(other_versions(&first, &lock(&[("rand", "0.10.3"), ("pyo3", "0.30.1")])), [""; 0]);
+    assert_eq!(other_versions(&first, &lock(&[("rand", "0.10.4"), ("serde", "1.0.229")])).len(), 1);
+}
+
+#[test]
 fn circles_are_found() {
     let lib = "mod a; mod b;";
     assert!(is_circle(lib, "use crate::b::B; pub struct A;", "use super::a::A; pub struct B;"));

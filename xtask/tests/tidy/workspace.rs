@@ -18,7 +18,8 @@ pub(crate) struct Crate {
 
 /// What the rules are about.
 pub(crate) struct Workspace {
-    /// The members but this one and the fuzz targets, on which nothing depends.
+    /// The members but this one and the fuzz targets, on which nothing depends, and the Python package, which is a
+    /// workspace of its own.
     pub(crate) crates: Vec<Crate>,
     /// Every file of Rust, tests, examples and benches too, by path relative to the workspace.
     pub(crate) all_sources: BTreeMap<String, String>,
@@ -33,7 +34,7 @@ impl Workspace {
         let manifest = table(&root.join("Cargo.toml"));
         let members = manifest["workspace"]["members"].as_array().expect("members are a list");
         let members = members.iter().map(|member| member.as_str().expect("members are folders"));
-        let crates = members.filter(|folder| !matches!(*folder, "fuzz" | "xtask")).map(|folder| {
+        let crates = members.chain(["python"]).filter(|folder| !matches!(*folder, "fuzz" | "xtask")).map(|folder| {
             let manifest = table(&root.join(folder).join("Cargo.toml"));
             let prefix = format!("{folder}/src/");
             let own = all_sources.iter().filter_map(|(path, text)| Some((path.strip_prefix(&prefix)?, text)));
@@ -63,6 +64,11 @@ impl Workspace {
             sources.map(move |(path, text)| (member, format!("{}/src/{path}", member.folder), text.as_str()))
         })
     }
+}
+
+/// A manifest or a lock file, by its path relative to the workspace.
+pub(crate) fn manifest(path: &str) -> toml::Table {
+    table(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path))
 }
 
 fn table(path: &Path) -> toml::Table {
