@@ -61,6 +61,7 @@ const RULES: [(&str, Rule); 13] = [
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
     ("what is compiled in lies in the crate's package", inclusions),
+    ("every file of tests belongs to a program of tests", suites),
     ("nothing is left to be done", leftovers),
 ];
 
@@ -250,6 +251,24 @@ fn inclusions(workspace: &Workspace) -> Vec<String> {
             let up = file.matches("../").count();
             if up > within.matches('/').count() && !argument.iter().any(|token| token.text == "env") {
                 faults.push(format!("{path}:{}: {file} is outside of {package}", code[at].line));
+            }
+        }
+    }
+    faults
+}
+
+/// Where `tests/suite.rs` makes one program of a crate's tests, a file that it does not name would never run.
+fn suites(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        let folder = format!("{}/tests/", member.folder);
+        let Some(suite) = workspace.all_sources.get(&format!("{folder}suite.rs")) else { continue };
+        let code = tokens(suite);
+        let files = workspace.all_sources.keys().filter_map(|path| path.strip_prefix(&folder)?.strip_suffix(".rs"));
+        for name in files.filter(|name| !name.contains('/')) {
+            let declared = (0..code.len()).any(|at| starts_with(&code, at, &["mod", name, ";"]));
+            if !declared && !member.test_programs.iter().any(|program| program == name) {
+                faults.push(format!("{folder}{name}.rs is not in suite.rs"));
             }
         }
     }

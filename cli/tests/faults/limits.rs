@@ -75,7 +75,6 @@ fn error_of(args: &[&str]) -> String {
 fn devices_and_pipes_are_no_files() {
     for args in [
         &["train", "/dev/zero", "--run", "/nowhere/run"][..],
-        &["doctor", "/dev/zero"],
         &["grade", "mu_torere", "--agent", "random", "--positions", "/dev/zero"],
         &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
         &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
@@ -83,6 +82,10 @@ fn devices_and_pipes_are_no_files() {
         let line = error_of(args);
         assert!(line.contains("/dev/zero") && line.contains("is not a regular file"), "{args:?}: {line}");
     }
+    let doctor = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(["doctor", "/dev/zero"]).output().expect("it runs");
+    let report = String::from_utf8_lossy(&doctor.stdout);
+    assert!(report.starts_with("FAIL") && report.contains("/dev/zero: is not a regular file"), "{report}");
+    assert_eq!(doctor.status.code(), Some(1));
 }
 
 /// What a checkpoint says of itself goes to a terminal.

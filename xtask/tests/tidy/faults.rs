@@ -15,6 +15,7 @@ fn workspace(crates: &[MadeUp<'_>]) -> Workspace {
             .iter()
             .map(|name| (name.trim_end_matches('?').into(), name.ends_with('?')))
             .collect(),
+        test_programs: vec!["suite".to_owned()],
         sources: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
     });
     let mut workspace = Workspace { crates: crates.collect(), all_sources: BTreeMap::new() };
@@ -202,4 +203,15 @@ fn texts_are_single_tokens() {
     assert_eq!(literals("fn f<'a>(x: &'a str, y: &'static str) -> &'a str { x }"), [""; 0]);
     let code = tokens("a /* b /* c */ d */ e // f\ng");
     assert_eq!(code.iter().map(|token| (token.text, token.line)).collect::<Vec<_>>(), [("a", 1), ("e", 1), ("g", 2)]);
+}
+
+#[test]
+fn files_of_tests_that_never_run_are_found() {
+    let mut workspace = workspace(&[("env", &[], &[])]);
+    workspace.all_sources.insert("env/tests/suite.rs".into(), "//! Tests.\n\nmod perft;\n".into());
+    workspace.all_sources.insert("env/tests/perft.rs".into(), String::new());
+    workspace.all_sources.insert("env/tests/perft/helper.rs".into(), String::new());
+    assert_eq!(suites(&workspace), [""; 0]);
+    workspace.all_sources.insert("env/tests/new.rs".into(), String::new());
+    assert_eq!(suites(&workspace), ["env/tests/new.rs is not in suite.rs"]);
 }

@@ -10,6 +10,8 @@ pub(crate) struct Crate {
     pub(crate) name: String,
     /// Normal and build dependencies, each with whether it is optional.
     pub(crate) dependencies: Vec<(String, bool)>,
+    /// The programs of tests that the manifest names.
+    pub(crate) test_programs: Vec<String>,
     /// The files under `src`, by path relative to it.
     pub(crate) sources: BTreeMap<String, String>,
 }
@@ -40,6 +42,7 @@ impl Workspace {
                 folder: folder.to_owned(),
                 name: manifest["package"]["name"].as_str().expect("a name is text").to_owned(),
                 dependencies: dependencies(&manifest),
+                test_programs: test_programs(&manifest),
                 sources: own.map(|(path, text)| (path.to_owned(), text.clone())).collect(),
             }
         });
@@ -84,6 +87,11 @@ fn dependencies(manifest: &toml::Table) -> Vec<(String, bool)> {
         (package.to_owned(), optional == Some(true))
     })
     .collect()
+}
+
+fn test_programs(manifest: &toml::Table) -> Vec<String> {
+    let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+    tests.map(|test| test["name"].as_str().expect("a name is text").to_owned()).collect()
 }
 
 /// Reads every file of Rust in a folder, but for hidden folders and build outputs.
