@@ -48,7 +48,7 @@ const WITH_ANYHOW: [&str; 4] = ["arena", "trainer", "serve", "cli"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
-const RULES: [(&str, Rule); 13] = [
+const RULES: [(&str, Rule); 14] = [
     ("crates depend on earlier crates only", layers),
     ("some crates do without some dependencies", independence),
     ("the workspaces agree", workspaces),
