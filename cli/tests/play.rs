@@ -178,8 +178,8 @@ mod terminal {
     fn the_line_is_edited_completed_and_remembered() {
         let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
         at.exp_string("your move").expect("a prompt");
-        // The arrow left and backspace, Tab, and the arrow up for the line before.
-        at.send("hxl\x1b[D\x7fe\t\n").expect("it reads");
+        // The arrow left, backspace, Ctrl-E, Tab, and the arrow up for the line before.
+        at.send("hxl\x1b[D\x7fe\x05\t\n").expect("it reads");
         at.exp_string("take back your last move").expect("help was completed");
         at.exp_string("your move").expect("a prompt");
         at.send("\x1b[A\n").expect("it reads");

@@ -9,7 +9,7 @@ use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
 use turnstone_models::{NetworkConfig, Weights};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Method, Puct, Uniform};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, Uniform};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};

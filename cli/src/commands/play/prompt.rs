@@ -31,7 +31,7 @@ impl Prompt {
         }
     }
 
-    /// Shows the prompt and reads a line; `None` at the end of the input, which Ctrl-D and Ctrl-C are at a terminal.
+    /// Shows the prompt and reads a line; `None` at the end of the input. At a terminal Ctrl-D and Ctrl-C mean `quit`, and
     /// `words` are what Tab completes.
     pub(super) fn line(&mut self, prompt: &str, words: &[String]) -> io::Result<Option<String>> {
         match self {
@@ -39,7 +39,7 @@ impl Prompt {
                 editor.set_helper(Some(Words(words.to_vec())));
                 match editor.readline(&format!("{prompt}: ")) {
                     Ok(line) => Ok(Some(line)),
-                    Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
+                    Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(Some("quit".to_owned())),
                     Err(ReadlineError::Io(error)) => Err(error),
                     Err(error) => Err(io::Error::other(error)),
                 }
