@@ -189,4 +189,17 @@ mod terminal {
         at.exp_string("left after 0 moves").expect("it leaves");
         at.exp_eof().expect("the end");
     }
+
+    /// Ctrl-D and Ctrl-C leave the game, in the middle of a line too for Ctrl-C.
+    #[test]
+    fn control_characters_leave() {
+        for keys in ["\x04", "\x03", "he\x03"] {
+            let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
+            at.exp_string("your move").expect("a prompt");
+            at.send(keys).expect("it reads");
+            at.flush().expect("it reads");
+            at.exp_string("left after 0 moves").expect("it leaves");
+            at.exp_eof().expect("the end");
+        }
+    }
 }
