@@ -26,7 +26,6 @@ if ! npm ci --no-audit --no-fund --loglevel=error; then
   echo "skipped: the page is neither tested nor built, since npm reaches no registry"
   exit 0
 fi
-npx tsc --noEmit
 
 if [ -z "$(command -v chromium chromium-browser google-chrome)" ] && [ -z "${CHROMIUM:-}" ]; then
   install chromium || true
