@@ -6,6 +6,7 @@
 
 use std::arch::x86_64::*;
 
+use super::outer::{OuterTile, OuterTiles, add_tile};
 use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
@@ -33,6 +34,22 @@ impl tile::Tiles for Tiles {
     }
 }
 
+impl OuterTiles for Tiles {
+    const SHAPES: &'static [(usize, &'static [usize])] = &[(1, &[6, 4, 2, 1])];
+
+    fn add(tile: &OuterTile<'_>, dw: &mut [f32]) {
+        // SAFETY: the function needs nothing but AVX2 and FMA, which `add_outer_products` has checked.
+        unsafe {
+            of_shape!(add, tile, dw; 1 x 1, 2 x 1, 4 x 1, 6 x 1);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn add<const ROWS: usize, const STRIPS: usize>(tile: &OuterTile<'_>, dw: &mut [f32]) {
+    add_tile::<Registers, ROWS, STRIPS>(tile, dw);
+}
+
 #[target_feature(enable = "avx2,fma")]
 fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
     compute_tile::<Registers, ROWS, STRIPS>(tile, y);
@@ -51,7 +68,7 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Registers(__m256, __m256);
 
-// Used inside the two functions above only, which are compiled for AVX2 and FMA.
+// Used inside the functions above only, which are compiled for AVX2 and FMA.
 impl Vector for Registers {
     #[inline(always)]
     fn load(lanes: &[f32; LANES]) -> Self {

@@ -1,5 +1,6 @@
 //! Tiles in plain Rust, for all processors.
 
+use super::outer::{OuterTile, OuterTiles, add_tile};
 use super::tile::{self, LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
 
 pub(super) struct Tiles;
@@ -14,6 +15,18 @@ impl tile::Tiles for Tiles {
     fn compute(tile: &Tile<'_>, y: &mut [f32]) {
         of_shape!(compute, tile, y; 1 x 1, 2 x 1, 3 x 1, 1 x 2);
     }
+}
+
+impl OuterTiles for Tiles {
+    const SHAPES: &'static [(usize, &'static [usize])] = &[(1, &[3, 1])];
+
+    fn add(tile: &OuterTile<'_>, dw: &mut [f32]) {
+        of_shape!(add, tile, dw; 1 x 1, 3 x 1);
+    }
+}
+
+fn add<const ROWS: usize, const STRIPS: usize>(tile: &OuterTile<'_>, dw: &mut [f32]) {
+    add_tile::<Lanes, ROWS, STRIPS>(tile, dw);
 }
 
 fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
