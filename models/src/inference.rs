@@ -11,7 +11,11 @@ mod mixer;
 
 pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
+#[cfg(feature = "train")]
+pub(crate) use mixer::transpose;
 pub use neighbours::Neighbours;
+#[cfg(feature = "train")]
+pub(crate) use points::Reader;
 
 use self::graph::Graph;
 use self::layers::Layers;
