@@ -10,15 +10,16 @@ pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub use task::Task;
 pub(crate) use task::random_opening;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
 use rand::RngExt;
-use turnstone_agents::NetworkEvaluator;
 use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{NetworkEvaluator, random_observations, shape};
 use turnstone_env::{Game, Outcome, Spec};
-use turnstone_models::NetworkError;
+use turnstone_models::{NetworkError, QuantisedNetwork};
 use turnstone_search::{Evaluator, Lookup, Mcts, Requests};
 
 use self::task::Typed;
@@ -48,8 +49,7 @@ pub(crate) fn play<G: Game>(
     let archive = task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect();
     let typed = &Typed { game, task, archive };
     let workers = task.self_play.workers();
-    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
-    let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let mut evaluators = evaluators(game, task)?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
             .iter_mut()
@@ -74,6 +74,24 @@ pub(crate) fn play<G: Game>(
         games.ends.push((game.outcome, game.plies));
     }
     Ok(Some(games))
+}
+
+/// Creates an evaluator for each worker.
+fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+    let (spec, workers, batch) = (game.spec(), task.self_play.workers(), task.self_play.concurrent_games);
+    if !task.self_play.precision.is_quantised() {
+        let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
+        return (0..workers).map(evaluator).collect();
+    }
+    let random;
+    let samples = if task.samples.is_empty() {
+        random = random_observations(game);
+        &random
+    } else {
+        task.samples
+    };
+    let network = Arc::new(QuantisedNetwork::new(task.weights, task.network, &shape(&spec), samples)?);
+    Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
 }
 
 struct FinishedGame {
@@ -309,6 +327,7 @@ mod tests {
             self_play: &self_play,
             simulations: 4,
             archive: &archive,
+            samples: &[],
             seed: 1,
             iteration: 1,
         };

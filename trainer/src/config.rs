@@ -284,7 +284,7 @@ mod tests {
         for change in ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3"] {
             assert_ne!(checksum(change), plain, "{change}");
         }
-        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9"] {
+        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9", "self_play.precision = \"i8\""] {
             assert_ne!(checksum(change), plain, "{change}");
         }
     }
@@ -326,6 +326,10 @@ mod tests {
             "learn.margin_weight is 0.5, but konane has no margin to learn"
         );
         assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
+        assert_eq!(
+            with("[self_play]\nprecision = \"int8\""),
+            "line 4: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
+        );
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
         assert_eq!(
             with("[net]\nkind = \"mixer\"\nchanels = 8"),

@@ -1,0 +1,117 @@
+//! The kernel for AVX2, and for AVX-VNNI, which has one instruction for three of AVX2's: a strip is two registers.
+//!
+//! The `unsafe` is measured in docs/lab/quantisation.md.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::super::super::areas::{Area, of_shape};
+use super::tile::{
+    Columns, Destination, Dot, Kernel, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
+};
+
+pub(super) struct Avx2<const VNNI: bool>;
+
+impl<const VNNI: bool> Kernel for Avx2<VNNI> {
+    const MOST_ROWS: usize = 4;
+
+    fn most_strips(rows: usize) -> usize {
+        match rows {
+            0..=1 => 4,
+            2 => 2,
+            _ => 1,
+        }
+    }
+
+    fn add_up(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+        // SAFETY: the functions need nothing but AVX2 and AVX-VNNI, which `multiply` has checked.
+        unsafe {
+            if VNNI {
+                of_shape!(add_up_vnni, product, area, sums; 1 x 1, 2 x 1, 3 x 1, 4 x 1, 1 x 2, 2 x 2, 1 x 4);
+            } else {
+                of_shape!(add_up, product, area, sums; 1 x 1, 2 x 1, 3 x 1, 4 x 1, 1 x 2, 2 x 2, 1 x 4);
+            }
+        }
+    }
+
+    fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+        // SAFETY: as for `quantise`.
+        unsafe { finish(product, area, sums, to) }
+    }
+
+    fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
+        // SAFETY: the function needs nothing but AVX2, which `quantise` has checked.
+        unsafe { quantise(columns, numbers, bytes) }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+    finish_area(product, area, sums, to);
+}
+
+#[target_feature(enable = "avx2")]
+fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
+    quantise_rows(columns, numbers, bytes);
+}
+
+#[target_feature(enable = "avx2")]
+fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+    add_up_tile::<Registers<false>, ROWS, STRIPS>(product, area, sums);
+}
+
+#[target_feature(enable = "avx2,avxvnni")]
+fn add_up_vnni<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+    add_up_tile::<Registers<true>, ROWS, STRIPS>(product, area, sums);
+}
+
+#[derive(Clone, Copy)]
+struct Registers<const VNNI: bool>(__m256i, __m256i);
+
+// Used inside the two functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
+impl<const VNNI: bool> Dot for Registers<VNNI> {
+    type Weights = (__m256i, __m256i);
+
+    #[inline(always)]
+    fn weights(weights: &Weights) -> Self::Weights {
+        let (low, high) = weights.0.split_at(8);
+        // SAFETY: AVX2 is available, see above; either half of the weights is valid for a whole register, aligned or not.
+        unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn load(sums: &Sums) -> Self {
+        let (low, high) = sums.0.split_at(8);
+        // SAFETY: as for `weights`.
+        unsafe { Registers(_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn store(self, sums: &mut Sums) {
+        let (low, high) = sums.0.split_at_mut(8);
+        // SAFETY: as for `weights`.
+        unsafe {
+            _mm256_storeu_si256(low.as_mut_ptr().cast(), self.0);
+            _mm256_storeu_si256(high.as_mut_ptr().cast(), self.1);
+        }
+    }
+
+    #[inline(always)]
+    fn add_products(self, x: Quad, weights: Self::Weights) -> Self {
+        // SAFETY: AVX2 and, with `VNNI`, AVX-VNNI are available, see above.
+        unsafe {
+            let x = _mm256_set1_epi32(i32::from_le_bytes(x));
+            if VNNI {
+                return Registers(
+                    _mm256_dpbusd_avx_epi32(self.0, x, weights.0),
+                    _mm256_dpbusd_avx_epi32(self.1, x, weights.1),
+                );
+            }
+            // The sums of two products in 16 bits, which do not saturate (see `Weights`), then of two of those in 32.
+            let ones = _mm256_set1_epi16(1);
+            let low = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.0), ones);
+            let high = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.1), ones);
+            Registers(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
+        }
+    }
+}
