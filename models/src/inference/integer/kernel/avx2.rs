@@ -5,9 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::areas::{Area, of_shape};
+use super::super::super::areas::{Area, LANES, of_shape};
 use super::tile::{
-    Columns, Destination, Dot, Kernel, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, TO_INTEGERS, Weights, add_up_tile, finish_area,
+    quantise_rows,
 };
 
 pub(super) struct Avx2<const VNNI: bool>;
@@ -47,12 +48,12 @@ impl<const VNNI: bool> Kernel for Avx2<VNNI> {
 
 #[target_feature(enable = "avx2")]
 fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
-    finish_area(product, area, sums, to);
+    finish_area::<FloatRegisters>(product, area, sums, to);
 }
 
 #[target_feature(enable = "avx2")]
 fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
-    quantise_rows(columns, numbers, bytes);
+    quantise_rows::<FloatRegisters>(columns, numbers, bytes);
 }
 
 #[target_feature(enable = "avx2")]
@@ -68,7 +69,7 @@ fn add_up_vnni<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, ar
 #[derive(Clone, Copy)]
 struct Registers<const VNNI: bool>(__m256i, __m256i);
 
-// Used inside the two functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
+// Used inside the functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
 impl<const VNNI: bool> Dot for Registers<VNNI> {
     type Weights = (__m256i, __m256i);
 
@@ -113,5 +114,75 @@ impl<const VNNI: bool> Dot for Registers<VNNI> {
             let high = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.1), ones);
             Registers(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
         }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FloatRegisters(__m256, __m256);
+
+// Used inside the functions above only, which are compiled for AVX2.
+impl Numbers for FloatRegisters {
+    #[inline(always)]
+    fn load(numbers: &[f32; LANES]) -> Self {
+        let (low, high) = numbers.split_at(8);
+        // SAFETY: AVX2 is available, see above; either half of the numbers is valid for a whole register, aligned or not.
+        unsafe { FloatRegisters(_mm256_loadu_ps(low.as_ptr()), _mm256_loadu_ps(high.as_ptr())) }
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32; LANES]) {
+        let (low, high) = numbers.split_at_mut(8);
+        // SAFETY: as for `load`.
+        unsafe {
+            _mm256_storeu_ps(low.as_mut_ptr(), self.0);
+            _mm256_storeu_ps(high.as_mut_ptr(), self.1);
+        }
+    }
+
+    #[inline(always)]
+    fn of_sums(sums: &Sums) -> Self {
+        let sums = Registers::<false>::load(sums);
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_cvtepi32_ps(sums.0), _mm256_cvtepi32_ps(sums.1)) }
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        // SAFETY: AVX2 is available, see above. Of a NaN and a number the second is the greater.
+        unsafe {
+            let zero = _mm256_setzero_ps();
+            FloatRegisters(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))
+        }
+    }
+
+    #[inline(always)]
+    fn to_bytes(self) -> [u8; LANES] {
+        let mut bytes = [0; LANES];
+        let numbers = self.relu();
+        // SAFETY: AVX2 is available, see above; the bytes are valid for a whole register, aligned or not.
+        unsafe {
+            let (most, to_integers) = (_mm256_set1_ps(255.0), _mm256_set1_ps(TO_INTEGERS));
+            let lowest = _mm256_set1_epi32(255);
+            let low = _mm256_castps_si256(_mm256_add_ps(_mm256_min_ps(numbers.0, most), to_integers));
+            let high = _mm256_castps_si256(_mm256_add_ps(_mm256_min_ps(numbers.1, most), to_integers));
+            // Packing works on each half of the registers, so that its result is out of order.
+            let packed = _mm256_packs_epi32(_mm256_and_si256(low, lowest), _mm256_and_si256(high, lowest));
+            let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+            let halves = (_mm256_castsi256_si128(ordered), _mm256_extracti128_si256::<1>(ordered));
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm_packus_epi16(halves.0, halves.1));
+        }
+        bytes
     }
 }

@@ -5,9 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::super::super::areas::{Area, of_shape};
+use super::super::super::areas::{Area, LANES, of_shape};
 use super::tile::{
-    Columns, Destination, Dot, Kernel, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, TO_INTEGERS, Weights, add_up_tile, finish_area,
+    quantise_rows,
 };
 
 pub(super) struct Avx512;
@@ -47,12 +48,12 @@ impl Kernel for Avx512 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
-    finish_area(product, area, sums, to);
+    finish_area::<FloatRegister>(product, area, sums, to);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
-    quantise_rows(columns, numbers, bytes);
+    quantise_rows::<FloatRegister>(columns, numbers, bytes);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
@@ -63,7 +64,7 @@ fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &
 #[derive(Clone, Copy)]
 struct Register(__m512i);
 
-// Used inside the function above only, which is compiled for AVX-512 VNNI.
+// Used inside the functions above only, which are compiled for AVX-512.
 impl Dot for Register {
     type Weights = __m512i;
 
@@ -89,5 +90,59 @@ impl Dot for Register {
     fn add_products(self, x: Quad, weights: __m512i) -> Self {
         // SAFETY: AVX-512 VNNI is available, see above.
         Register(unsafe { _mm512_dpbusd_epi32(self.0, _mm512_set1_epi32(i32::from_le_bytes(x)), weights) })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FloatRegister(__m512);
+
+// As for `Register`.
+impl Numbers for FloatRegister {
+    #[inline(always)]
+    fn load(numbers: &[f32; LANES]) -> Self {
+        // SAFETY: AVX-512F is available, see above; a reference to numbers is valid for a whole register, aligned or not.
+        FloatRegister(unsafe { _mm512_loadu_ps(numbers.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32; LANES]) {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn of_sums(sums: &Sums) -> Self {
+        // SAFETY: as for `load`.
+        FloatRegister(unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.0.as_ptr().cast())) })
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: AVX-512F is available, see above.
+        FloatRegister(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX-512F is available, see above.
+        FloatRegister(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        // SAFETY: AVX-512F is available, see above. Of a NaN and a number the second is the greater.
+        FloatRegister(unsafe { _mm512_max_ps(self.0, _mm512_setzero_ps()) })
+    }
+
+    #[inline(always)]
+    fn to_bytes(self) -> [u8; LANES] {
+        let mut bytes = [0; LANES];
+        // SAFETY: AVX-512F is available, see above; the bytes are valid for a whole register, aligned or not.
+        unsafe {
+            let limited = _mm512_min_ps(self.relu().0, _mm512_set1_ps(255.0));
+            let integers = _mm512_castps_si512(_mm512_add_ps(limited, _mm512_set1_ps(TO_INTEGERS)));
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(integers));
+        }
+        bytes
     }
 }

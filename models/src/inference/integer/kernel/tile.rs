@@ -157,88 +157,99 @@ pub(super) fn add_up_tile<D: Dot, const ROWS: usize, const STRIPS: usize>(
     }
 }
 
+/// Sixteen numbers in registers, as for [`Dot`]. All operations are rounded one by one.
+pub(super) trait Numbers: Copy {
+    fn load(numbers: &[f32; LANES]) -> Self;
+    fn store(self, numbers: &mut [f32; LANES]);
+    fn of_sums(sums: &Sums) -> Self;
+    fn multiply(self, other: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    /// `max(self, 0)`, and 0 for a NaN.
+    fn relu(self) -> Self;
+    /// The numbers as [`to_byte`] rounds them.
+    fn to_bytes(self) -> [u8; LANES];
+}
+
 /// Converts the sums of an area and writes them to their destination.
 #[inline(always)]
-pub(super) fn finish_area(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+    let conversions = &product.conversion[area.first_strip..][..area.strips];
+    let place = |row: usize| (row * product.conversion.len() + area.first_strip) * LANES;
+    let length = area.strips * LANES;
+    for (row, sums) in rows(product, area).zip(sums.chunks_exact(area.strips)) {
+        let strips = sums.iter().zip(conversions);
+        match to {
+            Destination::Bytes(bytes) => {
+                for ((sums, conversion), bytes) in strips.zip(strips_mut(&mut bytes[place(row)..][..length])) {
+                    *bytes = convert::<N>(sums, conversion).to_bytes();
+                }
+            }
+            Destination::Start { stream, bytes } => {
+                let stream = strips_mut(&mut stream[place(row)..][..length]);
+                let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
+                for ((sums, conversion), (stream, bytes)) in strips.zip(to) {
+                    let y = convert::<N>(sums, conversion).relu();
+                    y.store(stream);
+                    *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
+                }
+            }
+            Destination::Residual { stream, bytes } => {
+                let stream = strips_mut(&mut stream[place(row)..][..length]);
+                let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
+                for ((sums, conversion), (stream, bytes)) in strips.zip(to) {
+                    let y = N::load(stream).add(convert::<N>(sums, conversion)).relu();
+                    y.store(stream);
+                    *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
+                }
+            }
+            Destination::Numbers(numbers) => {
+                for (strip, (sums, conversion)) in (area.first_strip..).zip(strips) {
+                    let mut y = [0.0; LANES];
+                    convert::<N>(sums, conversion).store(&mut y);
+                    let numbers = outputs_of(product, row, strip, numbers);
+                    numbers.copy_from_slice(&y[..numbers.len()]);
+                }
+            }
+            Destination::Sum(numbers) => {
+                for (strip, (sums, conversion)) in (area.first_strip..).zip(strips) {
+                    let mut y = [0.0; LANES];
+                    convert::<N>(sums, conversion).store(&mut y);
+                    outputs_of(product, row, strip, numbers).iter_mut().zip(y).for_each(|(number, y)| *number += y);
+                }
+            }
+        }
+    }
+}
+
+/// The rows of an area.
+#[inline(always)]
+fn rows<'a>(product: &Product<'_>, area: &'a Area<'_>) -> impl Iterator<Item = usize> + use<'a> {
     let (points, members) = (product.neighbours.points(), area.class.points());
     let (mut board, mut member) = (area.first_row / members * points, area.first_row % members);
-    for sums in sums.chunks_exact(area.strips) {
+    (0..area.rows).map(move |_| {
         let row = board + area.class.member(member);
-        for (strip, sums) in (area.first_strip..).zip(sums) {
-            finish(product, row, strip, sums, to);
-        }
         member += 1;
         if member == members {
             (board, member) = (board + points, 0);
         }
-    }
+        row
+    })
 }
 
-/// Converts sixteen sums and writes them to their destination.
+fn strips_mut<T>(numbers: &mut [T]) -> &mut [[T; LANES]] {
+    numbers.as_chunks_mut().0
+}
+
+/// `sum * scale + bias`.
 #[inline(always)]
-fn finish(product: &Product<'_>, row: usize, strip: usize, sums: &Sums, to: &mut Destination<'_>) {
-    let Conversion { scale, bias, inverse } = &product.conversion[strip];
-    let mut y = [0.0; LANES];
-    for i in 0..LANES {
-        y[i] = sums.0[i] as f32 * scale.0[i] + bias.0[i];
-    }
-    let place = (row * product.conversion.len() + strip) * LANES;
-    match to {
-        Destination::Bytes(bytes) => bytes[place..][..LANES].copy_from_slice(&to_bytes(&y)),
-        Destination::Start { stream, bytes } => {
-            for i in 0..LANES {
-                y[i] = relu(y[i]);
-            }
-            stream[place..][..LANES].copy_from_slice(&y);
-            bytes[place..][..LANES].copy_from_slice(&scaled_to_bytes(&y, inverse));
-        }
-        Destination::Residual { stream, bytes } => {
-            let stream = &mut stream[place..][..LANES];
-            for i in 0..LANES {
-                y[i] = relu(stream[i] + y[i]);
-            }
-            stream.copy_from_slice(&y);
-            bytes[place..][..LANES].copy_from_slice(&scaled_to_bytes(&y, inverse));
-        }
-        Destination::Numbers(numbers) => {
-            let numbers = outputs_of(product, row, strip, numbers);
-            numbers.copy_from_slice(&y[..numbers.len()]);
-        }
-        Destination::Sum(numbers) => {
-            outputs_of(product, row, strip, numbers).iter_mut().zip(y).for_each(|(number, y)| *number += y);
-        }
-    }
+fn convert<N: Numbers>(sums: &Sums, conversion: &Conversion) -> N {
+    N::of_sums(sums).multiply(N::load(&conversion.scale.0)).add(N::load(&conversion.bias.0))
 }
 
 /// The numbers of a strip that are outputs.
-#[inline(always)]
 fn outputs_of<'a>(product: &Product<'_>, row: usize, strip: usize, numbers: &'a mut [f32]) -> &'a mut [f32] {
     let columns = strip * LANES..product.outputs.min((strip + 1) * LANES);
     &mut numbers[row * product.outputs..][columns]
-}
-
-/// `max(x, 0)`, and 0 for a NaN.
-#[inline(always)]
-fn relu(x: f32) -> f32 {
-    if x > 0.0 { x } else { 0.0 }
-}
-
-#[inline(always)]
-fn scaled_to_bytes(y: &[f32; LANES], inverse: &Floats) -> [u8; LANES] {
-    let mut scaled = [0.0; LANES];
-    for i in 0..LANES {
-        scaled[i] = y[i] * inverse.0[i];
-    }
-    to_bytes(&scaled)
-}
-
-#[inline(always)]
-fn to_bytes(y: &[f32; LANES]) -> [u8; LANES] {
-    let mut bytes = [0; LANES];
-    for i in 0..LANES {
-        bytes[i] = to_byte(y[i]);
-    }
-    bytes
 }
 
 /// Numbers to quantise: `byte = number * inverse + zero`, by column.
@@ -254,7 +265,7 @@ pub(crate) struct Columns<'a> {
 
 /// Quantises rows of `width` numbers into rows of whole strips of bytes; those beyond `width` are 0.
 #[inline(always)]
-pub(super) fn quantise_rows(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
+pub(super) fn quantise_rows<N: Numbers>(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
     let Columns { inverse, zero, width } = columns;
     let rows = bytes.chunks_exact_mut(LANES * inverse.len());
     for (numbers, bytes) in numbers.chunks_exact(width).zip(rows) {
@@ -263,21 +274,18 @@ pub(super) fn quantise_rows(columns: Columns<'_>, numbers: &[f32], bytes: &mut [
         last[..rest.len()].copy_from_slice(rest);
         let strips = whole.iter().chain((!rest.is_empty()).then_some(&last));
         for (((numbers, bytes), inverse), zero) in strips.zip(bytes.as_chunks_mut::<LANES>().0).zip(inverse).zip(zero) {
-            let mut scaled = [0.0; LANES];
-            for i in 0..LANES {
-                scaled[i] = numbers[i] * inverse.0[i] + zero.0[i];
-            }
-            *bytes = to_bytes(&scaled);
+            *bytes = N::load(numbers).multiply(N::load(&inverse.0)).add(N::load(&zero.0)).to_bytes();
         }
     }
 }
 
-/// Rounds to the nearest byte, ties to even: between 2^23 and 2^24 floats are the integers, so that adding 2^23 rounds, and
-/// the lowest bits are the result. A NaN becomes 0.
+/// Between 2^23 and 2^24 floats are the integers, so that adding 2^23 rounds.
+pub(super) const TO_INTEGERS: f32 = 8_388_608.0;
+
+/// Rounds to the nearest byte, ties to even. A NaN becomes 0.
 #[inline(always)]
-pub(crate) fn to_byte(x: f32) -> u8 {
-    const TO_INTEGERS: f32 = 8_388_608.0;
-    let x = relu(x);
+pub(super) fn to_byte(x: f32) -> u8 {
+    let x = if x > 0.0 { x } else { 0.0 };
     let x = if x < 255.0 { x } else { 255.0 };
     (x + TO_INTEGERS).to_bits() as u8
 }
