@@ -29,60 +29,34 @@ impl Kernel for Portable {
 }
 
 fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<Halves, ROWS, STRIPS>(product, area, sums);
+    add_up_tile::<Sums, ROWS, STRIPS>(product, area, sums);
 }
 
-/// Two sums for each output, of the first and the last two inputs of all quads, so that the loop over them is the same for
-/// all lanes.
-#[derive(Clone, Copy)]
-struct Halves([i32; 2 * LANES]);
-
-/// The weights of the first and of the second input of each half.
-#[derive(Clone, Copy)]
-struct Words {
-    first: [i16; 2 * LANES],
-    second: [i16; 2 * LANES],
-}
-
-impl Dot for Halves {
-    type Weights = Words;
+impl Dot for Sums {
+    type Weights = Weights;
 
     #[inline(always)]
-    fn weights(weights: &Weights) -> Words {
-        let mut words = Words { first: [0; 2 * LANES], second: [0; 2 * LANES] };
-        let pairs = weights.0.as_flattened().as_chunks::<2>().0;
-        for i in 0..2 * LANES {
-            words.first[i] = i16::from(pairs[i][0]);
-            words.second[i] = i16::from(pairs[i][1]);
-        }
-        words
+    fn weights(weights: &Weights) -> Weights {
+        *weights
     }
 
     #[inline(always)]
     fn load(sums: &Sums) -> Self {
-        let mut halves = [0; 2 * LANES];
-        for i in 0..LANES {
-            halves[2 * i] = sums.0[i];
-        }
-        Halves(halves)
+        *sums
     }
 
     #[inline(always)]
     fn store(self, sums: &mut Sums) {
-        for i in 0..LANES {
-            sums.0[i] = self.0[2 * i].wrapping_add(self.0[2 * i + 1]);
-        }
+        *sums = self;
     }
 
+    /// In this form the compiler finds the instructions that multiply and add pairs.
     #[inline(always)]
-    fn add_products(mut self, x: Quad, weights: Words) -> Self {
-        let x = x.map(i16::from);
-        let [first, second] = [[x[0], x[2]], [x[1], x[3]]];
-        for i in 0..2 * LANES {
-            // Two products fit 16 bits, see `Weights`.
-            let products =
-                weights.first[i].wrapping_mul(first[i % 2]).wrapping_add(weights.second[i].wrapping_mul(second[i % 2]));
-            self.0[i] = self.0[i].wrapping_add(i32::from(products));
+    fn add_products(mut self, x: Quad, weights: Weights) -> Self {
+        let x = x.map(i32::from);
+        for (sum, weights) in self.0.iter_mut().zip(weights.0) {
+            let w = weights.map(i32::from);
+            *sum = sum.wrapping_add(x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3]);
         }
         self
     }
