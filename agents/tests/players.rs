@@ -113,7 +113,8 @@ fn integers_predict_what_floats_do() {
         assert!((b.iter().sum::<f32>() - 1.0).abs() < 1e-5);
         let action = one.choose(&state, &mut rng).expect("an action");
         game.play(&mut state, action);
-        [&mut one, &mut other].map(|player| player.played(action));
+        one.played(action);
+        other.played(action);
         plies += 1;
     }
     assert!(plies > 10);

@@ -15,7 +15,7 @@ pub(super) struct Layer {
     outputs: usize,
     /// `[strips, taps, quads]`.
     weight: Vec<Weights>,
-    /// `[strips]`: what bytes that stand for 0 would add up to, subtracted.
+    /// `[strips]`: the bias, less what bytes that stand for 0 add up to.
     start: Vec<Sums>,
     /// `[strips]`.
     conversion: Vec<Conversion>,
@@ -51,8 +51,9 @@ impl Layer {
                 |tap: usize, input: usize| weight[(tap * width + input) * outputs + output] * inputs.steps()[input];
             let rows: Vec<Vec<f32>> =
                 (0..taps).map(|tap| (0..width).map(|input| folded(tap, input)).collect()).collect();
-            let scale = scale(&rows);
+            let scale = scale(&rows, bias[output]);
             let (strip, lane) = (output / LANES, output % LANES);
+            layer.start[strip].0[lane] = (bias[output] / scale).round_ties_even() as i32;
             for (tap, row) in rows.iter().enumerate() {
                 for (input, &weight) in row.iter().enumerate() {
                     let byte = (weight / scale).round_ties_even() as i8;
@@ -63,9 +64,8 @@ impl Layer {
             }
             scales.push(scale);
         }
-        let conversions = in_strips(scales.into_iter()).into_iter().zip(in_strips(bias.iter().copied()));
-        let inverse = Floats([0.0; LANES]);
-        layer.conversion = conversions.map(|(scale, bias)| Conversion { scale, bias, inverse }).collect();
+        let conversion = |scale| Conversion { scale, inverse: Floats([0.0; LANES]) };
+        layer.conversion = in_strips(scales.into_iter()).into_iter().map(conversion).collect();
         layer
     }
 
@@ -74,7 +74,6 @@ impl Layer {
         for (conversion, inverse) in self.conversion.iter_mut().zip(steps.inverse()) {
             for i in 0..LANES {
                 conversion.scale.0[i] *= inverse.0[i];
-                conversion.bias.0[i] *= inverse.0[i];
             }
         }
     }
@@ -135,17 +134,18 @@ impl Layer {
     }
 }
 
-/// The scale of an output with these weights, `[taps, in]`: the smallest at which no sum overflows.
+/// The scale of an output with these weights, `[taps, in]`, and this bias: the smallest at which no sum overflows.
 ///
 /// Two neighbouring weights share 127 units between them. Rounding adds one at most, and `255 * 128` fits the 16 bits in
 /// which AVX2 adds two products; other instructions have more room, but must return the same. All weights together
-/// share what fits 32 bits.
-fn scale(taps: &[Vec<f32>]) -> f32 {
+/// share half of what fits 32 bits with their sign, and the bias a quarter.
+fn scale(taps: &[Vec<f32>], bias: f32) -> f32 {
     const PAIR: f32 = 127.0;
     const ALL: f32 = (1 << 30) as f32 / 255.0;
+    const BIAS: f32 = (1 << 29) as f32;
     let pairs = taps.iter().flat_map(|row| row.chunks(2)).map(|pair| pair.iter().map(|w| w.abs()).sum::<f32>());
     let (largest, sum) = pairs.fold((0.0_f32, 0.0), |(largest, sum), pair| (largest.max(pair), sum + pair));
-    (largest / PAIR).max(sum / ALL).max(f32::MIN_POSITIVE)
+    (largest / PAIR).max(sum / ALL).max(bias.abs() / BIAS).max(f32::MIN_POSITIVE)
 }
 
 #[cfg(test)]
@@ -169,34 +169,36 @@ mod tests {
     #[test]
     fn two_neighbouring_weights_share_127_units() {
         // Pairs 3 + 1, 0.5 + 0.5, and 2 alone.
-        assert_eq!(scale(&[vec![3.0, -1.0, 0.5, 0.5, -2.0]]), 4.0 / 127.0);
-        assert_eq!(scale(&[vec![3.0, -1.0], vec![-2.0, -2.5]]), 4.5 / 127.0, "the widest pair of all taps");
-        assert_eq!(scale(&[vec![0.0; 3]]), f32::MIN_POSITIVE);
+        assert_eq!(scale(&[vec![3.0, -1.0, 0.5, 0.5, -2.0]], 7.0), 4.0 / 127.0);
+        assert_eq!(scale(&[vec![3.0, -1.0], vec![-2.0, -2.5]], -7.0), 4.5 / 127.0, "the widest pair of all taps");
+        assert_eq!(scale(&[vec![0.0; 3]], 0.0), f32::MIN_POSITIVE);
+        assert_eq!(scale(&[vec![1e-9; 3]], -8.0), 8.0 / (1 << 29) as f32);
         // 65536 taps of 2 x 65.5 units would overflow 32 bits.
         let many = vec![vec![1.0; 256]; 512];
-        assert!((scale(&many) / (131_072.0 * 255.0 / (1 << 30) as f32) - 1.0).abs() < 1e-6);
-        assert!(scale(&many[..128]) == 2.0 / 127.0);
+        assert!((scale(&many, 0.0) / (131_072.0 * 255.0 / (1 << 30) as f32) - 1.0).abs() < 1e-6);
+        assert!(scale(&many[..128], 0.0) == 2.0 / 127.0);
     }
 
     #[test]
     fn weights_of_every_output_have_a_scale() {
         // Two inputs, two outputs; the steps are folded into the weights first.
         let steps = Steps::of_ranges([[0.0, 2.0], [0.0, 4.0]]);
-        let layer = Layer::new(&[1.0, 0.3, -0.25, 0.0], &[0.5, -1.0], 1, &steps);
+        let layer = Layer::new(&[1.0, 0.3, -0.25, 0.0], &[0.25, -1.0], 1, &steps);
         // Output 0: 1 * 2 and -0.25 * 4 in units of 1/255: 84.67 and -42.33. Output 1: 0.6 and 0.
         assert_eq!(layer.weight[0].0[..3], [[85, -42, 0, 0], [127, 0, 0, 0], [0; 4]]);
-        assert_eq!(layer.start[0], Sums([0; LANES]));
+        // 0.25 in units of 3 / 127 / 255, -1 in units of 0.6 / 127 / 255.
+        assert_eq!(layer.start[0].0[..3], [2699, -53975, 0]);
         let y = numbers(&layer, &[row(&[255, 0]), row(&[0, 255]), row(&[0, 0])].concat());
         let scales = [3.0 / 127.0 / 255.0, 0.6 / 127.0 / 255.0];
         let expected = [
-            255.0 * 85.0 * scales[0] + 0.5,
+            255.0 * 85.0 * scales[0] + 0.25,
             255.0 * 127.0 * scales[1] - 1.0,
-            255.0 * -42.0 * scales[0] + 0.5,
+            255.0 * -42.0 * scales[0] + 0.25,
             -1.0,
-            0.5,
+            0.25,
             -1.0,
         ];
-        assert!(y.iter().zip(expected).all(|(y, expected)| (y - expected).abs() < 1e-6), "{y:?} {expected:?}");
+        assert!(y.iter().zip(expected).all(|(y, expected)| (y - expected).abs() < 1e-4), "{y:?} {expected:?}");
     }
 
     #[test]
@@ -204,7 +206,8 @@ mod tests {
         let steps = Steps::of_ranges([[-1.0, 3.0], [-3.0, 1.0]]);
         assert_eq!(steps.zeros(), [64, 191]);
         let layer = Layer::new(&[1.0, -0.5, 0.5, 0.25], &[0.125, 7.0], 1, &steps);
-        assert_eq!(numbers(&layer, &row(&[64, 191])), [0.125, 7.0]);
+        let y = numbers(&layer, &row(&[64, 191]));
+        assert!((y[0] - 0.125).abs() < 1e-4 && (y[1] - 7.0).abs() < 1e-4, "{y:?}");
         let y = numbers(&layer, &row(&[255, 0]));
         assert!((y[0] - (3.0 - 1.5 + 0.125)).abs() < 0.03 && (y[1] - (-1.5 - 0.75 + 7.0)).abs() < 0.03, "{y:?}");
     }

@@ -7,8 +7,7 @@ use std::arch::x86_64::*;
 
 use super::super::super::areas::{Area, LANES, of_shape};
 use super::tile::{
-    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, TO_INTEGERS, Weights, add_up_tile, finish_area,
-    quantise_rows,
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
 
 pub(super) struct Avx2<const VNNI: bool>;
@@ -173,12 +172,11 @@ impl Numbers for FloatRegisters {
         let numbers = self.relu();
         // SAFETY: AVX2 is available, see above; the bytes are valid for a whole register, aligned or not.
         unsafe {
-            let (most, to_integers) = (_mm256_set1_ps(255.0), _mm256_set1_ps(TO_INTEGERS));
-            let lowest = _mm256_set1_epi32(255);
-            let low = _mm256_castps_si256(_mm256_add_ps(_mm256_min_ps(numbers.0, most), to_integers));
-            let high = _mm256_castps_si256(_mm256_add_ps(_mm256_min_ps(numbers.1, most), to_integers));
+            let most = _mm256_set1_ps(255.0);
+            let low = _mm256_cvtps_epi32(_mm256_min_ps(numbers.0, most));
+            let high = _mm256_cvtps_epi32(_mm256_min_ps(numbers.1, most));
             // Packing works on each half of the registers, so that its result is out of order.
-            let packed = _mm256_packs_epi32(_mm256_and_si256(low, lowest), _mm256_and_si256(high, lowest));
+            let packed = _mm256_packs_epi32(low, high);
             let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
             let halves = (_mm256_castsi256_si128(ordered), _mm256_extracti128_si256::<1>(ordered));
             _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm_packus_epi16(halves.0, halves.1));

@@ -7,8 +7,7 @@ use std::arch::x86_64::*;
 
 use super::super::super::areas::{Area, LANES, of_shape};
 use super::tile::{
-    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, TO_INTEGERS, Weights, add_up_tile, finish_area,
-    quantise_rows,
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
 
 pub(super) struct Avx512;
@@ -139,9 +138,9 @@ impl Numbers for FloatRegister {
         let mut bytes = [0; LANES];
         // SAFETY: AVX-512F is available, see above; the bytes are valid for a whole register, aligned or not.
         unsafe {
-            let limited = _mm512_min_ps(self.relu().0, _mm512_set1_ps(255.0));
-            let integers = _mm512_castps_si512(_mm512_add_ps(limited, _mm512_set1_ps(TO_INTEGERS)));
-            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(integers));
+            // Numbers beyond 32 bits become 2^31, which is limited to 255 as the others are.
+            let integers = _mm512_cvtps_epi32(self.relu().0);
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtusepi32_epi8(integers));
         }
         bytes
     }

@@ -86,11 +86,7 @@ impl Case {
         let sums = (0..boards * points).flat_map(|row| (0..outputs).map(move |output| (row, output)));
         let sums = sums.map(|(row, output)| sum(row, output)).collect();
         let mut floats = |low: f32, high: f32| Floats([(); LANES].map(|()| rng.random_range(low..high)));
-        let conversion = (0..strips).map(|_| Conversion {
-            scale: floats(1e-5, 1e-3),
-            bias: floats(-3.0, 3.0),
-            inverse: floats(0.5, 50.0),
-        });
+        let conversion = (0..strips).map(|_| Conversion { scale: floats(1e-5, 1e-3), inverse: floats(0.5, 50.0) });
         let conversion = conversion.collect();
         let before = (0..boards * points * strips * LANES).map(|_| rng.random_range(0.0..9.0)).collect();
         let neighbours = Neighbours::new(taps, points, table);
@@ -125,14 +121,13 @@ impl Case {
         multiply(instructions, &product, self.boards, to);
     }
 
-    /// Row and output of each sum, with `sum * scale + bias`, the inverse, and the place in rows of whole strips.
+    /// `sum * scale` for each sum, its inverse, and its place in rows of whole strips.
     fn numbers(&self) -> impl Iterator<Item = (f32, f32, usize)> {
         self.sums.iter().enumerate().map(|(i, &sum)| {
             let (row, output) = (i / self.outputs, i % self.outputs);
             let (conversion, lane) = (&self.conversion[output / LANES], output % LANES);
-            let scaled = sum as f32 * conversion.scale.0[lane];
             let place = row * self.start.len() * LANES + output;
-            (scaled + conversion.bias.0[lane], conversion.inverse.0[lane], place)
+            (sum as f32 * conversion.scale.0[lane], conversion.inverse.0[lane], place)
         })
     }
 }

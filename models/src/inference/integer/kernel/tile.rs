@@ -44,12 +44,10 @@ pub(crate) struct Product<'a> {
     pub(crate) neighbours: &'a Neighbours,
 }
 
-/// How the sums of a strip become numbers, `y = sum * scale + bias`, and numbers of the stream become bytes,
-/// `y * inverse`.
+/// How the sums of a strip become numbers, `y = sum * scale`, and numbers of the stream become bytes, `y * inverse`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Conversion {
     pub(crate) scale: Floats,
-    pub(crate) bias: Floats,
     pub(crate) inverse: Floats,
 }
 
@@ -204,10 +202,16 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
             }
             Destination::Numbers(numbers) => {
                 for (strip, (sums, conversion)) in (area.first_strip..).zip(strips) {
-                    let mut y = [0.0; LANES];
-                    convert::<N>(sums, conversion).store(&mut y);
+                    let y = convert::<N>(sums, conversion);
                     let numbers = outputs_of(product, row, strip, numbers);
-                    numbers.copy_from_slice(&y[..numbers.len()]);
+                    match numbers.as_mut_array() {
+                        Some(numbers) => y.store(numbers),
+                        None => {
+                            let mut all = [0.0; LANES];
+                            y.store(&mut all);
+                            numbers.copy_from_slice(&all[..numbers.len()]);
+                        }
+                    }
                 }
             }
             Destination::Sum(numbers) => {
@@ -240,10 +244,10 @@ fn strips_mut<T>(numbers: &mut [T]) -> &mut [[T; LANES]] {
     numbers.as_chunks_mut().0
 }
 
-/// `sum * scale + bias`.
+/// `sum * scale`.
 #[inline(always)]
 fn convert<N: Numbers>(sums: &Sums, conversion: &Conversion) -> N {
-    N::of_sums(sums).multiply(N::load(&conversion.scale.0)).add(N::load(&conversion.bias.0))
+    N::of_sums(sums).multiply(N::load(&conversion.scale.0))
 }
 
 /// The numbers of a strip that are outputs.
@@ -279,12 +283,11 @@ pub(super) fn quantise_rows<N: Numbers>(columns: Columns<'_>, numbers: &[f32], b
     }
 }
 
-/// Between 2^23 and 2^24 floats are the integers, so that adding 2^23 rounds.
-pub(super) const TO_INTEGERS: f32 = 8_388_608.0;
-
-/// Rounds to the nearest byte, ties to even. A NaN becomes 0.
+/// Rounds to the nearest byte, ties to even: between 2^23 and 2^24 floats are the integers, so that adding 2^23 rounds. A
+/// NaN becomes 0.
 #[inline(always)]
 pub(super) fn to_byte(x: f32) -> u8 {
+    const TO_INTEGERS: f32 = 8_388_608.0;
     let x = if x > 0.0 { x } else { 0.0 };
     let x = if x < 255.0 { x } else { 255.0 };
     (x + TO_INTEGERS).to_bits() as u8
