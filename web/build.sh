@@ -29,16 +29,12 @@ case $out in /*) ;; *) out=$PWD/$out ;; esac
 
 command -v npm >/dev/null || { echo "web/build.sh: npm is missing (Node 20 or later)" >&2; exit 1; }
 
-version=$(sed -n 's/^wasm-bindgen = "=\(.*\)"$/\1/p' "$root/Cargo.toml")
-if [ "$(wasm-bindgen --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
-  PATH=$target/tools/bin:$PATH
-  if [ "$(wasm-bindgen --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
-    cargo install wasm-bindgen-cli --version "$version" --locked --root "$target/tools"
-  fi
-fi
+PATH=$("$here/wasm-bindgen.sh"):$PATH
 
 # The module must not contain paths of the machine that builds it.
-flags="-C target-feature=+simd128 --remap-path-prefix=$root=turnstone --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
+  --remap-path-prefix="$(cd "$root" && rustc --print sysroot)=rust")
+flags="-C target-feature=+simd128 ${remap[*]}"
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
 if [ -n "$manifest" ]; then
   name=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -n 1)

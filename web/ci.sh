@@ -1,38 +1,55 @@
 #!/usr/bin/env bash
-# Checks the page: `web/ci.sh TURNSTONE`. The built page in serve/page must come from the sources here; it is tested in
-# Chromium against the program; and the sources must build. What cannot be installed is skipped with a message.
+# Checks the page: `web/ci.sh TURNSTONE [AGREEMENT]`, with the program and the example of that name of turnstone-web. The
+# built page in serve/page must come from the sources here; it is tested in Chromium against the program; and the sources
+# must build. What cannot be installed is skipped with a message.
 set -euo pipefail
 cd "$(dirname "$0")"
 turnstone=$(realpath "$1")
-target=${CARGO_TARGET_DIR:-$(cd .. && pwd)/target}
+agreement=${2:-${CARGO_TARGET_DIR:-$(cd .. && pwd)/target}/release/examples/agreement}
 
 sha256sum --check --quiet ../serve/page/sources.txt || {
   echo "serve/page is not built from web/: run web/build.sh and commit the result"
   exit 1
 }
 
+# Installs packages of Debian where that is possible.
+install() {
+  command -v apt-get >/dev/null && (apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@") >/dev/null 2>&1
+}
+
+command -v npm >/dev/null || install nodejs npm || true
 if ! command -v npm >/dev/null; then
-  (apt-get update -qq && apt-get install -y -qq --no-install-recommends nodejs npm) >/dev/null 2>&1 || true
+  echo "skipped: the page is neither tested nor built, for want of Node 20 with npm"
+  exit 0
 fi
-if ! command -v npm >/dev/null || ! npm ci --no-audit --no-fund >/dev/null 2>&1; then
-  echo "skipped: the page's tests and its build need Node and an npm registry"
+if ! npm ci --no-audit --no-fund --loglevel=error; then
+  echo "skipped: the page is neither tested nor built, since npm reaches no registry"
   exit 0
 fi
 npx tsc --noEmit
 
-if ! command -v chromium chromium-browser google-chrome >/dev/null && [ -z "${CHROMIUM:-}" ]; then
-  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1 || true
+if [ -z "$(command -v chromium chromium-browser google-chrome)" ] && [ -z "${CHROMIUM:-}" ]; then
+  install chromium || true
 fi
 # The workspace's tests have built it.
-agreement=$target/release/examples/agreement
 [ -x "$agreement" ] || cargo build --release -p turnstone-web --example agreement
 node tests/run.mjs "$turnstone" "$agreement"
 
-if rustup target add wasm32-unknown-unknown; then
+if ! rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
+  echo "skipped: the page is not built, since rustup cannot add the target wasm32-unknown-unknown"
+elif ! ./wasm-bindgen.sh >/dev/null; then
+  echo "skipped: the page is not built, since wasm-bindgen cannot be installed"
+else
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   ./build.sh "$folder/page"
-  test -s "$folder/page/turnstone.wasm"
-else
-  echo "skipped: rustup cannot add the target wasm32-unknown-unknown, so the page is not built"
+  if gunzip -c ../serve/page/turnstone.wasm.gz | cmp -s - "$folder/page/turnstone.wasm"; then
+    echo "serve/page has the module that these sources give"
+  else
+    # Its behaviour has been compared with the program's above.
+    echo "note: other sources give serve/page's module: run web/build.sh and commit the result"
+  fi
+  # The games of another crate have boards too.
+  ./build.sh --crate ../examples/own_game/Cargo.toml "$folder/own"
+  PAGE=$folder/own OWN=connect_four ONLY='another crate' node tests/run.mjs "$turnstone" "$agreement"
 fi

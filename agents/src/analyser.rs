@@ -1,9 +1,14 @@
 //! Simultaneous search of many positions, whose leaves are evaluated in one batch.
 
-use turnstone_env::{Action, AnyState, Game, Side};
+use std::convert::Infallible;
+
+use turnstone_env::{Action, AnyState, Game, Side, Spec};
 use turnstone_models::NetworkError;
 use turnstone_search::classic::Stop;
-use turnstone_search::{Evaluation, Lookup, Mcts, Requests, RootAction, SearchStep};
+use turnstone_search::tensors::evaluate_tensors;
+use turnstone_search::{
+    EvalBatch, Evaluation, Evaluator, Lookup, Mcts, Requests, RootAction, SearchStep, TensorEvaluator, TensorFault,
+};
 
 use crate::evaluator::NetworkEvaluator;
 use crate::network::LoadedNetwork;
@@ -49,16 +54,45 @@ pub struct Analysis {
 pub struct AnalysedAction {
     /// Visits, prior and value of the action.
     pub root: RootAction,
+    /// The action's share of the policy that results from the search.
+    pub policy: f32,
     /// Principal variation that begins with the action.
     pub line: Vec<Action>,
 }
 
-/// [`Analyser`] that evaluates positions with a network.
-pub(crate) struct NetworkAnalyser<G: Game> {
+/// Searches many positions at once with an evaluator of the caller. The result for a position does not depend on the
+/// others.
+pub trait TensorSearch: Send {
+    /// Number of positions that are being searched.
+    fn searching(&self) -> usize;
+
+    /// Begins the search of a position, as [`Analyser::begin`].
+    fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop);
+
+    /// Advances every search to its next leaf, evaluates the leaves in one batch, and calls `done` with the ticket and
+    /// the result of each finished search.
+    ///
+    /// # Errors
+    /// That of the evaluation, which can be repeated.
+    fn advance(
+        &mut self,
+        evaluator: &mut dyn TensorEvaluator,
+        done: &mut dyn FnMut(u64, Analysis),
+    ) -> Result<(), TensorFault>;
+
+    /// Ends all searches without a result.
+    fn clear(&mut self);
+
+    /// Removes all cached evaluations, as when the network has changed.
+    fn forget(&mut self);
+}
+
+/// Positions that are searched side by side.
+pub(crate) struct SideBySide<G: Game> {
     game: G,
+    spec: Spec,
     settings: SearchSettings,
     draw: DrawValue,
-    evaluator: NetworkEvaluator,
     seats: Vec<Seat<G>>,
     /// Finished searches, whose memory is reused.
     spare: Vec<Mcts<G>>,
@@ -74,22 +108,11 @@ struct Seat<G: Game> {
     row: usize,
 }
 
-impl<G: Game> NetworkAnalyser<G> {
-    /// Creates an analyser with evaluation batches of up to `batch` positions.
-    ///
-    /// # Errors
-    /// The weights do not match the network.
-    pub(crate) fn new(game: &G, network: &LoadedNetwork, tree: &TreeSpec, batch: usize) -> Result<Self, NetworkError> {
-        let evaluator = network.evaluator(game, tree.precision, batch)?;
-        Ok(Self {
-            game: game.clone(),
-            settings: tree.search.over(network.search_settings()),
-            draw: tree.draw,
-            evaluator,
-            seats: Vec::new(),
-            spare: Vec::new(),
-            requests: Requests::new(CACHED),
-        })
+impl<G: Game> SideBySide<G> {
+    /// Creates a search with a cache of `cached` evaluations.
+    pub(crate) fn new(game: &G, settings: SearchSettings, draw: DrawValue, cached: usize) -> Self {
+        let requests = Requests::new(cached);
+        Self { game: game.clone(), spec: game.spec(), settings, draw, seats: Vec::new(), spare: Vec::new(), requests }
     }
 
     /// Advances a search to its next leaf that needs an evaluation; returns false if the search is over.
@@ -115,12 +138,6 @@ impl<G: Game> NetworkAnalyser<G> {
             }
         }
     }
-}
-
-impl<G: Game> Analyser for NetworkAnalyser<G> {
-    fn searching(&self) -> usize {
-        self.seats.len()
-    }
 
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {
         let state: G::State = *state.of();
@@ -133,8 +150,13 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
         self.seats.push(Seat { ticket, stop, search, row: 0 });
     }
 
-    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) {
-        let mut i = 0;
+    /// Advances every search to its next leaf, unless a batch waits already, and evaluates the leaves.
+    fn advance<E>(
+        &mut self,
+        evaluate: impl FnOnce(&G, &Spec, &mut EvalBatch<G::State>) -> Result<(), E>,
+        done: &mut dyn FnMut(u64, Analysis),
+    ) -> Result<(), E> {
+        let mut i = if self.requests.is_empty() { 0 } else { self.seats.len() };
         while i < self.seats.len() {
             if self.next_leaf(i) {
                 i += 1;
@@ -145,29 +167,100 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
             }
         }
         if self.requests.is_empty() {
-            return;
+            return Ok(());
         }
-        self.requests.evaluate(&self.game, &mut self.evaluator);
+        let (game, spec) = (&self.game, &self.spec);
+        self.requests.try_evaluate(|batch| evaluate(game, spec, batch))?;
         for seat in &mut self.seats {
             let (priors, estimate) = self.requests.answer(seat.row);
             seat.search.apply(priors, estimate);
         }
         self.requests.clear();
+        Ok(())
+    }
+}
+
+impl<G: Game> TensorSearch for SideBySide<G> {
+    fn searching(&self) -> usize {
+        self.seats.len()
+    }
+
+    fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {
+        self.begin(ticket, state, simulations, stop);
+    }
+
+    fn advance(
+        &mut self,
+        evaluator: &mut dyn TensorEvaluator,
+        done: &mut dyn FnMut(u64, Analysis),
+    ) -> Result<(), TensorFault> {
+        self.advance(|game, spec, batch| evaluate_tensors(game, spec, batch, evaluator), done)
+    }
+
+    fn clear(&mut self) {
+        self.seats.clear(); // searches with a pending leaf cannot be reused
+        self.requests = Requests::new(self.requests.cached());
+    }
+
+    fn forget(&mut self) {
+        self.requests.forget();
+    }
+}
+
+/// [`Analyser`] that evaluates positions with a network.
+pub(crate) struct NetworkAnalyser<G: Game> {
+    searches: SideBySide<G>,
+    evaluator: NetworkEvaluator,
+}
+
+impl<G: Game> NetworkAnalyser<G> {
+    /// Creates an analyser with evaluation batches of up to `batch` positions.
+    ///
+    /// # Errors
+    /// The weights do not match the network.
+    pub(crate) fn new(game: &G, network: &LoadedNetwork, tree: &TreeSpec, batch: usize) -> Result<Self, NetworkError> {
+        let evaluator = network.evaluator(game, tree.precision, batch)?;
+        let settings = tree.search.over(network.search_settings());
+        Ok(Self { searches: SideBySide::new(game, settings, tree.draw, CACHED), evaluator })
+    }
+}
+
+impl<G: Game> Analyser for NetworkAnalyser<G> {
+    fn searching(&self) -> usize {
+        self.searches.seats.len()
+    }
+
+    fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {
+        self.searches.begin(ticket, state, simulations, stop);
+    }
+
+    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) {
+        let evaluator = &mut self.evaluator;
+        let Ok(()) = self.searches.advance(
+            |game, _, batch| {
+                evaluator.evaluate(game, batch);
+                Ok::<(), Infallible>(())
+            },
+            done,
+        );
     }
 }
 
 /// Reads the result of a search from its tree.
 pub(crate) fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
-    let mut roots: Vec<RootAction> = search.actions().collect();
-    if !roots.is_empty() {
+    let mut policy = Vec::new();
+    let mut roots: Vec<(RootAction, f32)> = Vec::new();
+    if search.actions().next().is_some() {
+        search.policy(&mut policy);
+        roots.extend(search.actions().zip(policy));
         let best = search.choose(0.0, &mut stream(0, Purpose::Play, [0, 0]));
         let rank = |root: &RootAction| (root.action == best, root.visits, root.prior.to_bits());
-        roots.sort_by_key(|root| std::cmp::Reverse(rank(root)));
+        roots.sort_by_key(|(root, _)| std::cmp::Reverse(rank(root)));
     }
-    let analysed = |root: RootAction| AnalysedAction { root, line: search.line(root.action) };
+    let analysed = |(root, policy): (RootAction, f32)| AnalysedAction { root, policy, line: search.line(root.action) };
     Analysis {
         mover: search.mover(),
-        visits: roots.iter().map(|root| u64::from(root.visits)).sum(),
+        visits: roots.iter().map(|(root, _)| u64::from(root.visits)).sum(),
         estimate: search.estimate(),
         proven: search.proven(),
         actions: roots.into_iter().map(analysed).collect(),

@@ -46,9 +46,10 @@ mod tablebase;
 mod agent;
 mod explorer;
 mod playable;
+pub mod sheet;
 
 pub use agent::Agent;
-pub use analyser::{AnalysedAction, Analyser, Analysis};
+pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;

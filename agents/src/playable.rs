@@ -9,7 +9,7 @@ use turnstone_models::{Instructions, NetworkError};
 use turnstone_search::classic::Classical;
 
 use crate::agent::Agent;
-use crate::analyser::{Analyser, NetworkAnalyser};
+use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact;
@@ -18,9 +18,10 @@ use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::player::{Player, Seat};
 use crate::players::{Network, Random, Rollouts};
+use crate::search_settings::SearchSettings;
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::tree_spec::TreeSpec;
+use crate::tree_spec::{DrawValue, TreeSpec};
 
 /// A game that agents can be created for: rules with static evaluations ([`Classical`]) and exact values
 /// ([`Solvable`]), both optional. All items have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for
@@ -87,6 +88,9 @@ pub trait PlayableGame: DynGame {
     /// # Errors
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
+
+    /// Creates a search of many positions with an evaluator of the caller, and a cache of `cached` evaluations (0: none).
+    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch>;
 
     /// Creates an analyser that searches with a network, with evaluation batches of up to `batch` positions.
     ///
@@ -169,6 +173,10 @@ impl<G: Playable> PlayableGame for Erased<G> {
 
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
         Enumeration::of(self.game(), most)
+    }
+
+    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch> {
+        Box::new(SideBySide::new(self.game(), settings, DrawValue::default(), cached))
     }
 
     fn analyser(

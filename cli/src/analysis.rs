@@ -75,16 +75,16 @@ fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
         Ok(Query::Analyse(tasks)) => {
             let id = tasks.first().map(|task| task.id.clone()).unwrap_or_default();
             if !queue.put(tasks) {
-                output.line(&Fault::of_query(&id, "too many positions wait; ask again later").answer().to_string());
+                output.json(&Fault::of_query(&id, "too many positions wait; ask again later").answer());
             }
         }
         Ok(Query::Terminate { query, id, turns }) => {
             for task in queue.terminate(id.as_deref(), turns.as_deref()) {
-                output.line(&answer::given_up(&task).to_string());
+                output.json(&answer::given_up(&task));
             }
-            output.line(&query.to_string());
+            output.json(&query);
         }
-        Err(fault) => output.line(&fault.answer().to_string()),
+        Err(fault) => output.json(&fault.answer()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -120,10 +121,12 @@ pub(crate) fn definition() -> clap::Command {
 }
 
 impl Cli {
-    /// The command line of this process; a fault in it, and a question for help, ends the process.
-    pub(crate) fn of_the_process() -> Self {
-        let matches = definition().get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    /// Parses a command line, the first argument of which is the program's name.
+    ///
+    /// # Errors
+    /// A fault in it, and a question for help or the version.
+    pub(crate) fn from_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&definition().try_get_matches_from(arguments)?)
     }
 
     /// Runs the command.

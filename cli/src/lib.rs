@@ -22,4 +22,4 @@ mod help;
 mod cli;
 mod program;
 
-pub use program::Program;
+pub use program::{Program, name_program};

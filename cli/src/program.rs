@@ -1,5 +1,6 @@
 //! The program: its list of games, error output and exit codes.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
@@ -44,9 +45,22 @@ impl Program {
     /// standard error.
     #[must_use]
     pub fn main(&self) -> ExitCode {
-        turnstone_models::set_program(&format!("turnstone {VERSION}"));
+        self.main_from(std::env::args_os())
+    }
+
+    /// [`Program::main`] with these arguments, the first of which is the program's name.
+    #[must_use]
+    pub fn main_from(&self, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+        name_program();
         end_with_the_reader();
-        match Cli::of_the_process().run(&self.games) {
+        let cli = match Cli::from_arguments(arguments) {
+            Ok(cli) => cli,
+            Err(error) => {
+                let _ = error.print(); // help and version too; where it cannot be printed there is no other place for it
+                return ExitCode::from(error.exit_code() as u8);
+            }
+        };
+        match cli.run(&self.games) {
             Ok(code) => code,
             Err(error) => {
                 print_stderr(format_args!("error: {}", one_line(&error)));
@@ -54,6 +68,11 @@ impl Program {
             }
         }
     }
+}
+
+/// Sets the name, version and commit that files record as their program.
+pub fn name_program() {
+    turnstone_models::set_program(&format!("turnstone {VERSION}"));
 }
 
 /// Formats an error and its causes as one line of bounded length. Errors quote what files contain, so control

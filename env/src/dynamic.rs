@@ -12,7 +12,7 @@ use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
 use crate::error::Error;
 use crate::game::{Game, Spec};
-use crate::gym::{AnyEnv, AnyVecEnv, Env, VecEnv};
+use crate::gym::{AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, Lanes, VecEnv};
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
@@ -130,6 +130,18 @@ pub trait DynGame: Debug + Send + Sync {
     /// # Panics
     /// If `envs` is 0.
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv>;
+
+    /// Many games that write into buffers of their caller, stepped by up to `threads` threads.
+    ///
+    /// # Panics
+    /// If `envs` is 0.
+    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn AnyLanes>;
+
+    /// The image of a position under the symmetry of this index in [`Spec::symmetries`].
+    ///
+    /// # Panics
+    /// If there is no such symmetry.
+    fn permuted(&self, state: &AnyState, symmetry: usize) -> AnyState;
 
     /// The game itself, for code that knows its type: `game.inner().downcast_ref::<Mancala>()`.
     fn inner(&self) -> &dyn Any;
@@ -303,6 +315,14 @@ impl<G: Game> DynGame for Erased<G> {
 
     fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv> {
         Box::new(VecEnv::new(self.game.clone(), envs).with_threads(threads))
+    }
+
+    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn AnyLanes> {
+        Box::new(Lanes::new(self.game.clone(), envs).with_threads(threads).with_auto_reset(auto_reset))
+    }
+
+    fn permuted(&self, state: &AnyState, symmetry: usize) -> AnyState {
+        AnyState::new(self.game.permuted(state.of(), &self.spec.symmetries[symmetry]))
     }
 
     fn inner(&self) -> &dyn Any {

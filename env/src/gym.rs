@@ -1,9 +1,13 @@
 //! Gym-style environments over any game: one game ([`Env`]) and many at once ([`VecEnv`]).
 
 mod env;
+mod buffers;
+mod lanes;
 mod vec_env;
 mod any;
 
-pub use any::{AnyEnv, AnyVecEnv};
+pub use any::{AnyEnv, AnyLanes, AnyVecEnv};
+pub use buffers::VecBuffers;
 pub use env::{Env, TimeStep};
+pub use lanes::{AutoReset, Lanes};
 pub use vec_env::{VecEnv, VecStep};

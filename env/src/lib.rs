@@ -34,8 +34,8 @@ mod mill_drawing;
 mod mill_material;
 mod playout;
 pub mod perft;
-mod gym;
 mod any_state;
+mod gym;
 mod dynamic;
 mod game_list;
 #[macro_use]
@@ -55,7 +55,7 @@ pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game::{Game, Spec, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
-pub use gym::{AnyEnv, AnyVecEnv, Env, TimeStep, VecEnv, VecStep};
+pub use gym::{AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, Lanes, TimeStep, VecBuffers, VecEnv, VecStep};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

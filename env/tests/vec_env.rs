@@ -1,7 +1,7 @@
 //! Many envs at once: the same games as one at a time, on any number of threads.
 
 use turnstone_env::games::{self, Mancala, MuTorere};
-use turnstone_env::{Action, Env, Game, Params, Side, VecEnv, make, make_vec};
+use turnstone_env::{Action, AutoReset, Env, Game, Lanes, Params, Side, VecBuffers, VecEnv, make, make_vec};
 
 #[test]
 fn agrees_with_single_envs() {
@@ -126,4 +126,90 @@ fn envs_draw_their_boards() {
     }
     let env = Env::new(Mancala::default());
     assert!(env.last_action().is_none());
+}
+
+/// Buffers for one env of Mu Torere.
+#[derive(Default)]
+struct Row {
+    observations: Vec<f32>,
+    masks: Vec<bool>,
+    rewards: [f32; 2],
+    terminated: [bool; 1],
+    truncated: [bool; 1],
+    movers: [u8; 1],
+}
+
+impl Row {
+    fn buffers(&mut self) -> VecBuffers<'_> {
+        let Self { observations, masks, rewards, terminated, truncated, movers } = self;
+        observations.resize(27, 0.0);
+        masks.resize(32, false);
+        VecBuffers { observations, masks, rewards, terminated, truncated, movers }
+    }
+}
+
+#[test]
+fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
+    let game = MuTorere { max_plies: 2, ..MuTorere::default() };
+    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
+    for mode in [AutoReset::NextStep, AutoReset::Disabled] {
+        let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(mode), Row::default());
+        lanes.step(&[first], &mut row.buffers()).expect("legal");
+        lanes.step(&[second], &mut row.buffers()).expect("legal");
+        assert!(row.truncated[0] && !row.terminated[0] && lanes.outcome(0).is_some());
+        assert_eq!(game.position_text(lanes.state(0)), "201212121 1 2", "the last position is seen");
+        let mut sampled = Vec::new();
+        lanes.sample(&mut sampled);
+        let next = lanes.step(&sampled, &mut row.buffers());
+        if mode == AutoReset::NextStep {
+            next.expect("the action is ignored");
+            assert_eq!((*lanes.state(0), row.truncated[0], lanes.outcome(0)), (game.start(), false, None));
+            assert_eq!(row.masks.iter().filter(|&&legal| legal).count(), 4, "those of the start");
+        } else {
+            assert_eq!(next.expect_err("it is over").to_string(), "env 0: action `0,1`: the game is over");
+            assert!(row.masks.iter().all(|legal| !legal));
+            lanes.reset(None, |env| env != 0, &mut row.buffers());
+            assert!(lanes.outcome(0).is_some(), "only the envs that are named are reset");
+            lanes.reset(None, |env| env == 0, &mut row.buffers());
+            assert_eq!((*lanes.state(0), lanes.outcome(0)), (game.start(), None));
+        }
+    }
+    let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(AutoReset::NextStep), Row::default());
+    lanes.step(&[first], &mut row.buffers()).expect("legal");
+    lanes.step(&[second], &mut row.buffers()).expect("legal");
+    assert!(row.masks.iter().all(|&legal| legal), "any action is accepted");
+}
+
+#[test]
+#[should_panic(expected = "observations")]
+fn buffers_of_another_length_are_refused() {
+    let (mut lanes, mut row) = (Lanes::new(MuTorere::default(), 2).with_threads(2), Row::default());
+    lanes.reset(Some(1), |_| true, &mut row.buffers());
+}
+
+#[test]
+fn lists_of_legal_actions_agree_with_the_masks() {
+    for (name, threads) in games::NAMES.into_iter().flat_map(|name| [(name, 1), (name, 2)]) {
+        let game = games::built_in().make(name, &Params::new()).expect("valid");
+        let (mut lanes, actions, tensor) =
+            (game.lanes(3, threads, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());
+        let (mut observations, mut masks) = (vec![0.0; 3 * tensor], vec![false; 3 * actions]);
+        let (mut list, mut starts, mut chosen) = (vec![0; 3 * actions], vec![0; 4], Vec::new());
+        for _ in 0..300 {
+            lanes.sample(&mut chosen);
+            let (rewards, flags, movers) = (&mut [0.0; 6], [&mut [false; 3], &mut [false; 3]], &mut [0; 3]);
+            let [terminated, truncated] = flags;
+            let (observations, masks) = (&mut observations[..], &mut masks[..]);
+            let mut out = VecBuffers { observations, masks, rewards, terminated, truncated, movers };
+            lanes.step(&chosen, &mut out).expect("sampled actions are legal");
+            lanes.legal_lists(&mut list, &mut starts);
+            for env in 0..3 {
+                let listed = &list[starts[env] as usize..starts[env + 1] as usize];
+                let mask = &out.masks[env * actions..][..actions];
+                let masked: Vec<u16> = (0..actions as u16).filter(|&action| mask[usize::from(action)]).collect();
+                let over = lanes.outcome(env).is_some();
+                assert_eq!(listed, if over { &[0][..] } else { &masked[..] }, "{name}");
+            }
+        }
+    }
 }

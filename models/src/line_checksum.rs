@@ -35,7 +35,8 @@ pub fn unseal_line(line: &str) -> Result<Option<String>, DamagedLine> {
     }
     let fields = std::str::from_utf8(fields).map_err(|_| DamagedLine)?;
     let object = format!("{fields}}}");
-    if fields.is_empty() || seal_line(&object) != line { Err(DamagedLine) } else { Ok(Some(object)) }
+    // A brace alone has no fields that could have been sealed.
+    if fields.len() < 2 || seal_line(&object) != line { Err(DamagedLine) } else { Ok(Some(object)) }
 }
 
 #[cfg(test)]
@@ -56,6 +57,13 @@ mod tests {
     fn lines_without_a_checksum_are_left_as_they_are() {
         for line in ["", "{}", r#"{"a":1}"#, r#"{"ending":"rules"}"#, r#"{"timing":{"seconds":0.25}}"#, "nonsense"] {
             assert_eq!(unseal_line(line), Ok(None), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_without_fields_is_damage() {
+        for line in [r#"{,"crc":"561bacaf"}"#, r#"{fstrc":"5c031b67"}"#, r#","crc":"561bacaf"}"#] {
+            assert_eq!(unseal_line(line), Err(DamagedLine), "{line}");
         }
     }
 

@@ -1,8 +1,6 @@
 //! Networks on the boards of the games.
 
-mod common;
-
-use common::shape;
+use super::common::shape;
 use turnstone_env::games::{Konane, Morris};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Params};

@@ -1,9 +1,7 @@
 //! Inference agrees with the forward pass in burn.
 
-mod common;
-
+use super::common::shape;
 use burn::tensor::{Device, Tensor, TensorData};
-use common::shape;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::DynGame;

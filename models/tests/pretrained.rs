@@ -1,7 +1,5 @@
 //! The trained agents fit the games they are named after, are small, and are compiled in by the feature `pretrained`.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +27,7 @@ fn every_trained_agent_fits_its_game_and_is_small() {
         let (info, _) = load(&path).unwrap();
         let params = serde_json::to_value(game.params()).unwrap();
         let params: CheckpointParams = serde_json::from_value(params).unwrap();
-        info.expect(&name, game.version(), &params, &common::shape(game.spec())).unwrap();
+        info.expect(&name, game.version(), &params, &super::common::shape(game.spec())).unwrap();
     }
 }
 

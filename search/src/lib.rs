@@ -9,6 +9,7 @@
 pub mod hash;
 pub mod clock;
 pub mod evaluator;
+pub mod tensors;
 pub mod requests;
 pub mod mcts;
 pub mod classic;
@@ -17,3 +18,4 @@ pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchStep, TreeSize};
 pub use requests::{CacheStats, Lookup, Requests};
+pub use tensors::{TensorEvaluator, TensorFault};

@@ -1,5 +1,6 @@
 //! Batches of leaves from many searches: equal positions are evaluated once, cached ones not at all.
 
+use std::convert::Infallible;
 use std::hash::Hash;
 
 use turnstone_env::{Action, Game};
@@ -132,7 +133,18 @@ impl<S: Copy + Eq + Hash> Requests<S> {
 
     /// Evaluates the batch; the answers can be read until [`Requests::clear`].
     pub fn evaluate<G: Game<State = S>>(&mut self, game: &G, evaluator: &mut (impl Evaluator<G> + ?Sized)) {
-        evaluator.evaluate(game, &mut self.batch);
+        let Ok(()) = self.try_evaluate(|batch| {
+            evaluator.evaluate(game, batch);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// [`Requests::evaluate`] with a function that may fail.
+    ///
+    /// # Errors
+    /// That of the function. The batch still waits, and can be evaluated again.
+    pub fn try_evaluate<E>(&mut self, evaluate: impl FnOnce(&mut EvalBatch<S>) -> Result<(), E>) -> Result<(), E> {
+        evaluate(&mut self.batch)?;
         self.cache.batches += 1;
         for (row, &place) in self.places.iter().enumerate() {
             let entry = &mut self.table[place];
@@ -147,6 +159,7 @@ impl<S: Copy + Eq + Hash> Requests<S> {
                 None => *entry = None,
             }
         }
+        Ok(())
     }
 
     /// A row of the evaluated batch: priors of the legal actions, and the evaluation of the position.
@@ -161,10 +174,25 @@ impl<S: Copy + Eq + Hash> Requests<S> {
         self.places.clear();
     }
 
+    /// Removes all cached answers, as when the evaluator has changed. The positions of the current batch still wait.
+    pub fn forget(&mut self) {
+        for entry in &mut self.table {
+            if matches!(entry, Some(Entry { answer: Answer::Known { .. }, .. })) {
+                *entry = None;
+            }
+        }
+    }
+
     /// What was counted so far.
     #[must_use]
     pub fn cache(&self) -> CacheStats {
         self.cache
+    }
+
+    /// Capacity of the cache in positions; 0 if no answer is kept.
+    #[must_use]
+    pub fn cached(&self) -> usize {
+        if self.keep { self.table.len() } else { 0 }
     }
 
     /// Bytes of the cache.
@@ -226,6 +254,26 @@ mod tests {
     use crate::evaluator::Rollout;
     use turnstone_env::ActionList;
     use turnstone_env::games::Mancala;
+
+    #[test]
+    fn a_failed_evaluation_can_be_repeated() {
+        let (game, mut legal) = (Mancala::default(), ActionList::new());
+        let start = game.start();
+        game.legal(&start, &mut legal);
+        let mut requests = Requests::new(64);
+        assert_eq!(requests.request(&start, &legal), Lookup::Waiting(0));
+        assert_eq!(requests.try_evaluate(|_| Err("no network")), Err("no network"));
+        assert_eq!((requests.cache().batches, requests.is_empty()), (0, false));
+        assert_eq!(requests.request(&start, &legal), Lookup::Waiting(0), "nothing is known yet");
+        requests.evaluate(&game, &mut crate::evaluator::Uniform);
+        assert_eq!(requests.answer(0).0, [1.0 / 6.0; 6]);
+        requests.clear();
+        assert!(matches!(requests.request(&start, &legal), Lookup::Known(..)));
+        requests.forget();
+        assert_eq!(requests.request(&start, &legal), Lookup::Waiting(0));
+        requests.forget();
+        assert_eq!(requests.request(&start, &legal), Lookup::Waiting(0), "what waits is kept");
+    }
 
     #[test]
     fn equal_positions_go_once_and_known_ones_not_at_all() {

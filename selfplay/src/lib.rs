@@ -13,5 +13,7 @@ mod trainable;
 
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
-pub use self_play::{Progress, SelfPlayGames, SelfPlayStats, Task, outcome_shares};
+pub use self_play::{
+    FinishedGame, Progress, SelfPlayGames, SelfPlayStats, Session, SessionSettings, Task, outcome_shares,
+};
 pub use trainable::{Games, TrainableGame, built_in, row};

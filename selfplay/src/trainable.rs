@@ -9,7 +9,7 @@ use turnstone_env::{AnyState, Erased, Row, for_each_game};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, Progress, Task};
+use crate::self_play::{self, Progress, Session, SessionSettings, Task};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -23,6 +23,9 @@ pub trait TrainableGame: PlayableGame {
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
+
+    /// Starts endless self-play with evaluators of the caller: one session per thread of the settings.
+    fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>>;
 
     /// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over,
     /// and the number of plies.
@@ -48,6 +51,10 @@ impl<G: Playable> TrainableGame for Erased<G> {
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
         self_play::play(self.game(), task, progress, stop)
+    }
+
+    fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>> {
+        self_play::sessions(self.game(), settings)
     }
 
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16) {

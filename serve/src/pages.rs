@@ -65,7 +65,7 @@ pub(crate) fn runs(rows: &[Row], folder: &str) -> String {
     } else {
         let table = table.replace("<input type=\"checkbox\"", "<input type=\"checkbox\" aria-label=\"compare\"");
         format!(
-            r#"<form id="compare" action="/compare" method="get"><div class="card scroll" tabindex="0" role="region" aria-label="Runs"><table><tr><th>run</th><th>game</th><th>iterations</th><th>newest score</th><th></th><th>changed</th></tr>{table}</table></div><p><button type="submit">Compare the selected runs</button></p></form>"#
+            r#"<form id="compare" action="/compare" method="get"><div class="card scroll" tabindex="0" role="region" aria-label="Runs"><table><tr><th>run</th><th>game</th><th>iterations</th><th>newest score</th><th>links</th><th>changed</th></tr>{table}</table></div><p><button type="submit">Compare the selected runs</button></p></form>"#
         )
     };
     let part = Part { id: "runs", heading: "Runs", lead: String::new(), html };

@@ -1,9 +1,8 @@
 //! What can be asked for.
 
 use percent_encoding::percent_decode_str;
+use turnstone_trainer::report::MOST_RUNS;
 
-/// Runs of a comparison at most.
-const MOST_RUNS: usize = 6;
 /// Length of a name at most.
 const LONGEST_NAME: usize = 255;
 

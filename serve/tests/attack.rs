@@ -1,4 +1,5 @@
-//! A server under attack: malformed requests, paths that try to leave, slow clients, many connections.
+//! A server under attack: malformed requests, paths that try to leave, slow clients, many connections. `ATTACK=200000`
+//! sends so many malformed requests instead of 10,000, and on Linux measures what memory they leave behind.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -70,6 +71,21 @@ fn get(address: SocketAddr, target: &str) -> String {
     answer(address, format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
 }
 
+/// Malformed requests in all, and threads that send them.
+fn attack() -> u64 {
+    std::env::var("ATTACK").map_or(10_000, |count| count.parse().expect("ATTACK is a number of requests"))
+}
+
+const WORKERS: u64 = 4;
+
+/// Memory of this process in bytes, clients included; 0 where it cannot be read.
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).and_then(|line| line.split_whitespace().next());
+    line.map_or(0, |kilobytes| 1024 * kilobytes.parse::<u64>().expect("a number of kilobytes"))
+}
+
 /// A small generator, so that failures repeat.
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
@@ -89,10 +105,14 @@ fn malformed_requests_are_refused() {
             "HEAD /turnstone.wasm HTTP/1.1\r\nHost: [::1]:1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ];
         thread::scope(|scope| {
-            for worker in 0..4u64 {
+            for worker in 0..WORKERS {
                 scope.spawn(move || {
                     let mut state = 0x9E37_79B9_7F4A_7C15 ^ (worker + 1);
-                    for _ in 0..2500 {
+                    let mut warm = 0;
+                    for number in 0..attack() / WORKERS {
+                        if number == 500 {
+                            warm = memory();
+                        }
                         let mut request = seeds[next(&mut state) as usize % seeds.len()].as_bytes().to_vec();
                         for _ in 0..1 + next(&mut state) % 6 {
                             let at = next(&mut state) as usize % request.len();
@@ -107,6 +127,9 @@ fn malformed_requests_are_refused() {
                         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 "), "{answer}");
                         assert!(!answer.contains(SECRET));
                     }
+                    // Less than half a kilobyte for each request, beside what the tests at the same time use.
+                    let grown = memory().saturating_sub(warm);
+                    assert!(grown < (96 << 20) + 512 * attack(), "{grown} bytes are left after {} requests", attack());
                 });
             }
         });
@@ -164,6 +187,27 @@ fn other_names_and_methods_are_refused() {
         let tag = tag.split("ETag: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap().to_owned();
         let again = with(&format!("GET /page.js HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {tag}"));
         assert!(again.starts_with("HTTP/1.1 304") && again.ends_with("\r\n\r\n"), "{again}");
+    });
+}
+
+#[test]
+fn a_thousand_connections_are_answered_at_once() {
+    // Both ends lie in this process.
+    #[cfg(unix)]
+    let files = rlimit::increase_nofile_limit(4096).unwrap_or(256);
+    #[cfg(not(unix))]
+    let files = 4096u64;
+    let count = (files / 4).min(1000);
+    with_server(|address, _| {
+        let mut open: Vec<TcpStream> = (0..count).map(|_| connect(address)).collect();
+        for stream in &mut open {
+            stream.write_all(b"GET /icon.svg HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        }
+        for (number, stream) in open.iter_mut().enumerate() {
+            let mut start = [0; 12];
+            stream.read_exact(&mut start).unwrap_or_else(|fault| panic!("connection {number}: {fault}"));
+            assert_eq!(&start, b"HTTP/1.1 200");
+        }
     });
 }
 

@@ -11,10 +11,10 @@ mod live;
 mod comparison;
 mod side_by_side;
 
-pub use comparison::comparison;
+pub use comparison::{MOST_RUNS, comparison};
 pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
 pub use live::LiveRun;
-pub use side_by_side::{MOST_RUNS, side_by_side};
+pub use side_by_side::side_by_side;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -147,7 +147,15 @@ impl<'a> Run<'a> {
     /// # Errors
     /// The loss is not finite or a file cannot be written. The last finished iteration remains on disk, and the error
     /// names it.
-    pub fn train(mut self, time: Option<Duration>) -> Result<Ending> {
+    pub fn train(self, time: Option<Duration>) -> Result<Ending> {
+        self.train_watched(time, &mut |_| {})
+    }
+
+    /// [`Run::train`], which calls `watch` with the metrics of every finished iteration.
+    ///
+    /// # Errors
+    /// Those of [`Run::train`].
+    pub fn train_watched(mut self, time: Option<Duration>, watch: &mut dyn FnMut(&Metrics)) -> Result<Ending> {
         let started = Instant::now();
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
@@ -163,6 +171,7 @@ impl<'a> Run<'a> {
             let per_iteration = started.elapsed() / (metrics.iteration - first) as u32;
             let left = per_iteration * (self.setup.config.run.iterations - metrics.iteration) as u32;
             self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
+            watch(&metrics);
         }
         Ok(Ending::Finished)
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use turnstone_agents::PlayableGame;
+use turnstone_agents::sheet::{Parameter, parameters, section};
 use turnstone_env::{AnyState, Side};
 
 use crate::error::Fault;
@@ -32,6 +33,8 @@ struct Board {
     heuristics: Vec<&'static str>,
     /// The starting position.
     start: String,
+    /// The rules in words, as Markdown; absent where the game has no sheet.
+    rules: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -48,6 +51,9 @@ struct Param {
     key: String,
     value: String,
     default: String,
+    /// Values that it can have, and what it changes; empty where the game has no sheet.
+    range: String,
+    meaning: String,
 }
 
 /// A position as the page shows it.
@@ -109,15 +115,23 @@ impl Table {
     pub fn board(&self) -> String {
         let game = self.game();
         let (params, defaults) = (game.params(), game.default_params());
-        let default = |key: &str| defaults.iter().find(|(other, _)| *other == key).map_or("", |(_, value)| value);
+        let explained = parameters(game);
+        let param = |(key, value): (&str, &str)| {
+            let known = explained.iter().find(|param| param.name == key);
+            let text = |field: fn(&Parameter) -> &String| known.map_or_else(String::new, |param| field(param).clone());
+            Param {
+                key: key.into(),
+                value: value.into(),
+                default: text(|param| &param.default),
+                range: text(|param| &param.range),
+                meaning: text(|param| &param.meaning),
+            }
+        };
         json(&Board {
             name: game.name(),
             version: game.version(),
             standard: params == defaults,
-            params: params
-                .iter()
-                .map(|(key, value)| Param { key: key.into(), value: value.into(), default: default(key).into() })
-                .collect(),
+            params: params.iter().map(param).collect(),
             points: game
                 .board_points()
                 .into_iter()
@@ -127,6 +141,7 @@ impl Table {
             dark: game.dark_side().index(),
             heuristics: game.heuristics(),
             start: game.position_text(&game.start()),
+            rules: section(game, "Rules"),
         })
     }
 
@@ -200,6 +215,10 @@ mod tests {
         let board = parsed(&table.board());
         assert_eq!((board["dark"].as_u64(), board["sides"][0].as_str()), (Some(1), Some("White")));
         assert_eq!(board["standard"], true);
+        assert!(board["rules"].as_str().unwrap().starts_with("White is player 1"));
+        let pieces = &board["params"][1];
+        assert_eq!((pieces["key"].as_str(), pieces["default"].as_str()), (Some("pieces"), Some("8")));
+        assert_eq!((pieces["range"].as_str(), pieces["meaning"] == ""), (Some("3 to 9"), false));
     }
 
     #[test]

@@ -5,11 +5,11 @@
 // TURNSTONE is the program, which serves the page and checks every move; AGREEMENT is the example of that name of
 // turnstone-web, built natively. Without Chromium nothing is tested, which the last line says. `ONLY` selects tests by a
 // regular expression; with `BUSY` nothing is said about speed, for machines that do other work; `PAGE` is a
-// folder with a page to test instead of the one in the program.
+// folder with a page to test instead of the one in the program, and `OWN` the name of a game that only that page has.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -121,9 +121,9 @@ async function checkNatively(page, game) {
   return moves.length;
 }
 
-async function wholeGame(game) {
-  const { page, close } = await open(`/?game=${game}&p1=human&p2=az&level2=16`, { media: { reducedMotion: 'reduce' } });
-  let number = 7;
+/** Plays the first side by clicking until the game is over. */
+async function playOut(page, seed) {
+  let number = seed;
   const random = (count) => {
     number = (number * 48271) % 2147483647;
     return number % count;
@@ -134,10 +134,15 @@ async function wholeGame(game) {
     await page.waitForFunction(() => {
       const { over, mover, thinking, moving } = document.getElementById('board').dataset;
       return over === 'true' || (mover === '0' && thinking !== 'true' && moving !== 'true');
-    }, null, { timeout: 60_000 });
-    if ((await state(page)).over === 'true') break;
+    });
+    if ((await state(page)).over === 'true') return;
     await play(page, (legal) => legal[random(legal.length)]);
   }
+}
+
+async function wholeGame(game) {
+  const { page, close } = await open(`/?game=${game}&p1=human&p2=az&level2=16`, { media: { reducedMotion: 'reduce' } });
+  await playOut(page, 7);
   const plies = await checkNatively(page, game);
   assert.match(await page.textContent('#status'), /won|drawn/);
   await close();
@@ -163,6 +168,8 @@ async function main() {
   const server = await serve(runs);
   base = server.address.replace(/\/$/, '');
   browser = await launch(browserPath);
+  // A busy machine is slow, not wrong: what is waited for comes at some time or never.
+  browser.context.setDefaultTimeout(120_000);
   try {
     await tests(runs);
   } finally {
@@ -191,6 +198,19 @@ async function tests(runs) {
   for (const game of GAMES) {
     await test(`a whole game of ${game} by clicking, every move checked natively`, async () => {
       console.log(`   ${await wholeGame(game)} plies`);
+    });
+  }
+
+  if (process.env.OWN) {
+    await test('a game of another crate has a board to click on', async () => {
+      const { page, close } = await open(`/?game=${process.env.OWN}&p1=human&p2=alphabeta&level2=4`, { media: { reducedMotion: 'reduce' } });
+      assert.equal((await state(page)).game, process.env.OWN);
+      await playOut(page, 11);
+      assert.match(await page.textContent('#status'), /won|drawn/);
+      assert.equal(await overflow(page), 0);
+      await accessible(page, process.env.OWN);
+      await picture(page, process.env.OWN);
+      await close();
     });
   }
 
@@ -223,8 +243,12 @@ async function tests(runs) {
   await test('the browser is not much slower than the native portable kernel', async () => {
     const { page, close } = await open();
     for (const game of ['mancala', 'konane']) {
-      const rate = await page.evaluate((name) => window.turnstone.rate(name, 2000), game);
-      const portable = Number(native(agreement, 'rate', game, checkpoint(game), 'portable'));
+      // In turns, and the best of each: what else the machine does takes from both.
+      let [rate, portable] = [0, 0];
+      for (let round = 0; round < 5 && (round < 2 || rate / portable <= 1 / 3); round++) {
+        rate = Math.max(rate, await page.evaluate((name) => window.turnstone.rate(name, 2000), game));
+        portable = Math.max(portable, Number(native(agreement, 'rate', game, checkpoint(game), 'portable')));
+      }
       console.log(`   ${game}: ${Math.round(rate)} simulations/s, native portable ${portable}: ${(rate / portable).toFixed(2)}`);
       assert.ok(rate / portable > 1 / 3 || process.env.BUSY, `${game}: ${rate / portable}`);
     }
@@ -262,9 +286,43 @@ async function tests(runs) {
       document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
     });
     assert.match(await page.textContent('#fault'), /cannot be read/, 'a position of other parameters');
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'game konane size=4\n');
+      document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
+    });
+    await page.waitForFunction(() => document.getElementById('board').dataset.game === 'konane');
+    assert.equal((await state(page)).position, nativePosition('konane', [], '--param', 'size=4'));
+    assert.equal(await page.isHidden('#fault'), true);
     await page.selectOption('#kind0', 'random');
     await page.click('#swap');
     assert.equal(await page.inputValue('#kind1'), 'random');
+    await close();
+  });
+
+  await test('rules in words, parameters as choices, and clocks', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
+    await page.click('#how summary');
+    assert.match(await page.innerText('#how-text'), /sows them one by one/);
+    await page.selectOption('#fields [name="end_rule"]', 'either_side_empty');
+    await page.fill('#fields [name="stones"]', '3');
+    await page.click('#params button[type=submit]');
+    await page.waitForFunction(() => document.getElementById('board').dataset.position.startsWith('3,3'));
+    await page.click('#copy-game');
+    assert.equal(await page.inputValue('#text'), 'game mancala end_rule=either_side_empty stones=3\nmoves');
+    await page.fill('#fields [name="stones"]', '999');
+    await page.click('#params button[type=submit]');
+    assert.match(await page.textContent('#fault'), /stones/);
+    assert.equal(await page.textContent('#clock0'), '', 'clocks are off at first');
+    await page.clock.install();
+    await page.selectOption('#minutes', '1');
+    assert.equal(await page.textContent('#clock1'), '1:00');
+    await page.clock.runFor(20_000);
+    await page.waitForFunction(() => document.getElementById('clock0').textContent === '0:40');
+    await page.clock.runFor(50_000);
+    await page.waitForFunction(() => /lost on time/.test(document.getElementById('status').textContent));
+    assert.equal(await page.textContent('#clock1'), '1:00');
+    assert.equal((await state(page)).over, 'true');
     await close();
   });
 
@@ -318,11 +376,12 @@ async function tests(runs) {
   await test('an agent without a tree is stopped at once', async () => {
     const { page, close } = await open('/?game=morabaraba&p1=alphabeta&p2=human&level1=10');
     await page.waitForFunction(() => document.getElementById('board').dataset.thinking === 'true');
-    await page.waitForTimeout(300);
-    const begin = Date.now();
+    // A search in one piece does not notice a stop: its worker ends, which a search that is over does not cause.
+    const [worker] = page.workers();
+    const ended = new Promise((resolve) => worker.once('close', resolve));
     await page.selectOption('#kind0', 'random');
+    await ended;
     await page.waitForFunction(() => document.getElementById('board').dataset.ply === '1');
-    assert.ok(Date.now() - begin < 3000);
     await close();
   });
 
@@ -347,27 +406,70 @@ async function tests(runs) {
   });
 
   await test('a run is followed while it trains, and its checkpoint plays', async () => {
-    native(turnstone, 'train', join(root, 'configs/smoke.toml'), '--run', join(runs, 'one'), '--quiet');
-    native(turnstone, 'train', join(root, 'configs/smoke.toml'), '--run', join(runs, 'two'), '--set', 'seed=5', '--quiet');
-    const list = await open('/runs', { wait: false });
-    assert.match(await list.page.textContent('table'), /one/);
-    await accessible(list.page, 'the list of runs');
-    await picture(list.page, 'runs');
-    await list.page.check('input[value="one"]');
-    await list.page.check('input[value="two"]');
-    await list.page.click('button[type=submit]');
-    await list.page.waitForSelector('#differences');
-    assert.match(await list.page.textContent('#differences'), /seed/);
-    await accessible(list.page, 'the comparison');
-    await picture(list.page, 'compare');
-    await list.close();
+    // The settings of the smoke run, for longer.
+    const train = (name, ...settings) => [
+      'train', join(root, 'configs/smoke.toml'), '--run', join(runs, name), '--quiet', ...settings.flatMap((one) => ['--set', one]),
+    ];
+    native(turnstone, ...train('two', 'seed=5'));
+    const training = spawn(turnstone, train('one', 'run.iterations=500'), { stdio: 'ignore' });
+    try {
+      const begin = Date.now();
+      while (!existsSync(join(runs, 'one/metrics.jsonl'))) {
+        assert.ok(training.exitCode === null && Date.now() - begin < 120_000, 'the run has begun');
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      const one = await open('/runs/one', { wait: false });
+      // The header and a curve change without a new load of the page.
+      const seen = () => one.page.evaluate(() => {
+        window.kept = true;
+        return [document.getElementById('standing').textContent, document.querySelector('#learning')?.innerHTML ?? ''];
+      });
+      const [header, curve] = await seen();
+      await one.page.waitForFunction(([before, drawn]) => window.kept
+        && document.getElementById('standing').textContent !== before
+        && (document.querySelector('#learning')?.innerHTML ?? '') !== drawn, [header, curve]);
+      await one.close();
+    } finally {
+      await new Promise((resolve) => {
+        training.once('exit', resolve);
+        training.kill('SIGTERM');
+      });
+    }
+    native(turnstone, 'arena', 'mancala', 'random', 'alphabeta:depth=2', 'mcts:sims=20', '--games', '4', '--out', join(runs, 'match'));
+    native(turnstone, 'report', join(runs, 'two'), '--no-grade');
+    for (const colorScheme of ['light', 'dark']) {
+      const options = { wait: false, media: { colorScheme } };
+      const look = async (page, name) => {
+        for (const width of [390, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          assert.equal(await overflow(page), 0, `${name} at ${width} pixels`);
+          await accessible(page, `${name}, ${width}, ${colorScheme}`);
+          await picture(page, `${name}-${width}-${colorScheme}`);
+        }
+      };
+      const list = await open('/runs', options);
+      assert.match(await list.page.textContent('table'), /one/);
+      await look(list.page, 'runs');
+      await list.page.check('input[value="one"]');
+      await list.page.check('input[value="two"]');
+      await list.page.click('button[type=submit]');
+      await list.page.waitForSelector('#differences');
+      assert.match(await list.page.textContent('#differences'), /seed/);
+      await look(list.page, 'compare');
+      await list.close();
+      for (const name of ['match', 'two']) {
+        const report = await open(`/runs/${name}/report.html`, options);
+        await look(report.page, `report-${name}`);
+        await report.close();
+      }
+      const one = await open('/runs/one', options);
+      await look(one.page, 'run');
+      await one.page.click('text=sample games');
+      await one.page.waitForSelector('#game-1 svg');
+      await look(one.page, 'games');
+      await one.close();
+    }
     const one = await open('/runs/one', { wait: false });
-    await accessible(one.page, 'the page of a run');
-    await picture(one.page, 'run');
-    await one.page.click('text=sample games');
-    await one.page.waitForSelector('#game-1 svg');
-    await picture(one.page, 'games');
-    await one.page.goBack();
     await one.page.click('text=play against latest');
     await one.page.waitForSelector('body[data-ready]');
     assert.equal(await one.page.inputValue('#kind1'), 'az0');
@@ -379,7 +481,11 @@ async function tests(runs) {
   await test('the page opens again without a network', async () => {
     const { page, close } = await open('/?game=mancala&p1=human&p2=random');
     await page.evaluate(() => navigator.serviceWorker.ready);
-    await page.waitForTimeout(500);
+    await page.waitForFunction(async () => {
+      const cache = await caches.open('turnstone');
+      const files = ['./', 'page.js', 'worker.js', 'style.css', 'turnstone.wasm'];
+      return (await Promise.all(files.map((name) => cache.match(name)))).every((kept) => kept);
+    });
     await close();
     await browser.context.setOffline(true);
     const again = await open('/?game=mancala&p1=human&p2=random', { media: { reducedMotion: 'reduce' } });

@@ -18,8 +18,21 @@ use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 12] =
-    ["env", "search", "exact", "models", "statistics", "agents", "web", "selfplay", "arena", "trainer", "serve", "cli"];
+const LAYERS: [&str; 13] = [
+    "env",
+    "search",
+    "exact",
+    "models",
+    "statistics",
+    "agents",
+    "web",
+    "selfplay",
+    "arena",
+    "trainer",
+    "serve",
+    "cli",
+    "python",
+];
 
 /// No file is longer without a line that says why.
 const LONGEST_FILE: usize = 400;
@@ -35,9 +48,10 @@ const WITH_ANYHOW: [&str; 4] = ["arena", "trainer", "serve", "cli"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 14] = [
     ("crates depend on earlier crates only", layers),
     ("some crates do without some dependencies", independence),
+    ("the workspaces agree", workspaces),
     ("files do not use each other in circles", circles),
     ("a module uses only modules declared before it", reading_order),
     ("a file begins with a sentence", first_lines),
@@ -47,6 +61,7 @@ const RULES: [(&str, Rule); 12] = [
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
     ("what is compiled in lies in the crate's package", inclusions),
+    ("every file of tests belongs to a program of tests", suites),
     ("nothing is left to be done", leftovers),
 ];
 
@@ -98,6 +113,37 @@ fn independence(workspace: &Workspace) -> Vec<String> {
         }
     }
     faults
+}
+
+/// The Python package's workspace has the lints, the version and the locked dependencies of the repository's.
+fn workspaces(_: &Workspace) -> Vec<String> {
+    let [root, python] = ["Cargo.toml", "python/Cargo.toml"].map(workspace::manifest);
+    let [locked, python_locked] = ["Cargo.lock", "python/Cargo.lock"].map(workspace::manifest);
+    let mut faults = Vec::new();
+    if root["workspace"]["lints"] != python["workspace"]["lints"] {
+        faults.push("python/Cargo.toml has other lints".to_owned());
+    }
+    for key in ["version", "edition", "rust-version", "license"] {
+        if root["workspace"]["package"][key] != python["package"][key] {
+            faults.push(format!("python/Cargo.toml has another {key}"));
+        }
+    }
+    faults.extend(other_versions(&locked, &python_locked));
+    faults
+}
+
+/// The packages of the second lock file that the first has, but in other versions.
+fn other_versions(first: &toml::Table, second: &toml::Table) -> Vec<String> {
+    let packages = |lock: &toml::Table| -> Vec<(String, String)> {
+        let packages = lock["package"].as_array().into_iter().flatten();
+        let text = |package: &toml::Value, key: &str| package[key].as_str().unwrap_or_default().to_owned();
+        packages.map(|package| (text(package, "name"), text(package, "version"))).collect()
+    };
+    let first = packages(first);
+    let mut other = packages(second);
+    other.retain(|(name, _)| first.iter().any(|(known, _)| known == name));
+    other.retain(|package| !first.contains(package));
+    other.into_iter().map(|(name, version)| format!("python/Cargo.lock has {name} {version}")).collect()
 }
 
 fn circles(workspace: &Workspace) -> Vec<String> {
@@ -205,6 +251,24 @@ fn inclusions(workspace: &Workspace) -> Vec<String> {
             let up = file.matches("../").count();
             if up > within.matches('/').count() && !argument.iter().any(|token| token.text == "env") {
                 faults.push(format!("{path}:{}: {file} is outside of {package}", code[at].line));
+            }
+        }
+    }
+    faults
+}
+
+/// Where `tests/suite.rs` makes one program of a crate's tests, a file that it does not name would never run.
+fn suites(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        let folder = format!("{}/tests/", member.folder);
+        let Some(suite) = workspace.all_sources.get(&format!("{folder}suite.rs")) else { continue };
+        let code = tokens(suite);
+        let files = workspace.all_sources.keys().filter_map(|path| path.strip_prefix(&folder)?.strip_suffix(".rs"));
+        for name in files.filter(|name| !name.contains('/')) {
+            let declared = (0..code.len()).any(|at| starts_with(&code, at, &["mod", name, ";"]));
+            if !declared && !member.test_programs.iter().any(|program| program == name) {
+                faults.push(format!("{folder}{name}.rs is not in suite.rs"));
             }
         }
     }

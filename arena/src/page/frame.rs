@@ -25,7 +25,7 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Header, as HTML.
     pub header: &'a str,
-    /// Sections in order, which are linked from the header.
+    /// Sections in order, which are linked from the header where there are several.
     pub parts: &'a [Part],
     /// Footer, as text.
     pub footer: &'a str,
@@ -85,6 +85,8 @@ impl Page<'_> {
                 if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>\n", escaped(lead)) };
             body += &format!("<section id=\"{id}\">\n<h2>{heading}</h2>\n{lead}{html}</section>\n");
         }
+        // A single section needs no list of sections.
+        let links = if self.parts.len() > 1 { format!("<nav>{links}</nav>\n") } else { String::new() };
         format!(
             r#"<!DOCTYPE html>
 <html lang="en">
@@ -98,8 +100,7 @@ impl Page<'_> {
 </head>
 <body>
 <header>
-{header}<nav>{links}</nav>
-</header>
+{header}{links}</header>
 <main>
 {body}</main>
 <footer>{footer}</footer>

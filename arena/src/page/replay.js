@@ -50,6 +50,7 @@ function replay(root, shown) {
   const show = (ply) => {
     slider.value = ply;
     find('.board').innerHTML = boards[ply];
+    find('.board svg')?.setAttribute('aria-label', ply === 0 ? 'board at the start' : `board after move ${ply}, ${list.children[ply - 1]?.textContent.trim() ?? ''}`);
     const moves = list.children;
     for (const move of list.querySelectorAll('.shown')) move.classList.remove('shown');
     const move = moves[ply - 1];

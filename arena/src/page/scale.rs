@@ -11,12 +11,20 @@ pub struct Scale {
 /// Maximum number of intervals between ticks.
 const MOST_STEPS: f64 = 5.0;
 
+/// Least range of an axis, as a share of its greatest number: the ticks of narrower ones would need long labels.
+const NARROWEST: f64 = 0.02;
+
 impl Scale {
     /// Axis for values, with ticks at both ends. Ignores values that are not finite; without any the range is 0 to 1,
     /// and for a single value it extends to both sides.
     pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
-        let room = if high > low { 0.0 } else { (0.1 * high.abs()).max(1e-9) };
+        let greatest = low.abs().max(high.abs());
+        let room = if high > low {
+            ((NARROWEST * greatest - (high - low)) / 2.0).max(0.0)
+        } else {
+            (0.1 * greatest).max(1e-9)
+        };
         let (low, high) = (low - room, high + room);
         let step = round_step((high - low) / MOST_STEPS);
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
@@ -125,6 +133,8 @@ mod tests {
         assert_eq!(labels(Scale::of([-300.0, 741.0].into_iter())), ["−500", "0", "500", "1000"]);
         assert_eq!(labels(Scale::of([6000.0, 11000.0].into_iter())), ["6k", "7k", "8k", "9k", "10k", "11k"]);
         assert_eq!(labels(Scale::of([2e-4, 2e-3].into_iter())), ["0", "0.0005", "0.0010", "0.0015", "0.0020"]);
+        let narrow = labels(Scale::of([0.001_998, 0.002].into_iter()));
+        assert!(narrow.len() >= 3 && narrow.iter().all(|label| label.len() <= 7), "{narrow:?}");
         assert_eq!(labels(Scale::of_counts([1.0, 360.0].into_iter())), ["100", "200", "300"]);
         assert_eq!(labels(Scale::of_counts([1.0, 3.0].into_iter())), ["1", "2", "3"]);
     }

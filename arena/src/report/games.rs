@@ -66,12 +66,12 @@ const VIEWER: &str = r#"<noscript><p class="lead">The games need JavaScript.</p>
 <p class="players"></p>
 <p class="now"><b class="ply"></b></p>
 <p class="note how"></p>
-<ol class="moves"></ol>
+<ol class="moves" tabindex="0" aria-label="moves"></ol>
 <p class="steps"><button type="button" class="previous">previous game</button> <button type="button" class="next">next game</button> <button type="button" class="pair">other game of the pair</button></p>
 </div>
 </article>
 <div class="card" id="list" hidden>
 <p class="filters"><label>agent <select class="agent"></select></label> <label>against <select class="against"></select></label> <label>result <select class="result"></select></label> <label>ended <select class="ending"></select></label> <span class="sub count"></span></p>
-<div class="scroll rows"><table><thead><tr><th>game</th><th class="name">player 1</th><th class="name">player 2</th><th>result</th><th>plies</th><th>ended</th></tr></thead><tbody></tbody></table></div>
+<div class="scroll rows" tabindex="0" role="region" aria-label="Games"><table><thead><tr><th>game</th><th class="name">player 1</th><th class="name">player 2</th><th>result</th><th>plies</th><th>ended</th></tr></thead><tbody></tbody></table></div>
 </div>
 "#;

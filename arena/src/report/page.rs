@@ -124,7 +124,7 @@ fn match_part(meeting: &Meeting) -> Part {
 fn tournament_parts(summary: &Summary) -> Vec<Part> {
     let drawing = ranges(RATINGS, "Elo", &rating_ranges(summary));
     let html = format!(
-        "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
+        "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\" tabindex=\"0\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
         tables::standings(summary)
     );
     let mut parts = vec![Part { id: "ratings", heading: "Ratings", lead: String::new(), html }];

@@ -20,7 +20,7 @@ pub(super) fn seats(meeting: &Meeting) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>A as</th><th>games</th><th>won</th><th>drawn</th><th>lost</th><th>score</th></tr>{rows}</table></div></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>A as</th><th>games</th><th>won</th><th>drawn</th><th>lost</th><th>score</th></tr>{rows}</table></div></div>\n"
     )
 }
 
@@ -57,7 +57,7 @@ pub(super) fn standings(summary: &Summary) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: likelihood of superiority over the next agent. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: likelihood of superiority over the next agent. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
     )
 }
 
@@ -72,7 +72,7 @@ pub(super) fn cross_table(summary: &Summary) -> String {
             .expect("a string");
     }
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table class=\"cross\"><tr><th></th>{heads}</tr>{rows}</table></div><p class=\"note\">Score of the row against the column, and games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table class=\"cross\"><tr><th></th>{heads}</tr>{rows}</table></div><p class=\"note\">Score of the row against the column, and games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
     )
 }
 
@@ -93,7 +93,7 @@ pub(super) fn meetings(summary: &Summary) -> String {
     }
     let name = escaped(&summary.agents[one].agent);
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table class=\"cross\"><tr><th>opponent</th><th class=\"name\">score of {name}</th></tr>{rows}</table></div><p class=\"note\">Games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table class=\"cross\"><tr><th>opponent</th><th class=\"name\">score of {name}</th></tr>{rows}</table></div><p class=\"note\">Games won – drawn – lost. Point at a cell for Elo and likelihood of superiority.</p></div>\n"
     )
 }
 
@@ -103,7 +103,8 @@ fn cell(summary: &Summary, a: usize, b: usize) -> String {
     };
     let ([low, high], superiority) = (estimate.elo_interval.map(signed), percent(estimate.los));
     let tip = format!("Elo {} [{low}, {high}], likelihood of superiority {superiority}", signed(estimate.elo));
-    let (colour, strength) = (if estimate.score < 0.5 { "less" } else { "more" }, 120.0 * (estimate.score - 0.5).abs());
+    // At most 47 %: text keeps a contrast of 4.5 on it in both colour schemes.
+    let (colour, strength) = (if estimate.score < 0.5 { "less" } else { "more" }, 94.0 * (estimate.score - 0.5).abs());
     format!(
         "<td class=\"{colour}\" style=\"--share:{strength:.0}%\" title=\"{tip}\">{}<br><span class=\"sub\">{}</span></td>",
         percent(estimate.score),
@@ -143,7 +144,7 @@ pub(super) fn incidents(record: &TournamentRecord) -> String {
     }
     let more = if total > MOST { format!("<p class=\"note\">The first {MOST} of {total}.</p>") } else { String::new() };
     format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">message</th></tr>{rows}</table></div>{more}</div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">message</th></tr>{rows}</table></div>{more}</div>\n"
     )
 }
 

@@ -53,7 +53,7 @@ fn head(game: &dyn DynGame, task: &Task) -> Value {
 fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
     let sign = analysis.mover.sign();
     let text = |action: &Action| game.action_text(*action);
-    let info = |(order, AnalysedAction { root, line }): (usize, &AnalysedAction)| {
+    let info = |(order, AnalysedAction { root, line, .. }): (usize, &AnalysedAction)| {
         json!({
             "move": text(&root.action),
             "order": order,

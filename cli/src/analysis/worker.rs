@@ -44,7 +44,7 @@ impl<'a> Worker<'a> {
             self.analyser.advance(&mut |number, analysis| done.push((number, analysis)));
             for (number, analysis) in done {
                 let ticket = self.searching.remove(&number).expect("the analyser returns the numbers it was given");
-                self.output.line(&analysed(self.game, &ticket.task, &analysis).to_string());
+                self.output.json(&analysed(self.game, &ticket.task, &analysis));
                 self.queue.finish(&ticket);
             }
         }
@@ -54,7 +54,7 @@ impl<'a> Worker<'a> {
     fn begin(&mut self, ticket: Ticket) {
         let task = &ticket.task;
         if let Some(outcome) = self.game.outcome(&task.state) {
-            self.output.line(&finished(self.game, task, &outcome).to_string());
+            self.output.json(&finished(self.game, task, &outcome));
             return self.queue.finish(&ticket);
         }
         self.analyser.begin(self.next, &task.state, task.simulations, ticket.stop.clone());

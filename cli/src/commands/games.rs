@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
-use super::rules::parameters;
 use turnstone_agents::PlayableGame;
+use turnstone_agents::sheet::parameters;
 use turnstone_env::Params;
 
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use turnstone_agents::PlayableGame;
+use turnstone_agents::sheet::{headings, plain, section};
 use turnstone_selfplay::Games;
 
 use crate::args::GameArgs;
@@ -32,101 +32,5 @@ impl Rules {
             },
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// The text of a section of the game's sheet, without its heading; `None` if there is none.
-pub(super) fn section(game: &dyn PlayableGame, heading: &str) -> Option<String> {
-    let sheet = game.files().sheet?;
-    let mut lines = sheet.lines();
-    lines.find(|line| title(line).is_some_and(|title| title.eq_ignore_ascii_case(heading)))?;
-    let lines: Vec<&str> = lines.take_while(|line| title(line).is_none()).collect();
-    Some(plain(lines.join("\n").trim()))
-}
-
-/// A parameter of a game as the table of its sheet explains it.
-#[derive(Clone, Debug)]
-pub(super) struct Parameter {
-    pub(super) name: String,
-    pub(super) default: String,
-    pub(super) range: String,
-    pub(super) meaning: String,
-}
-
-/// The parameters of a game; without a sheet, their names and defaults alone.
-pub(super) fn parameters(game: &dyn PlayableGame) -> Vec<Parameter> {
-    let table = section(game, "Parameters").unwrap_or_default();
-    let rows = table.lines().filter_map(|line| {
-        let cells: Vec<&str> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split(" | ").map(str::trim).collect();
-        let [name, default, range, meaning] = cells[..] else { return None };
-        let text = |cell: &str| cell.replace('`', "");
-        Some(Parameter { name: text(name), default: text(default), range: text(range), meaning: text(meaning) })
-    });
-    let rows: Vec<Parameter> = rows.collect();
-    let defaults = game.default_params();
-    let known = defaults.iter().map(|(name, default)| {
-        let explained = rows.iter().find(|row| row.name == name).cloned();
-        let (range, meaning) = explained.map_or_else(Default::default, |row| (row.range, row.meaning));
-        Parameter { name: name.to_owned(), default: default.to_owned(), range, meaning }
-    });
-    known.collect()
-}
-
-fn headings(sheet: &str) -> Vec<&str> {
-    sheet.lines().filter_map(title).collect()
-}
-
-fn title(line: &str) -> Option<&str> {
-    line.strip_prefix("## ").map(str::trim)
-}
-
-/// The sheet for a terminal: without its picture and with the texts of links only.
-fn plain(sheet: &str) -> String {
-    let mut text = String::new();
-    for line in sheet.lines().filter(|line| !line.starts_with('<')) {
-        // An image takes an empty line with it.
-        if !(line.is_empty() && text.ends_with("\n\n")) {
-            text += &without_links(line);
-            text.push('\n');
-        }
-    }
-    text
-}
-
-/// `[text](target)` becomes `text`.
-fn without_links(line: &str) -> String {
-    let (mut text, mut rest) = (String::new(), line);
-    while let Some((before, after)) = rest.split_once("](") {
-        let (Some(open), Some(close)) = (before.rfind('['), after.find(')')) else { break };
-        text += &before[..open];
-        text += &before[open + 1..];
-        rest = &after[close + 1..];
-    }
-    text + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each parameter of the built-in games has a row, with the default that is in force.
-    #[test]
-    fn sheets_explain_all_parameters() {
-        for game in turnstone_selfplay::built_in().defaults() {
-            let table = section(&*game, "Parameters").expect("a table of parameters");
-            for parameter in parameters(&*game) {
-                let Parameter { name, default, range, meaning } = parameter;
-                assert!(!range.is_empty() && !meaning.is_empty(), "{} of {}", name, game.name());
-                let row = table.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
-                let told = row.split(" | ").nth(1).expect("a default").replace('`', "");
-                assert_eq!(told, default, "{name} of {}", game.name());
-            }
-        }
-    }
-
-    #[test]
-    fn links_become_their_texts() {
-        assert_eq!(without_links("see [a](b.md), [`c`](d) and [e]"), "see a, `c` and [e]");
-        assert_eq!(plain("# T\n\n<img>\n\ntext\n"), "# T\n\ntext\n");
     }
 }

@@ -80,7 +80,7 @@ fn readme(info: &CheckpointInfo) -> String {
          | `{MANIFEST}` | planes, actions, symmetries, names of inputs and outputs |\n\
          | `rules.py` | the game's rules: `start`, `legal`, `play`, `outcome`, and its planes by name |\n\
          | `example.py` | plays a game: `pip install numpy onnxruntime`, then `python example.py` (Python 3.7, \
-         onnxruntime 1.12, or newer) |\n\n\
+         onnxruntime 1.12, or newer); with the package `turnstone` installed it takes the rules from there |\n\n\
          The code in this folder is licensed under MIT or Apache-2.0, at your option, and so are weights that came with \
          turnstone; other weights belong to those who trained them. What the manifest's keys mean is in turnstone's \
          docs/export.md.\n",

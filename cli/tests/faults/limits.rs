@@ -62,6 +62,13 @@ fn output_that_cannot_be_written_ends_in_one_line_at_most() {
     assert_eq!(status.code(), Some(2));
 }
 
+/// The one line that a command without input fails with.
+fn error_of(args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    error(finish(command.spawn().expect("it runs")))
+}
+
 /// What cannot be a config, a list of positions or a ladder is refused before it is read.
 #[cfg(target_os = "linux")]
 #[test]
@@ -72,16 +79,13 @@ fn devices_and_pipes_are_no_files() {
         &["arena", "mu_torere", "random", "--ladder", "--ladder-file", "/dev/zero", "--games", "2"],
         &["analyse", "mu_torere", "--agent", "az:/dev/zero"],
     ] {
-        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
-        let line = error(finish(child));
+        let line = error_of(args);
         assert!(line.contains("/dev/zero") && line.contains("is not a regular file"), "{args:?}: {line}");
     }
+    let doctor = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(["doctor", "/dev/zero"]).output().expect("it runs");
+    let report = String::from_utf8_lossy(&doctor.stdout);
+    assert!(report.starts_with("FAIL") && report.contains("/dev/zero: is not a regular file"), "{report}");
+    assert_eq!(doctor.status.code(), Some(1));
 }
 
 /// What a checkpoint says of itself goes to a terminal.
@@ -206,18 +210,11 @@ fn threads_that_cannot_be_started_are_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn tables_beyond_the_memory_are_refused() {
-    let args = ["play", "mu_torere", "--p1", "alphabeta:depth=2,hash=65536", "--p2", "random"];
+    let args = &["play", "mu_torere", "--p1", "alphabeta:depth=2,hash=65536", "--p2", "random"];
     let memory = fs::read_to_string("/proc/meminfo").expect("readable");
     let kibibytes: u64 = memory.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number");
     if kibibytes < 80 << 20 {
-        let child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
-        let line = error(finish(child));
+        let line = error_of(args);
         assert!(line.contains("hash=65536") && line.contains("MiB of memory"), "{line}");
     }
     for threads in ["0", "257", "1000"] {

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 
-use crate::talk::Talk;
+use super::talk::Talk;
 
 fn analysis(threads: &str) -> Talk {
     Talk::start(&["analyse", "mu_torere", "--agent", "az:pretrained,sims=40", "--threads", threads])

@@ -1,6 +1,6 @@
 //! The transcripts in docs/protocol.md.
 
-use crate::talk::Talk;
+use super::talk::Talk;
 
 #[test]
 fn the_conversations_in_the_document_are_true() {

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{NAMES, built_in};
 use turnstone_env::{DynGame, Params};
 
-use crate::talk::{PATIENCE, Talk};
+use super::talk::{PATIENCE, Talk};
 
 fn engine(game: &str, agent: &str) -> Talk {
     Talk::start(&["engine", game, "--agent", agent])

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::talk::PATIENCE;
+use super::talk::PATIENCE;
 
 fn turnstone(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")

@@ -3,9 +3,12 @@
 use std::fmt::Debug;
 
 use crate::action::Action;
+use crate::any_state::AnyState;
 use crate::error::Error;
 use crate::game::{Game, Spec};
+use crate::gym::buffers::VecBuffers;
 use crate::gym::env::{Env, TimeStep};
+use crate::gym::lanes::Lanes;
 use crate::gym::vec_env::{VecEnv, VecStep};
 use crate::outcome::Outcome;
 
@@ -91,6 +94,39 @@ pub trait AnyVecEnv: Debug + Send {
 
     /// The board of an env drawn as text.
     fn render(&self, env: usize) -> String;
+}
+
+/// [`Lanes`] whose game was chosen at run time.
+pub trait AnyLanes: Debug + Send {
+    /// Shapes and names of planes and actions.
+    fn spec(&self) -> &Spec;
+
+    /// Number of envs.
+    fn envs(&self) -> usize;
+
+    /// See [`Lanes::reset`].
+    fn reset(&mut self, seed: Option<u64>, which: &dyn Fn(usize) -> bool, out: &mut VecBuffers<'_>);
+
+    /// See [`Lanes::step`].
+    ///
+    /// # Errors
+    /// The number of actions is wrong or one is illegal; nothing is played.
+    fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
+
+    /// See [`Lanes::legal_lists`].
+    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]);
+
+    /// See [`Lanes::sample`].
+    fn sample(&mut self, actions: &mut Vec<Action>);
+
+    /// The present state of an env.
+    fn state(&self, env: usize) -> AnyState;
+
+    /// The last state of the game that ended last in an env since the reset.
+    fn final_state(&self, env: usize) -> Option<AnyState>;
+
+    /// The outcome of a game that ended in an env in the last step.
+    fn outcome(&self, env: usize) -> Option<Outcome>;
 }
 
 impl<G: Game> AnyEnv for Env<G> {
@@ -179,5 +215,43 @@ impl<G: Game> AnyVecEnv for VecEnv<G> {
 
     fn render(&self, env: usize) -> String {
         self.game().draw(self.state(env))
+    }
+}
+
+impl<G: Game> AnyLanes for Lanes<G> {
+    fn spec(&self) -> &Spec {
+        self.spec()
+    }
+
+    fn envs(&self) -> usize {
+        self.envs()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, which: &dyn Fn(usize) -> bool, out: &mut VecBuffers<'_>) {
+        self.reset(seed, which, out);
+    }
+
+    fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
+        self.step(actions, out)
+    }
+
+    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]) {
+        self.legal_lists(actions, starts);
+    }
+
+    fn sample(&mut self, actions: &mut Vec<Action>) {
+        self.sample(actions);
+    }
+
+    fn state(&self, env: usize) -> AnyState {
+        AnyState::new(*self.state(env))
+    }
+
+    fn final_state(&self, env: usize) -> Option<AnyState> {
+        self.final_state(env).map(|state| AnyState::new(*state))
+    }
+
+    fn outcome(&self, env: usize) -> Option<Outcome> {
+        self.outcome(env)
     }
 }

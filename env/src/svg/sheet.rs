@@ -110,9 +110,11 @@ impl Sheet {
         self.circle(at, RING, 3.5, Paint::MARK);
     }
 
-    /// A line of text at the foot of the sheet.
+    /// A line of text at the foot of the sheet, by the attribute `data-part="caption"`: pages that say the same beside the
+    /// board leave it away with the strip of the sheet that it fills.
     pub fn caption(&mut self, text: impl Display) {
-        self.text([self.width / 2.0, self.height - 20.0], 20.0, text);
+        let at = [self.width / 2.0, self.height - 20.0];
+        self.words(at, 20.0, r#"text-anchor="middle" data-part="caption""#, text);
     }
 
     /// The document.

@@ -146,6 +146,22 @@ mod tests {
         assert!((read(loss.value)[0] - 3_f32.ln()).abs() < 1e-6);
     }
 
+    #[test]
+    fn parts_of_weight_zero_are_omitted() {
+        let device = Device::flex().autodiff();
+        let zeros = |columns: usize| matrix(&vec![0.0; 2 * columns], columns, &device);
+        let loss = |margin: f64, plies_left: f64| {
+            let output = Output { policy: zeros(4), value: zeros(OUTCOMES), auxiliary: Some(zeros(AUXILIARY)) };
+            masked_loss(output, &batch(), &LossWeights { value: 1.0, margin, plies_left }, &device)
+        };
+        let (neither, one) = (loss(0.0, 0.0), loss(0.0, 2.0));
+        assert!(neither.margin.is_none() && neither.plies_left.is_none());
+        assert!(one.margin.is_none());
+        let squares = read(one.plies_left.expect("it has a weight"))[0];
+        assert!((squares - (0.25_f32.powi(2) + 0.1_f32.powi(2)) / 2.0).abs() < 1e-6, "{squares}");
+        assert!((read(one.total)[0] - read(neither.total)[0] - 2.0 * squares).abs() < 1e-5);
+    }
+
     /// The loss in plain `f64`, straight from the definitions: forward pass, mask, cross-entropies, squared errors.
     fn reference_loss(parameters: &[Vec<f64>], blocks: usize, batch: &TrainingBatch) -> f64 {
         let dense = |x: &[f64], layer: usize, rectify: bool| -> Vec<f64> {

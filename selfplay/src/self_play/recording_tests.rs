@@ -1,12 +1,15 @@
 //! What self-play records and plays: targets, temperature, share of full searches. The expected numbers are
 //! worked out by hand, or by a search that is run apart.
 
+use std::sync::atomic::Ordering;
+
 use turnstone_agents::SearchKind;
+use turnstone_agents::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
 use turnstone_models::{NetworkConfig, Precision, Weights};
-use turnstone_search::{EvalBatch, Evaluation, Method, Puct, Uniform};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, Uniform};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -50,9 +53,9 @@ fn played<G: Game>(
         seed: 3,
         iteration: 1,
     };
-    let typed = Typed { game, task: &task, archive: Vec::new() };
     let progress = Progress::default();
-    let part = Worker::new(&typed, 0..games).run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
+    let worker = Worker::new(Arc::new(GameRules::of_task(game, &task)), 0..games);
+    let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
     assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);
     part
@@ -326,14 +329,15 @@ fn games_start_from_the_archive_in_their_share() {
             seed: 1,
             iteration: 1,
         };
-        let typed = Typed { game: &game, task: &task, archive: vec![(archived, 17)] };
+        let without = GameRules::of_task(&game, &task);
+        let rules = GameRules { archive: vec![(archived, 17)], ..GameRules::of_task(&game, &task) };
         let mut random = stream(6, Purpose::SelfPlay, [0, 0]);
-        let starts: Vec<_> = (0..4000).map(|_| typed.start(&mut random)).collect();
+        let starts: Vec<_> = (0..4000).map(|_| rules.start(&mut random)).collect();
         let from_archive = starts.iter().filter(|&&start| start == (archived, 17)).count() as f32 / 4000.0;
         assert!((from_archive - share).abs() < 0.04, "{from_archive} of {share}");
         assert!(starts.iter().all(|&start| start == (archived, 17) || start == (game.start(), 0)));
         // Without an archive every game begins at the start.
-        assert_eq!(Typed { game: &game, task: &task, archive: Vec::new() }.start(&mut random), (game.start(), 0));
+        assert_eq!(without.start(&mut random), (game.start(), 0));
     }
 }
 

@@ -31,22 +31,39 @@ pub struct Task<'a> {
     pub iteration: u64,
 }
 
-/// A task with its game and archive in their concrete types.
-pub(super) struct Typed<'a, G: Game> {
-    pub(super) game: &'a G,
-    pub(super) task: &'a Task<'a>,
+/// What the games of a worker need, apart from the evaluator.
+pub(super) struct GameRules<G: Game> {
+    pub(super) game: G,
+    pub(super) search: SearchConfig,
+    pub(super) self_play: SelfPlayConfig,
+    /// Simulations of moves that are searched in full.
+    pub(super) simulations: u32,
+    /// Positions from which games may start, with the number of plies played before them.
     pub(super) archive: Vec<(G::State, u16)>,
+    pub(super) seed: u64,
+    pub(super) iteration: u64,
 }
 
-impl<G: Game> Typed<'_, G> {
+impl<G: Game> GameRules<G> {
+    pub(super) fn of_task(game: &G, task: &Task<'_>) -> Self {
+        Self {
+            game: game.clone(),
+            search: task.search.clone(),
+            self_play: task.self_play.clone(),
+            simulations: task.simulations,
+            archive: task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect(),
+            seed: task.seed,
+            iteration: task.iteration,
+        }
+    }
+
     /// Draws a starting position and its ply: from the archive, or after a random opening.
     pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        let config = self.task.self_play;
-        let share = config.archived_starts;
+        let share = self.self_play.archived_starts;
         if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
             return self.archive[rng.random_range(0..self.archive.len())];
         }
-        random_opening(self.game, config.opening_plies, rng)
+        random_opening(&self.game, self.self_play.opening_plies, rng)
     }
 }
 

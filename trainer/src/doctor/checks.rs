@@ -206,11 +206,9 @@ mod tests {
     use super::*;
     use crate::doctor::{Level, SelfPlay};
 
-    fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
-        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
-            .expect("valid");
-        let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
-        let self_play = SelfPlay {
+    /// Self-play that no check objects to.
+    fn ordinary() -> SelfPlay {
+        SelfPlay {
             iterations: 1,
             seconds: 1.0,
             positions_per_second: 1000.0,
@@ -218,8 +216,14 @@ mod tests {
             legal_mean: 4.0,
             legal_most: 6,
             mean_batch: None,
-        };
-        let mut measured = Measured { self_play, steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        }
+    }
+
+    fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
+        let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
+            .expect("valid");
+        let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
+        let mut measured = Measured { self_play: ordinary(), steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
         change(&mut measured);
         let plan = Plan::of(&config, &measured);
         let checks = [
@@ -238,16 +242,7 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_named() {
-        let self_play = SelfPlay {
-            iterations: 1,
-            seconds: 1.0,
-            positions_per_second: 1000.0,
-            positions_per_game: 30.0,
-            legal_mean: 4.0,
-            legal_most: 6,
-            mean_batch: None,
-        };
-        let measured = Measured { self_play, steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        let measured = Measured { self_play: ordinary(), steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
         let config = Config::parse("[game]\nname = \"mancala\"\n", &turnstone_env::games::built_in()).expect("valid");
         let plan = Plan::of(&config, &measured);
         let found = |others| time(&measured, &plan, others);

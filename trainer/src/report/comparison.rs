@@ -7,7 +7,7 @@ use super::live::LiveRun;
 use turnstone_arena::page::{Chart, Form, Part, Scale, Series, escaped};
 
 /// Number of runs that a chart has colours for.
-const MOST_RUNS: usize = 6;
+pub const MOST_RUNS: usize = 6;
 
 /// The sections of a comparison of up to six named runs; further ones are left out.
 #[must_use]
@@ -80,7 +80,7 @@ fn differences(runs: &[(String, LiveRun)]) -> String {
         return "<p>The configs are the same.</p>\n".to_owned();
     }
     let names: String = runs.iter().map(|(name, _)| format!("<th>{}</th>", escaped(name))).collect();
-    format!("<div class=\"card scroll\"><table><tr><th>key</th>{names}</tr>\n{rows}</table></div>\n")
+    format!("<div class=\"card scroll\" tabindex=\"0\"><table><tr><th>key</th>{names}</tr>\n{rows}</table></div>\n")
 }
 
 /// The config as `section.key` and value.

@@ -125,7 +125,7 @@ pub(super) fn throughput(history: &[Iteration]) -> Part {
 pub(super) fn config(text: &str, config: &Config) -> Part {
     let whole = toml::to_string(config).unwrap_or_default();
     let html = format!(
-        "<div class=\"card\"><pre>{}</pre></div>\n<details><summary>with all defaults</summary><div class=\"card\" style=\"margin-top:10px\"><pre>{}</pre></div></details>\n",
+        "<div class=\"card\"><pre tabindex=\"0\">{}</pre></div>\n<details><summary>with all defaults</summary><div class=\"card\" style=\"margin-top:10px\"><pre tabindex=\"0\">{}</pre></div></details>\n",
         escaped(text),
         escaped(&whole)
     );

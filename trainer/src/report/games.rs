@@ -137,7 +137,7 @@ impl SampleGame {
             let (player, text, title) = (side.index() + 1, escaped(text), in_words(*value));
             write!(items, r#"<li class="p{player}" title="{title}">{text}</li>"#).expect("a string");
         }
-        format!(r#"<ol class="moves">{items}</ol>"#)
+        format!(r#"<ol class="moves" tabindex="0" aria-label="moves">{items}</ol>"#)
     }
 
     /// Data for the replay script.

@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
-use super::comparison::comparison;
+use super::comparison::{MOST_RUNS, comparison};
 use super::history::{matches, opponents};
 use super::live::LiveRun;
 use crate::config::Config;
 use crate::progress::duration;
 use turnstone_arena::page::{Page, Part, escaped, grouped, title};
-
-/// Largest number of runs: the charts have so many colours.
-pub const MOST_RUNS: usize = 6;
 
 /// Returns the HTML page of two or more named runs.
 ///
@@ -72,7 +69,7 @@ fn summary(runs: &[(String, LiveRun)]) -> Part {
         .expect("a string");
     }
     let html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
     );
     Part { id: "summary", heading: "Summary", lead: String::new(), html }
 }

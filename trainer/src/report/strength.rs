@@ -75,7 +75,7 @@ fn match_table(names: &[String], history: &[Iteration]) -> String {
         .expect("a string");
     }
     format!(
-        "<div class=\"card scroll\"><table><tr><th>against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
+        "<div class=\"card scroll\" tabindex=\"0\"><table><tr><th>against</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table><p class=\"note\">Games won – drawn – lost.</p></div>\n"
     )
 }
 
@@ -114,7 +114,7 @@ pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
             .expect("a string");
     }
     let mut html = format!(
-        "<div class=\"card\"><div class=\"scroll\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
     );
     let graded = history.iter().filter(|iteration| iteration.grade.is_some()).count();
     if graded > 1 {

@@ -69,6 +69,14 @@ export class Board {
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
     this.size = [box[2] ?? 1, box[3] ?? 1];
+    // The page says beside the board who is to move, so the strip that says it in the drawing is cut off.
+    const caption = svg?.querySelector('[data-part="caption"]');
+    if (caption) {
+      this.size[1] = Number(caption.getAttribute('y')) - 1.05 * Number(caption.getAttribute('font-size'));
+      caption.remove();
+      svg?.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
+      svg?.querySelector(':scope > rect')?.setAttribute('height', String(this.size[1]));
+    }
     svg?.removeAttribute('width');
     svg?.removeAttribute('height');
     this.overlay.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
@@ -198,7 +206,7 @@ export class Board {
         this.choose(point);
         return;
       }
-      if (again || this.open().every(({ clicks }) => clicks[0] !== point)) announce(`${name}: no legal move`);
+      if (again || this.open().every(({ clicks }) => clicks[0] !== point)) this.refuse(point);
       this.refresh();
       return;
     }
@@ -212,6 +220,15 @@ export class Board {
     const targets = next.map(({ clicks }) => this.name(clicks[this.selected.length] ?? 0));
     announce(`${name} selected; it can go to ${targets.join('; ')}`);
     this.refresh();
+  }
+
+  /** Says and shows that nothing can be done with a point. */
+  private refuse(point: number): void {
+    announce(`${this.name(point)}: no legal move`);
+    const [cx, cy] = this.centre(point);
+    const ring = shape('circle', { cx, cy, r: this.ring(), class: 'refused pulse' });
+    this.overlay.append(ring);
+    void this.play(ring, [{ opacity: 1 }, { opacity: 0 }], 700).then(() => ring.remove());
   }
 
   /** Clears the selection. */
@@ -305,7 +322,8 @@ export class Board {
     return [
       shape('line', { x1, y1, x2: bx, y2: by, class: `arrow ${kind}`, 'stroke-width': width, opacity }),
       shape('path', { d: tip, class: `tip ${kind}`, opacity }),
-      shape('text', { x: x1 + (x2 - x1) * 0.55, y: y1 + (y2 - y1) * 0.55 + 4, class: 'label' }, label),
+      // Near its origin: arrows cross and meet at their ends.
+      shape('text', { x: x1 + (x2 - x1) * 0.3, y: y1 + (y2 - y1) * 0.3 + 4, class: 'label' }, label),
     ];
   }
 

@@ -179,6 +179,10 @@ export class Look {
     element('value').textContent = view.outcome
       ? 'the game is over'
       : value === undefined ? '' : `expected result for player 1: ${signed(value)}`;
+    const bar = element('balance');
+    const shownValue = view.outcome ? (view.outcome.winner === null ? 0 : view.outcome.winner === 0 ? 1 : -1) : value;
+    bar.hidden = shownValue === undefined;
+    (bar.firstElementChild as HTMLElement).style.width = `${50 + 50 * (shownValue ?? 0)}%`;
     element('network').textContent = this.prediction ? `network alone ${signed(this.prediction.value)}` : '';
     element('known').textContent = this.exact ? `exact value: ${shown(this.exact.value)}` : '';
     this.board.setHints(this.hints(match, best, visited, exact));
@@ -252,7 +256,7 @@ export class Look {
     if (!match || !this.on) return;
     const [width, height, count] = [400, 120, Math.max(match.plies.length, 1)];
     const x = (ply: number): number => 8 + ((width - 16) * ply) / count;
-    const y = (value: number): number => height / 2 - (height / 2 - 8) * value;
+    const y = (value: number): number => height / 2 - (height / 2 - 20) * value;
     const known: [number, number][] = [];
     for (let ply = 0; ply <= match.plies.length; ply++) {
       const { outcome, position } = match.view(ply);
@@ -265,6 +269,8 @@ export class Look {
     svg.replaceChildren(
       shape('line', { x1: 0, y1: height / 2, x2: width, y2: height / 2, class: 'axis' }),
       shape('line', { x1: x(match.at), y1: 0, x2: x(match.at), y2: height, class: 'now' }),
+      shape('text', { x: 6, y: 14, class: 'end' }, `${match.game.board.sides[0]} wins`),
+      shape('text', { x: 6, y: height - 6, class: 'end' }, `${match.game.board.sides[1]} wins`),
       shape('path', { d: path, class: 'course' }),
       ...known.map(([ply, value]) => shape('circle', { cx: x(ply), cy: y(value), r: known.length > 60 ? 1.5 : 3, class: 'dot' })),
       ...strips,

@@ -5,10 +5,11 @@ import { Clocks, clockText } from './clock.js';
 import { announce, complain, element, make, message } from './dom.js';
 import { Engine, Stopped, networkFile } from './engine.js';
 import { Look } from './look.js';
+import { blocks } from './markdown.js';
 import { Match, ending, read } from './match.js';
 import { type Checkpoint, Seat, checkpoints } from './players.js';
 import { Game, checkpoint, gameNames, load, title } from './rules.js';
-import type { AgentChoice } from './types.js';
+import type { AgentChoice, Param } from './types.js';
 
 /** Simulations of an analysis; it can be stopped at any time. */
 const ANALYSIS = 20_000;
@@ -140,6 +141,8 @@ class App {
       const words = name.toLowerCase().startsWith('player') ? name.charAt(0).toUpperCase() + name.slice(1) : `Player ${side + 1}: ${name}`;
       element(`side${side}`).textContent = words;
     }
+    element('how').hidden = board.rules === null;
+    element('how-text').replaceChildren(...blocks(board.rules ?? ''));
     const turn = this.turn;
     this.trained = await checkpoints(match.game, this.extra, this.shipped);
     if (turn !== this.turn) return;
@@ -150,15 +153,14 @@ class App {
   }
 
   private showParams(): void {
-    const fields = this.match.game.board.params.map(({ key, value }) =>
-      make('label', {}, `${key.replaceAll('_', ' ')} `, make('input', { name: key, value, autocomplete: 'off' })));
+    const fields = this.match.game.board.params.map(field);
     element('fields').replaceChildren(...fields);
     element('rules').hidden = fields.length === 0;
   }
 
   /** A new game with the parameters of the form. */
   private newGame(): void {
-    const entries = [...element('fields').querySelectorAll('input')].map(({ name, value }) => [name, value.trim()]);
+    const entries = [...element('fields').querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')].map(({ name, value }) => [name, value.trim()]);
     try {
       const game = new Game(element<HTMLSelectElement>('game').value, Object.fromEntries(entries) as Record<string, string>);
       complain('');
@@ -307,6 +309,7 @@ class App {
   /** The agent that analyses: the trained one if there is one. */
   private analysisAgent(): AgentChoice {
     const best = this.trained[0];
+    element('analyst').textContent = best?.label ?? 'random playouts';
     return best
       ? { spec: `az:pretrained,sims=${ANALYSIS},search=puct`, network: best.url }
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
@@ -357,10 +360,18 @@ class App {
     const over = this.timeLost === null ? ending(view, sides) : `${sides[this.timeLost] ?? ''} has lost on time`;
     element('status').textContent = over || `${sides[view.mover] ?? ''} to move`;
     this.state(view.position, false);
+    element('status').classList.toggle('over', over !== '');
     element('board').dataset['over'] = String(over !== '');
     element('board').dataset['mover'] = String(view.mover);
     element('board').setAttribute('aria-label', `Board of ${title(match.game.board.name)}. ${element('status').textContent}`);
-    for (const side of [0, 1]) element(`seat${side}`).classList.toggle('turn', !over && view.mover === side);
+    // Games with stones of no player, such as Mancala, have none to show beside the players.
+    const coloured = view.drawing.includes('class="ts-fill-light') || view.drawing.includes('class="ts-fill-dark');
+    for (const side of [0, 1]) {
+      element(`seat${side}`).classList.toggle('turn', !over && view.mover === side);
+      const stone = element(`stone${side}`);
+      stone.hidden = !coloured;
+      stone.classList.toggle('dark', side === match.game.board.dark);
+    }
     const button = (id: string): HTMLButtonElement => element<HTMLButtonElement>(id);
     button('undo').disabled = match.plies.length === 0;
     button('first').disabled = button('back').disabled = match.at === 0;
@@ -434,9 +445,29 @@ class App {
   }
 }
 
+/** A field for a parameter: a choice where the game's sheet lists the values, else a text. */
+function field({ key, value, default: own, range, meaning }: Param): HTMLElement {
+  const listed = range.split(', ');
+  const choices = listed.length > 1 && listed.includes(own) ? listed : ['true', 'false'].includes(own) ? ['true', 'false'] : [];
+  const id = `param-${key}`;
+  const attributes = { id, name: key, ...(meaning ? { 'aria-describedby': `${id}-note` } : {}) };
+  const options = choices.map((choice) => {
+    const option = make('option', { value: choice }, choice.replaceAll('_', ' '));
+    option.selected = choice === value;
+    return option;
+  });
+  const input = choices.length > 0
+    ? make('select', attributes, ...options)
+    : make('input', { ...attributes, value, autocomplete: 'off', ...(/^\d+$/.test(own) ? { inputmode: 'numeric' } : {}) });
+  const words = [meaning, choices.length === 0 ? range : ''].filter((text) => text !== '').join('; ');
+  const note = words ? [make('p', { id: `${id}-note`, class: 'note' }, words)] : [];
+  return make('div', { class: 'field' }, make('label', { for: id }, key.replaceAll('_', ' ')), input, ...note);
+}
+
 function setTheme(theme: string): void {
   document.documentElement.dataset['theme'] = theme;
-  element('theme').textContent = `Colours: ${theme}`;
+  element('theme').textContent = theme;
+  element('theme').setAttribute('aria-label', `Colours: ${theme}`);
   try {
     localStorage.setItem('theme', theme);
   } catch {

@@ -14,6 +14,8 @@ export interface Board {
   dark: number;
   heuristics: string[];
   start: string;
+  /** The rules in words, as Markdown. */
+  rules: string | null;
 }
 
 export interface Point {
@@ -28,6 +30,9 @@ export interface Param {
   key: string;
   value: string;
   default: string;
+  /** Values that it can have, in words, and what it changes; may be empty. */
+  range: string;
+  meaning: string;
 }
 
 export interface Legal {

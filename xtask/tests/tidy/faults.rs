@@ -15,6 +15,7 @@ fn workspace(crates: &[MadeUp<'_>]) -> Workspace {
             .iter()
             .map(|name| (name.trim_end_matches('?').into(), name.ends_with('?')))
             .collect(),
+        test_programs: vec!["suite".to_owned()],
         sources: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
     });
     let mut workspace = Workspace { crates: crates.collect(), all_sources: BTreeMap::new() };
@@ -51,6 +52,17 @@ fn crates_have_an_order() {
     assert_eq!(found(independence, "arena", &["clap"], &[]).len(), 1);
     let with_env = |folder| independence(&workspace(&[("env", &[], &[]), (folder, &["turnstone-env"], &[])]));
     assert_eq!((with_env("models").len(), with_env("agents").len()), (1, 0));
+}
+
+#[test]
+fn lock_files_are_compared() {
+    let lock = |packages: &[(&str, &str)]| {
+        let package = |(name, version): &(&str, &str)| format!("[[package]]\nname = '{name}'\nversion = '{version}'\n");
+        packages.iter().map(package).collect::<String>().parse::<toml::Table>().expect("it is a lock file")
+    };
+    let first = lock(&[("rand", "0.10.3"), ("rand", "0.9.2"), ("serde", "1.0.229")]);
+    assert_eq!(other_versions(&first, &lock(&[("rand", "0.10.3"), ("pyo3", "0.30.1")])), [""; 0]);
+    assert_eq!(other_versions(&first, &lock(&[("rand", "0.10.4"), ("serde", "1.0.229")])).len(), 1);
 }
 
 #[test]
@@ -191,4 +203,15 @@ fn texts_are_single_tokens() {
     assert_eq!(literals("fn f<'a>(x: &'a str, y: &'static str) -> &'a str { x }"), [""; 0]);
     let code = tokens("a /* b /* c */ d */ e // f\ng");
     assert_eq!(code.iter().map(|token| (token.text, token.line)).collect::<Vec<_>>(), [("a", 1), ("e", 1), ("g", 2)]);
+}
+
+#[test]
+fn files_of_tests_that_never_run_are_found() {
+    let mut workspace = workspace(&[("env", &[], &[])]);
+    workspace.all_sources.insert("env/tests/suite.rs".into(), "//! Tests.\n\nmod perft;\n".into());
+    workspace.all_sources.insert("env/tests/perft.rs".into(), String::new());
+    workspace.all_sources.insert("env/tests/perft/helper.rs".into(), String::new());
+    assert_eq!(suites(&workspace), [""; 0]);
+    workspace.all_sources.insert("env/tests/new.rs".into(), String::new());
+    assert_eq!(suites(&workspace), ["env/tests/new.rs is not in suite.rs"]);
 }

@@ -10,13 +10,16 @@ pub(crate) struct Crate {
     pub(crate) name: String,
     /// Normal and build dependencies, each with whether it is optional.
     pub(crate) dependencies: Vec<(String, bool)>,
+    /// The programs of tests that the manifest names.
+    pub(crate) test_programs: Vec<String>,
     /// The files under `src`, by path relative to it.
     pub(crate) sources: BTreeMap<String, String>,
 }
 
 /// What the rules are about.
 pub(crate) struct Workspace {
-    /// The members but this one and the fuzz targets, on which nothing depends.
+    /// The members but this one and the fuzz targets, on which nothing depends, and the Python package, which is a
+    /// workspace of its own.
     pub(crate) crates: Vec<Crate>,
     /// Every file of Rust, tests, examples and benches too, by path relative to the workspace.
     pub(crate) all_sources: BTreeMap<String, String>,
@@ -31,7 +34,7 @@ impl Workspace {
         let manifest = table(&root.join("Cargo.toml"));
         let members = manifest["workspace"]["members"].as_array().expect("members are a list");
         let members = members.iter().map(|member| member.as_str().expect("members are folders"));
-        let crates = members.filter(|folder| !matches!(*folder, "fuzz" | "xtask")).map(|folder| {
+        let crates = members.chain(["python"]).filter(|folder| !matches!(*folder, "fuzz" | "xtask")).map(|folder| {
             let manifest = table(&root.join(folder).join("Cargo.toml"));
             let prefix = format!("{folder}/src/");
             let own = all_sources.iter().filter_map(|(path, text)| Some((path.strip_prefix(&prefix)?, text)));
@@ -39,6 +42,7 @@ impl Workspace {
                 folder: folder.to_owned(),
                 name: manifest["package"]["name"].as_str().expect("a name is text").to_owned(),
                 dependencies: dependencies(&manifest),
+                test_programs: test_programs(&manifest),
                 sources: own.map(|(path, text)| (path.to_owned(), text.clone())).collect(),
             }
         });
@@ -62,6 +66,11 @@ impl Workspace {
     }
 }
 
+/// A manifest or a lock file, by its path relative to the workspace.
+pub(crate) fn manifest(path: &str) -> toml::Table {
+    table(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path))
+}
+
 fn table(path: &Path) -> toml::Table {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -78,6 +87,11 @@ fn dependencies(manifest: &toml::Table) -> Vec<(String, bool)> {
         (package.to_owned(), optional == Some(true))
     })
     .collect()
+}
+
+fn test_programs(manifest: &toml::Table) -> Vec<String> {
+    let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+    tests.map(|test| test["name"].as_str().expect("a name is text").to_owned()).collect()
 }
 
 /// Reads every file of Rust in a folder, but for hidden folders and build outputs.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstream::println;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use turnstone_agents::sheet::section;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{AgentSpec, PlayableGame, Player};
 use turnstone_env::{Action, AnyState, Side};
@@ -18,7 +19,6 @@ use super::notation;
 use super::prompt::Prompt;
 use super::view::{board, coloured, soft};
 use crate::args::param_options;
-use crate::commands::rules;
 use crate::commands::show::describe;
 
 /// How a game is played.
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
                 self.flipped = !self.flipped;
                 self.show();
             }
-            Command::Rules => match rules::section(self.game, "Rules") {
+            Command::Rules => match section(self.game, "Rules") {
                 Some(text) => println!("{text}\nmore: turnstone rules {}", self.game.name()),
                 None => println!("{} comes without a sheet of its rules", self.game.name()),
             },

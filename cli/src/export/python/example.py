@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Plays a game against itself with the network of this folder: `python example.py [--seed N] [--random-plies N]`.
 
-It needs Python 3.7, numpy and onnxruntime 1.12, or newer ones. Planes, actions and the names of inputs and outputs are read from manifest.json, legal
-moves come from rules.py. Without search the network's favourite move is played; the first plies are random.
+It needs Python 3.7, numpy and onnxruntime 1.12, or newer ones. Planes, actions and the names of inputs and outputs are
+read from manifest.json. The rules are those of the Python package `turnstone` where it is installed, else of rules.py.
+Without search the network's favourite move is played; the first plies are random.
 """
 
 import argparse
@@ -18,9 +19,49 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import rules  # noqa: E402: it lies beside this file, wherever that is called from
 
+try:
+    import turnstone
+except ImportError:
+    turnstone = None
+
+
+class Package:
+    """The game of the package `turnstone`, with the methods of `rules.Game` and the observation."""
+
+    def __init__(self, described):
+        self.game = turnstone.Game(described["name"], **described["params"])
+        if self.game.version != described["version"]:
+            raise ValueError("the package has other rules of {} than this folder".format(described["name"]))
+
+    def start(self):
+        return turnstone.State(self.game)
+
+    def mover(self, state):
+        return state.to_play
+
+    def legal(self, state):
+        return state.legal_moves()
+
+    def play(self, state, action):
+        return state.play(action)
+
+    def outcome(self, state):
+        outcome = state.outcome()
+        if outcome is None:
+            return None
+        return "draw" if outcome.winner is None else "player{}".format(outcome.winner + 1)
+
+    def position(self, state):
+        return state.text()
+
+    def observation(self, state):
+        return state.observation()
+
 
 def observe(manifest, game, state):
     """The observation `[planes, height, width]` of a state, as its mover sees it."""
+    if hasattr(game, "observation"):
+        return game.observation(state)
     described = manifest["observation"]
     tensor = numpy.zeros(described["shape"], numpy.float32)
     for plane, entry in zip(tensor, described["planes"]):
@@ -62,7 +103,7 @@ def main():
     manifest = json.loads((HERE / "manifest.json").read_text())
     network = str(HERE / manifest["onnx"]["file"])
     session = onnxruntime.InferenceSession(network, providers=["CPUExecutionProvider"])
-    game = rules.Game(manifest["game"]["params"])
+    game = Package(manifest["game"]) if turnstone else rules.Game(manifest["game"]["params"])
     rng, state, plies = random.Random(options.seed), game.start(), 0
     while game.outcome(state) is None and plies < options.plies:
         priors, (win, draw, loss) = evaluate(manifest, session, game, state)

@@ -53,18 +53,16 @@ pub(super) const NEAR: [u16; 9] = {
     near
 };
 
-/// For each empty square, the moves into it: action index and start, in the order of the actions.
-pub(super) const INTO: [[(u8, u8); 8]; 9] = {
-    let mut into = [[(u8::MAX, 0); 8]; 9];
-    let mut count = [0; 9];
+/// For each empty square and each start next to it, the index of the move. Indices increase with the start.
+pub(super) const ACTIONS: [[u8; 9]; 9] = {
+    let mut actions = [[u8::MAX; 9]; 9];
     let mut action = 0;
     while action < MOVES.len() {
         let (start, end) = MOVES[action];
-        into[end as usize][count[end as usize]] = (action as u8, start);
-        count[end as usize] += 1;
+        actions[end as usize][start as usize] = action as u8;
         action += 1;
     }
-    into
+    actions
 };
 
 /// Round the ring both ways, and from each ring square through the hub to the square opposite.

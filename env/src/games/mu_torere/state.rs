@@ -1,6 +1,6 @@
 //! Mu Torere's parameters, its positions and the moves that they allow.
 
-use super::board::{HUB, INTO, NEAR};
+use super::board::{ACTIONS, HUB, NEAR};
 use crate::action::Action;
 use crate::side::Side;
 
@@ -40,29 +40,38 @@ impl MuTorere {
         self.max_plies > 0 && state.plies >= self.max_plies
     }
 
-    /// Whether the mover may move from `start` into the empty square `end` next to it.
+    /// The squares from which the mover may move into the empty square, by the rules of movement alone, limits aside.
     #[inline]
-    fn allowed(&self, state: &State, start: u8, end: u8) -> bool {
+    pub(super) fn starts(&self, state: &State) -> u16 {
+        let end = state.empty_square();
+        let own = state.pieces[state.mover.index()] & NEAR[end as usize];
         let opponents = state.pieces[state.mover.other().index()];
-        if state.pieces[state.mover.index()] >> start & 1 == 0 {
-            return false;
+        match self.hub_needs_neighbour {
+            false if opponents & NEAR[end as usize] == 0 => own & 1 << HUB,
+            false => own,
+            true if end == HUB => {
+                squares(own).filter(|&start| opponents & NEAR[start] != 0).map(|start| 1 << start).sum()
+            }
+            true => own,
         }
-        if self.hub_needs_neighbour {
-            return end != HUB || opponents & NEAR[start as usize] & !(1 << HUB) != 0;
-        }
-        start == HUB || opponents & NEAR[end as usize] != 0
     }
 
-    /// The mover's moves by the rules of movement alone, limits aside.
+    /// The mover's moves, limits aside, in the order of the actions.
     #[inline]
     pub(super) fn moves(&self, state: &State) -> impl Iterator<Item = Action> {
-        let end = state.empty_square();
-        let reach = if end == HUB { 8 } else { 3 };
-        INTO[end as usize][..reach]
-            .iter()
-            .filter(move |&&(_, start)| self.allowed(state, start, end))
-            .map(|&(action, _)| Action(u16::from(action)))
+        let into = &ACTIONS[state.empty_square() as usize];
+        squares(self.starts(state)).map(|start| Action(u16::from(into[start])))
     }
+}
+
+/// The squares of a bit set in increasing order.
+#[inline]
+fn squares(mut set: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let square = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (square < 16).then_some(square)
+    })
 }
 
 /// 0 for an empty square, else the number of the player whose piece stands there.

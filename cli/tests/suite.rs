@@ -1,0 +1,14 @@
+//! The program from outside: its commands, protocols, files and faults. One program, so that what the tests share is compiled once.
+
+mod arena;
+mod before;
+mod export;
+mod faults;
+mod hosts;
+mod play;
+mod program;
+mod protocol;
+mod provenance;
+mod report;
+mod serve;
+mod training;

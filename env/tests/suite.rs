@@ -1,0 +1,15 @@
+//! The games against their rules, references and each other. One program, so that what the tests share is compiled once.
+
+mod adding_a_game;
+mod conformance;
+mod directions;
+mod dynamic;
+mod konane;
+mod mill_text;
+mod morabaraba;
+mod morris;
+mod parsers;
+mod perft;
+mod pictures;
+mod reference;
+mod vec_env;

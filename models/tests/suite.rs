@@ -1,0 +1,12 @@
+//! Networks, their files and their training. One program, so that what the tests share is compiled once.
+
+mod common;
+mod files;
+mod games;
+#[cfg(feature = "train")]
+mod inference_in_burn;
+#[cfg(feature = "train")]
+mod learner_files;
+mod pretrained;
+#[cfg(feature = "train")]
+mod training;

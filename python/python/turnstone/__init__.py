@@ -1,0 +1,109 @@
+"""Two-player board games for reinforcement learning: environments, search, self-play and agents.
+
+Games are `mu_torere`, `mancala`, `morris`, `konane` and `morabaraba`. Positions are immutable::
+
+    import turnstone
+
+    state = turnstone.State("mancala").play("B5")
+    state.legal_moves()                      # ['A2', 'A3', ...]
+    agent = turnstone.Agent("mancala", "alphabeta:depth=6")
+    state = state.play(agent.act(state))
+
+`env` makes a PettingZoo environment, `VecEnv` steps many games into NumPy arrays, `gymnasium.make` finds
+`turnstone/Mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework.
+
+Conventions: players are 0 and 1, and the same player may move twice in a row. An action's index means the same in every
+state. Observations are seen by the player to move, and so are the policy vectors of networks: see `Game.policy_index`.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from . import _turnstone
+from ._examples import Examples
+from ._turnstone import (
+    Agent,
+    Analysis,
+    Game,
+    IllegalActionError,
+    Network,
+    Outcome,
+    Search,
+    SelfPlay,
+    State,
+    VecEnv,
+    __version__,
+    _restore_state,
+    games,
+    load,
+)
+
+__all__ = [
+    "Agent",
+    "Analysis",
+    "Examples",
+    "Game",
+    "IllegalActionError",
+    "Network",
+    "Outcome",
+    "Search",
+    "SelfPlay",
+    "State",
+    "VecEnv",
+    "__version__",
+    "env",
+    "games",
+    "load",
+    "parallel_env",
+    "raw_env",
+]
+
+if find_spec("gymnasium") is not None:
+    from ._register import register_envs
+
+    register_envs()
+
+if _turnstone._PROGRAM:
+    from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
+
+    __all__ += ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
+
+
+def env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
+    """A PettingZoo AEC environment of a game, with PettingZoo's wrapper that checks the order of calls.
+
+    Parameters of the game are keyword arguments: ``turnstone.env("mancala", stones=3)``. See `turnstone.aec.TurnstoneAEC`.
+    Needs `pettingzoo`.
+    """
+    from . import aec
+
+    return aec.env(game, render_mode=render_mode, **params)
+
+
+def raw_env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
+    """The environment of `env` without the wrapper."""
+    from . import aec
+
+    return aec.raw_env(game, render_mode=render_mode, **params)
+
+
+def parallel_env(
+    game: str | Game,
+    render_mode: str | None = None,
+    max_cycles: int | None = None,
+    illegal: str = "raise",
+    **params: Any,
+) -> Any:
+    """A PettingZoo parallel environment of a game: both agents choose in every step, and the choice of the one that is
+    to move is played. See `turnstone.aec.TurnstoneParallel`. Needs `pettingzoo`.
+    """
+    from . import aec
+
+    return aec.parallel_env(game, render_mode, max_cycles, illegal, **params)
+
+
+def _restore_game(name: str, version: int, params: dict[str, Any]) -> Any:
+    """A game of a pickle."""
+    return _restore_state(name, version, params, None, None)

@@ -1,0 +1,176 @@
+//! The class `Agent`: a player of the program from its one-line spec.
+
+use std::sync::Mutex;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
+use turnstone_env::Action;
+use turnstone_search::classic::Stop;
+
+use crate::analysis::Analysis;
+use crate::errors::{agent_error, value_error};
+use crate::game::Game;
+use crate::state::State;
+use crate::waiting::interruptible;
+
+/// Positions that a network's search evaluates in one batch.
+const BATCH: usize = 256;
+
+/// An agent from its one-line spec: `Agent("mancala", "az:pretrained,sims=200")`.
+///
+/// Specs are those of the program: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
+/// `mcts:sims=200`, `az:<checkpoint or run folder>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
+/// `engine:<options>:<command line>`. The agent plays from any position and remembers none.
+#[pyclass(frozen, module = "turnstone")]
+pub(crate) struct Agent {
+    game: Game,
+    loaded: Loaded,
+    seed: u64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    player: Box<dyn Player>,
+    /// Number of choices so far: each has a random stream of its own.
+    choices: u64,
+    /// Searches many positions at once, where the agent is a search with a network and a fixed number of simulations.
+    analyser: Option<Box<dyn Analyser>>,
+}
+
+impl Agent {
+    /// Tree and simulations of an agent with a network whose search can be shown.
+    fn tree(&self) -> Option<(TreeSpec, u32)> {
+        match self.loaded.spec {
+            AgentSpec::Az { tree, .. } => match tree.budget {
+                Budget::Simulations(simulations) if simulations > 0 => Some((tree, simulations)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Inner>> {
+        self.inner.try_lock().map_err(|_| PyRuntimeError::new_err("the agent is being used by another thread"))
+    }
+
+    fn check(&self, state: &State) -> PyResult<()> {
+        state.expect_game(&self.game)?;
+        if self.game.rules.outcome(&state.state).is_some() {
+            let text = self.game.rules.position_text(&state.state);
+            return Err(value_error(format!("{text}: the game is over, there is nothing to play")));
+        }
+        Ok(())
+    }
+
+    /// Lets the player choose, and returns the last that it reported.
+    fn choose(&self, py: Python<'_>, inner: &mut Inner, state: &State) -> PyResult<(Action, Option<SearchInfo>)> {
+        let mut rng: Stream = stream(self.seed, Purpose::Play, [inner.choices, 0]);
+        inner.choices += 1;
+        let player = &mut inner.player;
+        if self.loaded.spec == AgentSpec::Random {
+            let action = player.choose(&state.state, &mut rng);
+            return action.map(|action| (action, None)).map_err(|fault| PyRuntimeError::new_err(fault.to_string()));
+        }
+        let stop = Stop::default();
+        let flag = stop.clone();
+        let chosen = interruptible(
+            py,
+            move || flag.raise(),
+            || {
+                player.new_game(&state.state, &mut rng);
+                let mut last = None;
+                let mut report = |info: &SearchInfo| last = Some(info.clone());
+                // A request with a report is one that the flag can stop.
+                let mut request =
+                    SearchRequest { control: stop.into(), report: Some(&mut report), ..SearchRequest::default() };
+                let chosen = player.search(&state.state, &mut request, &mut rng);
+                chosen.map(|action| (action, last))
+            },
+        )?;
+        chosen.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))
+    }
+}
+
+#[pymethods]
+impl Agent {
+    #[new]
+    #[pyo3(signature = (game, spec, *, seed = 0, **params))]
+    fn new(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        spec: &str,
+        seed: u64,
+        params: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let game = Game::of(game, params)?;
+        let spec: AgentSpec = spec.parse().map_err(|error| agent_error(&error))?;
+        if spec == AgentSpec::Human {
+            return Err(PyValueError::new_err("agent `human`: a person chooses actions with State.play"));
+        }
+        let rules = &*game.rules;
+        let (loaded, player) = py.detach(|| {
+            let loaded = Loaded::load(&spec, rules).map_err(|error| agent_error(&error))?;
+            let player = loaded.player(rules).map_err(|error| agent_error(&error))?;
+            Ok::<_, PyErr>((loaded, player))
+        })?;
+        Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices: 0, analyser: None }) })
+    }
+
+    /// The game.
+    #[getter]
+    fn game(&self) -> Game {
+        self.game.clone()
+    }
+
+    /// The spec in full.
+    #[getter]
+    fn spec(&self) -> String {
+        self.loaded.spec.to_string()
+    }
+
+    /// The action that the agent plays in a position. Ctrl-C interrupts it.
+    fn act(&self, py: Python<'_>, state: PyRef<'_, State>) -> PyResult<u16> {
+        let state = state.clone();
+        self.check(&state)?;
+        let mut inner = self.lock()?;
+        Ok(self.choose(py, &mut inner, &state)?.0.0)
+    }
+
+    /// What the agent finds in a position. Ctrl-C interrupts it.
+    fn analyse(&self, py: Python<'_>, state: PyRef<'_, State>) -> PyResult<Analysis> {
+        let state = state.clone();
+        self.check(&state)?;
+        let mut inner = self.lock()?;
+        let (Some((tree, simulations)), Some(network)) = (self.tree(), self.loaded.network()) else {
+            let (action, info) = self.choose(py, &mut inner, &state)?;
+            return Ok(Analysis::of_agent(state, action, info));
+        };
+        if inner.analyser.is_none() {
+            inner.analyser = Some(self.game.rules.analyser(network, &tree, BATCH).map_err(value_error)?);
+        }
+        let analyser = inner.analyser.as_mut().expect("it was just made");
+        let stop = Stop::default();
+        let flag = stop.clone();
+        let found = interruptible(
+            py,
+            move || flag.raise(),
+            || {
+                let mut found = None;
+                analyser.begin(0, &state.state, simulations, stop);
+                while analyser.searching() > 0 {
+                    analyser.advance(&mut |_, analysis| found = Some(analysis));
+                }
+                found
+            },
+        )?;
+        let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
+        Ok(Analysis::of_tree(state, &found))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("turnstone.Agent('{}', '{}')", self.game.rules.name(), self.loaded.spec)
+    }
+}

@@ -1,0 +1,74 @@
+//! Rust errors as Python exceptions.
+
+use std::fmt::Display;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use turnstone_agents::AgentError;
+use turnstone_env::Error;
+use turnstone_search::TensorFault;
+
+create_exception!(
+    turnstone,
+    IllegalActionError,
+    PyValueError,
+    "An action that the rules do not allow in the position."
+);
+
+/// Adds the package's own exception to the module.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("IllegalActionError", module.py().get_type::<IllegalActionError>())
+}
+
+/// An action that the rules do not allow.
+pub(crate) fn illegal_action(message: String) -> PyErr {
+    IllegalActionError::new_err(message)
+}
+
+/// Names, parameters, positions and actions.
+pub(crate) fn game_error(error: &Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Illegal { .. } | Error::GameOver { .. } | Error::InEnv { .. } => illegal_action(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Specs, checkpoints and players.
+pub(crate) fn agent_error(error: &AgentError) -> PyErr {
+    match error {
+        AgentError::Player(_) => PyRuntimeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// A value that was given is wrong.
+pub(crate) fn value_error(error: impl Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// An error of the program, with its causes in one line. Faults of the operating system are `OSError`s.
+#[cfg(feature = "program")]
+pub(crate) fn program_error<E>(error: &E) -> PyErr
+where
+    E: Display + std::ops::Deref<Target = dyn std::error::Error + Send + Sync + 'static>,
+{
+    let message = format!("{error:#}").replace('\n', " ");
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if error.is::<std::io::Error>() {
+            return pyo3::exceptions::PyOSError::new_err(message);
+        }
+        cause = error.source();
+    }
+    PyValueError::new_err(message)
+}
+
+/// The exception that an evaluator raised, or a fault of its results.
+pub(crate) fn evaluator_error(fault: TensorFault) -> PyErr {
+    match fault.downcast::<PyErr>() {
+        Ok(error) => *error,
+        Err(fault) => PyValueError::new_err(format!("evaluate: {fault}")),
+    }
+}

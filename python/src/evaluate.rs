@@ -1,0 +1,108 @@
+//! A Python function as an evaluator of leaves.
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyString, PyTuple};
+use turnstone_search::{TensorEvaluator, TensorFault};
+
+use crate::arrays::{expect_shape, floats};
+use crate::game::Game;
+use crate::waiting::handle_signals;
+
+/// What evaluates the leaves of a search.
+pub(crate) enum Leaves {
+    /// A function `evaluate(observations, masks) -> (policy_logits, values)`.
+    Function(Py<PyAny>),
+    /// `"uniform"`: equal priors and value 0.
+    Uniform,
+}
+
+impl Leaves {
+    pub(crate) fn new(evaluate: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if evaluate.is_instance_of::<PyString>() {
+            let name: String = evaluate.extract()?;
+            if name != "uniform" {
+                return Err(PyValueError::new_err(format!(
+                    "evaluate is '{name}', but must be a function or 'uniform'"
+                )));
+            }
+            return Ok(Self::Uniform);
+        }
+        if !evaluate.is_callable() {
+            let kind = evaluate.get_type();
+            return Err(PyTypeError::new_err(format!("evaluate must be a function or 'uniform', not {kind}")));
+        }
+        Ok(Self::Function(evaluate.clone().unbind()))
+    }
+
+    /// Shows the function to the garbage collector, as it may refer to the object that holds it.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Self::Function(function) => visit.call(function),
+            Self::Uniform => Ok(()),
+        }
+    }
+
+    /// The evaluator for one thread.
+    pub(crate) fn evaluator<'a>(&'a self, game: &Game) -> PyEvaluator<'a> {
+        PyEvaluator { leaves: self, shape: game.shape(), actions: game.rules.spec().actions }
+    }
+}
+
+/// [`Leaves`] as a function on tensors.
+pub(crate) struct PyEvaluator<'a> {
+    leaves: &'a Leaves,
+    shape: [usize; 3],
+    actions: usize,
+}
+
+impl TensorEvaluator for PyEvaluator<'_> {
+    fn evaluate(
+        &mut self,
+        rows: usize,
+        fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
+        read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
+    ) -> Result<(), TensorFault> {
+        let Leaves::Function(function) = self.leaves else {
+            handle_signals()?;
+            return read(&vec![0.0; rows * self.actions], &vec![0.0; rows]);
+        };
+        let [planes, height, width] = self.shape;
+        let (mut observations, mut masks) =
+            (vec![0.0; rows * planes * height * width], vec![false; rows * self.actions]);
+        fill(&mut observations, &mut masks);
+        Python::attach(|py| {
+            py.check_signals()?;
+            // The arrays take over the memory; the function may keep them.
+            let observations = PyArray1::from_vec(py, observations).reshape([rows, planes, height, width])?;
+            let masks = PyArray1::from_vec(py, masks).reshape([rows, self.actions])?;
+            let result = function.bind(py).call1((observations, masks))?;
+            let (logits, values) = pair(&result)?;
+            let logits = floats(&logits, "the policy_logits of evaluate")?;
+            expect_shape(logits.as_untyped(), &[rows, self.actions], "the policy_logits of evaluate")?;
+            let values = floats(&values, "the values of evaluate")?;
+            // A network's last layer of width 1 leaves an axis of length 1.
+            if numpy::PyUntypedArrayMethods::shape(values.as_untyped()) != [rows, 1] {
+                expect_shape(values.as_untyped(), &[rows], "the values of evaluate")?;
+            }
+            read(logits.as_slice().map_err(PyErr::from)?, values.as_slice().map_err(PyErr::from)?)
+        })
+    }
+}
+
+/// The two results of an evaluator.
+fn pair<'py>(result: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    match result.cast::<PyTuple>() {
+        Ok(tuple) if tuple.len() == 2 => Ok((tuple.get_item(0)?, tuple.get_item(1)?)),
+        Ok(tuple) => {
+            let count = tuple.len();
+            Err(PyTypeError::new_err(format!("evaluate must return (policy_logits, values), not {count} things")))
+        }
+        Err(_) => {
+            let kind = result.get_type();
+            Err(PyTypeError::new_err(format!("evaluate must return a tuple (policy_logits, values), not {kind}")))
+        }
+    }
+}

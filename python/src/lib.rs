@@ -1,0 +1,50 @@
+//! The extension module `turnstone._turnstone`: games, vectorised environments, search, self-play and agents for Python,
+//! and with the feature `program` training, arena, grading, solving and the command line.
+
+#![allow(clippy::needless_pass_by_value, reason = "functions called by Python own their arguments")]
+
+mod errors;
+mod waiting;
+mod settings;
+mod raster;
+mod game;
+mod state;
+mod arrays;
+mod vec_env;
+mod evaluate;
+mod analysis;
+mod search;
+mod self_play;
+mod agent;
+mod network;
+#[cfg(feature = "program")]
+mod program;
+
+use pyo3::prelude::*;
+
+/// Whether the module was built with training, arena, grading, solving and the command line.
+const PROGRAM: bool = cfg!(feature = "program");
+
+/// The classes and functions of the module. The package `turnstone` re-exports and documents them.
+#[pymodule(gil_used = true)]
+fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("_PROGRAM", PROGRAM)?;
+    errors::add_to(module)?;
+    module.add_class::<game::Game>()?;
+    module.add_class::<state::State>()?;
+    module.add_class::<state::Outcome>()?;
+    module.add_class::<vec_env::VecEnv>()?;
+    module.add_class::<analysis::Analysis>()?;
+    module.add_class::<search::Search>()?;
+    module.add_class::<self_play::SelfPlay>()?;
+    module.add_class::<agent::Agent>()?;
+    module.add_class::<network::Network>()?;
+    module.add_function(wrap_pyfunction!(game::games, module)?)?;
+    module.add_function(wrap_pyfunction!(state::restore_state, module)?)?;
+    module.add_function(wrap_pyfunction!(raster::rasterize, module)?)?;
+    module.add_function(wrap_pyfunction!(network::load, module)?)?;
+    #[cfg(feature = "program")]
+    program::add_to(module)?;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! What needs the whole program: training, arena, grading, exact values, the command line.
+
+mod solving;
+mod grading;
+mod matches;
+mod training;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use pyo3::prelude::*;
+use turnstone::Program;
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    turnstone::name_program();
+    module.add_class::<solving::ExactValues>()?;
+    module.add_function(wrap_pyfunction!(solving::exact_values, module)?)?;
+    module.add_function(wrap_pyfunction!(grading::grade, module)?)?;
+    module.add_function(wrap_pyfunction!(matches::arena, module)?)?;
+    module.add_function(wrap_pyfunction!(training::train, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    Ok(())
+}
+
+/// Runs the command line with these arguments, the first of which is the program's name; returns the exit code.
+#[pyfunction]
+#[pyo3(name = "_main")]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| {
+        let code = Program::new().main_from(arguments);
+        let _ = std::io::stdout().flush(); // the interpreter does not know of this buffer
+        (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(1)
+    })
+}

@@ -1,0 +1,62 @@
+//! Grading of agents against exact values.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use turnstone_agents::{Agent, AgentSpec, Effort};
+use turnstone_arena::grading::{self, Sampling, TruthSet};
+use turnstone_trainer::config::cores;
+
+use crate::errors::{agent_error, program_error, value_error};
+use crate::game::Game;
+use crate::waiting::interruptible;
+
+/// Grades an agent; returns the grade as JSON.
+#[pyfunction]
+#[pyo3(name = "_grade")]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn grade(
+    py: Python<'_>,
+    game: &Bound<'_, PyAny>,
+    agent: &str,
+    positions: Option<PathBuf>,
+    sample: Option<usize>,
+    phase: Option<String>,
+    sampler: &str,
+    tables: PathBuf,
+    seed: u64,
+    threads: Option<usize>,
+) -> PyResult<String> {
+    let game = Game::of(game, None)?;
+    let [agent, sampler] = [agent, sampler].map(str::parse::<AgentSpec>);
+    let (agent, sampler) = (agent.map_err(|e| agent_error(&e))?, sampler.map_err(|e| agent_error(&e))?);
+    let (stop, rules) = (AtomicBool::new(false), &*game.rules);
+    interruptible(
+        py,
+        || stop.store(true, Ordering::Relaxed),
+        || {
+            let agent = Agent::load(&agent, rules).map_err(|error| agent_error(&error))?;
+            let set = if let Some(path) = positions {
+                TruthSet::read(&path, rules).map_err(value_error)?
+            } else if let Some(count) = sample {
+                let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
+                let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
+                let values = values.ok_or_else(missing)?;
+                let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
+                let sampling = Sampling { count, phase, seed };
+                grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
+                    .map_err(|error| program_error(&error))?
+            } else {
+                let name = rules.name();
+                let missing =
+                    || PyValueError::new_err(format!("{name} comes without exact values: give positions or sample"));
+                grading::known(rules).map_err(|error| program_error(&error))?.ok_or_else(missing)?
+            };
+            let grade = grading::grade(rules, &agent, &set, seed, threads.unwrap_or_else(cores), &|| {}, &stop);
+            let grade = grade.map_err(|error| program_error(&error))?;
+            serde_json::to_string(&grade).map_err(value_error)
+        },
+    )?
+}

@@ -1,0 +1,138 @@
+//! Training runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use turnstone_selfplay::{Games, built_in};
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
+use turnstone_trainer::run_folder::RunFolder;
+
+use crate::errors::{program_error, value_error};
+use crate::waiting::watched;
+
+/// A run to be started or resumed.
+#[derive(FromPyObject)]
+pub(crate) struct Task {
+    /// Folder of the run.
+    #[pyo3(item)]
+    run: PathBuf,
+    /// Path of the config; `None` resumes the run of the folder.
+    #[pyo3(item)]
+    config: Option<PathBuf>,
+    /// The config itself as JSON, in place of a file.
+    #[pyo3(item)]
+    config_json: Option<String>,
+    #[pyo3(item)]
+    overrides: Vec<String>,
+    #[pyo3(item)]
+    seed: Option<u64>,
+    #[pyo3(item)]
+    overwrite: bool,
+    #[pyo3(item)]
+    max_minutes: Option<f64>,
+    /// Whether a resumed run may start the programs of `engine:` opponents in its config.
+    #[pyo3(item)]
+    allow_engines: bool,
+}
+
+/// Trains; `on_iteration` gets the metrics as JSON and as a line, and the number of iterations of the run. Returns the
+/// number of finished iterations and whether that is all of them.
+#[pyfunction]
+#[pyo3(name = "_train")]
+pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyResult<(u64, bool)> {
+    let (stop, (sender, receiver)) = (AtomicBool::new(false), channel::<(String, String, u64)>());
+    let receiver = Mutex::new(receiver);
+    let look = |py: Python<'_>| {
+        let receiver = receiver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        receiver.try_iter().try_for_each(|metrics| on_iteration.call1(py, metrics).map(drop))
+    };
+    watched(
+        py,
+        || stop.store(true, Ordering::Relaxed),
+        look,
+        || {
+            task.train(&stop, &|metrics| {
+                let _ = sender.send(metrics); // the receiver outlives the run
+            })
+        },
+    )?
+}
+
+impl Task {
+    fn train(&self, stop: &AtomicBool, watch: &dyn Fn((String, String, u64))) -> PyResult<(u64, bool)> {
+        let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
+        let time = time.map_err(|error| PyValueError::new_err(format!("max_minutes: {error}")))?;
+        let games = built_in();
+        let resumed = self.config.is_none() && self.config_json.is_none();
+        let (config, folder) = if resumed { self.reopen(&games)? } else { self.create(&games)? };
+        let game = config.game(&games).map_err(value_error)?;
+        let reporter = Reporter::new(true);
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
+        let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
+        let run = match started {
+            Ok(run) => run,
+            Err(error) => {
+                if !resumed {
+                    folder.discard();
+                }
+                return Err(program_error(&error));
+            }
+        };
+        folder.remove_unfinished_parts().map_err(|error| program_error(&error))?;
+        let iterations = config.run.iterations;
+        let started = std::time::Instant::now();
+        let mut done = 0;
+        let ending = run.train_watched(time, &mut |metrics| {
+            done += 1;
+            let left = started.elapsed() / done * (iterations - metrics.iteration) as u32;
+            let json = serde_json::to_string(metrics).unwrap_or_default();
+            watch((json, metrics.line(iterations, left), iterations));
+        });
+        Ok(match ending.map_err(|error| program_error(&error))? {
+            Ending::Finished => (iterations, true),
+            Ending::Stopped { iteration } => (iteration, false),
+        })
+    }
+
+    /// Creates the folder of a new run.
+    fn create(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
+        let overrides = self.overrides.iter().map(|text| {
+            text.parse::<Override>().map_err(|fault| PyValueError::new_err(format!("override `{text}`: {fault}")))
+        });
+        let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
+        let mut config = match (&self.config, &self.config_json) {
+            (Some(path), _) => Config::read_with(path, &overrides, games).map_err(value_error)?,
+            (None, Some(json)) => {
+                let fault = |fault: String| PyValueError::new_err(format!("config: {fault}"));
+                let table: toml::Table = serde_json::from_str(json).map_err(|error| fault(error.to_string()))?;
+                let text = toml::to_string(&table).map_err(|error| fault(error.to_string()))?;
+                let config = Config::parse(&text, games).map_err(fault)?;
+                if overrides.is_empty() { config } else { config.with(&overrides, games).map_err(fault)? }
+            }
+            (None, None) => unreachable!("without a config the run is resumed"),
+        };
+        config.seed = self.seed.unwrap_or(config.seed);
+        let game = config.game(games).map_err(value_error)?;
+        confirm_matches(&*game, &config).map_err(|error| program_error(&error))?;
+        let text = toml::to_string(&config).map_err(value_error)?;
+        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(|error| program_error(&error))?;
+        Ok((config, folder))
+    }
+
+    fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
+        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(|error| program_error(&error))?;
+        let config = Config::read(&folder.config(), games).map_err(value_error)?;
+        if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
+            let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
+            return Err(PyValueError::new_err(text));
+        }
+        Ok((config, folder))
+    }
+}

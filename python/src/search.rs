@@ -1,0 +1,152 @@
+//! The class `Search`: tree search of positions with a network of the caller.
+
+use std::sync::Mutex;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyDict, PyList};
+use turnstone_agents::TensorSearch;
+use turnstone_search::classic::Stop;
+
+use crate::analysis::Analysis;
+use crate::errors::{evaluator_error, value_error};
+use crate::evaluate::Leaves;
+use crate::game::Game;
+use crate::settings;
+use crate::state::State;
+
+/// Most simulations of a search.
+const MOST: i64 = 10_000_000;
+
+/// Tree search of positions with a network of the caller.
+///
+/// `evaluate(observations, masks) -> (policy_logits, values)` gets float32 [n, planes, height, width] and bool
+/// [n, actions], and returns float32 [n, actions] and float32 [n], the expected result for the player to move, -1 to 1.
+/// Masks and logits are in the order of the policy vector (`Game.policy_index`); logits of illegal actions are ignored.
+/// `evaluate` may be `"uniform"`: equal priors and value 0.
+///
+/// Settings: `method` (`gumbel` or `puct`), `c_puct`, `fpu_reduction`, `c_visit`, `c_scale`, `considered`.
+/// `cached_positions` keeps evaluations between calls.
+#[pyclass(frozen, module = "turnstone")]
+pub(crate) struct Search {
+    game: Game,
+    leaves: Leaves,
+    simulations: u32,
+    search: Mutex<Box<dyn TensorSearch>>,
+}
+
+fn simulations(given: i64) -> PyResult<u32> {
+    match u32::try_from(given) {
+        Ok(number) if (1..=MOST).contains(&given) => Ok(number),
+        _ => Err(PyValueError::new_err(format!("simulations is {given}, but must be from 1 to {MOST}"))),
+    }
+}
+
+#[pymethods]
+impl Search {
+    #[new]
+    #[pyo3(signature = (game, evaluate, *, simulations = 100, cached_positions = 0, **settings))]
+    fn new(
+        game: &Bound<'_, PyAny>,
+        evaluate: &Bound<'_, PyAny>,
+        simulations: i64,
+        cached_positions: usize,
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let game = Game::of(game, None)?;
+        let settings = settings::search(settings)?;
+        if cached_positions > 1 << 26 {
+            let most = 1 << 26;
+            return Err(value_error(format!("cached_positions is {cached_positions}, but must be from 0 to {most}")));
+        }
+        let search = Mutex::new(game.rules.tensor_search(settings, cached_positions));
+        Ok(Self { leaves: Leaves::new(evaluate)?, simulations: self::simulations(simulations)?, search, game })
+    }
+
+    /// The game.
+    #[getter]
+    fn game(&self) -> Game {
+        self.game.clone()
+    }
+
+    /// Simulations per position.
+    #[getter(simulations)]
+    fn get_simulations(&self) -> u32 {
+        self.simulations
+    }
+
+    /// Searches a `State`, or a sequence of them, side by side: their leaves are evaluated in one batch. Returns an
+    /// `Analysis`, or a list. The result for a state does not depend on the others.
+    #[pyo3(signature = (states, simulations = None))]
+    fn run(&self, py: Python<'_>, states: &Bound<'_, PyAny>, simulations: Option<i64>) -> PyResult<Py<PyAny>> {
+        let count = simulations.map_or(Ok(self.simulations), self::simulations)?;
+        if let Ok(state) = states.cast::<State>() {
+            let found = self.search(py, vec![state.get().clone()], count)?.pop();
+            let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
+            return Ok(found.into_pyobject(py)?.into_any().unbind());
+        }
+        let states: Vec<State> = states
+            .try_iter()?
+            .map(|state| {
+                let state = state?;
+                let kind = state.get_type();
+                let wrong = |_| PyTypeError::new_err(format!("a state is a turnstone.State, not {kind}"));
+                Ok(state.cast::<State>().map_err(wrong)?.get().clone())
+            })
+            .collect::<PyResult<_>>()?;
+        let found = self.search(py, states, count)?;
+        let list = found.into_iter().map(|found| found.into_pyobject(py)).collect::<Result<Vec<_>, _>>()?;
+        Ok(PyList::new(py, list)?.into_any().unbind())
+    }
+
+    /// Removes all cached evaluations, which is needed when the network has changed.
+    fn clear_cache(&self) -> PyResult<()> {
+        self.lock()?.forget();
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.leaves.traverse(&visit)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("turnstone.Search('{}', simulations={})", self.game.rules.name(), self.simulations)
+    }
+}
+
+impl Search {
+    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn TensorSearch>>> {
+        self.search.try_lock().map_err(|_| PyRuntimeError::new_err("the search is being used by another thread"))
+    }
+
+    fn search(&self, py: Python<'_>, states: Vec<State>, simulations: u32) -> PyResult<Vec<Analysis>> {
+        for (i, state) in states.iter().enumerate() {
+            state.expect_game(&self.game)?;
+            if self.game.rules.outcome(&state.state).is_some() {
+                let text = self.game.rules.position_text(&state.state);
+                return Err(value_error(format!("state {i} ({text}): the game is over, there is nothing to search")));
+            }
+        }
+        let mut search = self.lock()?;
+        let search = &mut **search;
+        let found = py.detach(|| {
+            let mut evaluator = self.leaves.evaluator(&self.game);
+            let mut found: Vec<Option<_>> = vec![None; states.len()];
+            for (ticket, state) in states.iter().enumerate() {
+                search.begin(ticket as u64, &state.state, simulations, Stop::default());
+            }
+            while search.searching() > 0 {
+                let mut done = |ticket: u64, analysis| found[ticket as usize] = Some(analysis);
+                if let Err(fault) = search.advance(&mut evaluator, &mut done) {
+                    search.clear();
+                    return Err(fault);
+                }
+            }
+            Ok(found)
+        });
+        let found = found.map_err(evaluator_error)?;
+        let results = states.into_iter().zip(found.into_iter().flatten());
+        Ok(results.map(|(state, found)| Analysis::of_tree(state, &found)).collect())
+    }
+}

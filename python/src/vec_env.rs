@@ -1,0 +1,330 @@
+//! The class `VecEnv`: many games that write into NumPy arrays.
+
+use std::sync::{Mutex, MutexGuard};
+
+use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use turnstone_env::{Action, AnyLanes, AutoReset, VecBuffers};
+
+use crate::arrays::{expect_shape, integers};
+use crate::errors::{game_error, illegal_action};
+use crate::game::Game;
+use crate::state::{Outcome, State};
+
+/// Largest number of envs.
+const MOST: usize = 1 << 20;
+
+/// Many games of one kind, stepped together into NumPy arrays: `VecEnv("konane", 1024, threads=2)`.
+///
+/// Both players are played by the caller: the action of an env is that of `to_play`. `reset` and `step` return the same
+/// arrays every time and write them in place, without the GIL and without a copy.
+///
+/// `autoreset` says when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
+/// returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the step
+/// that ends a game returns the first observation of the next one), or `disabled`. Threads pay off for thousands of envs.
+#[pyclass(frozen, module = "turnstone")]
+pub(crate) struct VecEnv {
+    game: Game,
+    num_envs: usize,
+    threads: usize,
+    auto_reset: AutoReset,
+    inner: Mutex<Inner>,
+    observations: Py<PyArray4<f32>>,
+    masks: Py<PyArray2<bool>>,
+    to_play: Py<PyArray1<u8>>,
+    rewards: Py<PyArray2<f32>>,
+    terminated: Py<PyArray1<bool>>,
+    truncated: Py<PyArray1<bool>>,
+    legal_actions: Py<PyArray1<u16>>,
+    legal_starts: Py<PyArray1<i64>>,
+    /// What `reset` and `step` return: the arrays above, always the same objects.
+    on_reset: Py<PyTuple>,
+    on_step: Py<PyTuple>,
+}
+
+struct Inner {
+    lanes: Box<dyn AnyLanes>,
+    actions: Vec<Action>,
+}
+
+fn auto_reset(mode: &str) -> PyResult<AutoReset> {
+    match mode {
+        "next_step" => Ok(AutoReset::NextStep),
+        "same_step" => Ok(AutoReset::SameStep),
+        "disabled" => Ok(AutoReset::Disabled),
+        _ => Err(PyValueError::new_err(format!(
+            "autoreset is '{mode}', but must be 'next_step', 'same_step' or 'disabled'"
+        ))),
+    }
+}
+
+#[pymethods]
+impl VecEnv {
+    #[new]
+    #[pyo3(signature = (game, num_envs, *, threads = 1, autoreset = "next_step", **params))]
+    fn new(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        num_envs: i64,
+        threads: i64,
+        autoreset: &str,
+        params: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let game = Game::of(game, params)?;
+        let within = |name: &str, value: i64, most: usize| match usize::try_from(value) {
+            Ok(number) if (1..=most).contains(&number) => Ok(number),
+            _ => Err(PyValueError::new_err(format!("{name} is {value}, but must be from 1 to {most}"))),
+        };
+        let (num_envs, threads) = (within("num_envs", num_envs, MOST)?, within("threads", threads, 1024)?);
+        let auto_reset = auto_reset(autoreset)?;
+        let lanes = game.rules.lanes(num_envs, threads, auto_reset);
+        let [planes, height, width] = game.shape();
+        let observations = PyArray4::zeros(py, [num_envs, planes, height, width], false);
+        let masks = PyArray2::zeros(py, [num_envs, game.rules.spec().actions], false);
+        let (to_play, rewards) = (PyArray1::zeros(py, num_envs, false), PyArray2::zeros(py, [num_envs, 2], false));
+        let (terminated, truncated) = (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs, false));
+        let legal_actions = PyArray1::zeros(py, num_envs * game.rules.spec().actions, false);
+        let legal_starts = PyArray1::zeros(py, num_envs + 1, false);
+        let info = PyDict::new(py);
+        info.set_item("action_mask", &masks)?;
+        info.set_item("to_play", &to_play)?;
+        let on_reset = (&observations, &info).into_pyobject(py)?.unbind();
+        let on_step = (&observations, &rewards, &terminated, &truncated, &info).into_pyobject(py)?.unbind();
+        let inner = Mutex::new(Inner { lanes, actions: Vec::with_capacity(num_envs) });
+        let envs = Self {
+            game,
+            num_envs,
+            threads,
+            auto_reset,
+            inner,
+            observations: observations.unbind(),
+            masks: masks.unbind(),
+            to_play: to_play.unbind(),
+            rewards: rewards.unbind(),
+            terminated: terminated.unbind(),
+            truncated: truncated.unbind(),
+            legal_actions: legal_actions.unbind(),
+            legal_starts: legal_starts.unbind(),
+            on_reset,
+            on_step,
+        };
+        envs.reset(py, Some(0), None)?;
+        Ok(envs)
+    }
+
+    /// The game.
+    #[getter]
+    fn game(&self) -> Game {
+        self.game.clone()
+    }
+
+    /// Number of games.
+    #[getter]
+    fn num_envs(&self) -> usize {
+        self.num_envs
+    }
+
+    /// Number of threads that step the games.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// When a game that has ended starts anew.
+    #[getter]
+    fn autoreset(&self) -> &'static str {
+        match self.auto_reset {
+            AutoReset::NextStep => "next_step",
+            AutoReset::SameStep => "same_step",
+            AutoReset::Disabled => "disabled",
+        }
+    }
+
+    /// float32 [num_envs, planes, height, width], each seen by its player to move. Written in place.
+    #[getter]
+    fn observations(&self, py: Python<'_>) -> Py<PyArray4<f32>> {
+        self.observations.clone_ref(py)
+    }
+
+    /// bool [num_envs, actions]: the legal actions. Written in place.
+    #[getter]
+    fn masks(&self, py: Python<'_>) -> Py<PyArray2<bool>> {
+        self.masks.clone_ref(py)
+    }
+
+    /// uint8 [num_envs]: the player to move. Written in place.
+    #[getter]
+    fn to_play(&self, py: Python<'_>) -> Py<PyArray1<u8>> {
+        self.to_play.clone_ref(py)
+    }
+
+    /// float32 [num_envs, 2]: the rewards of the last step for both players. Written in place.
+    #[getter]
+    fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.rewards.clone_ref(py)
+    }
+
+    /// bool [num_envs]: a rule ended the game in the last step. Written in place.
+    #[getter]
+    fn terminated(&self, py: Python<'_>) -> Py<PyArray1<bool>> {
+        self.terminated.clone_ref(py)
+    }
+
+    /// bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place.
+    #[getter]
+    fn truncated(&self, py: Python<'_>) -> Py<PyArray1<bool>> {
+        self.truncated.clone_ref(py)
+    }
+
+    /// uint16: the legal actions of all envs, one after the other; those of env `i` are
+    /// `legal_actions[legal_starts[i]:legal_starts[i + 1]]`. What follows `legal_starts[-1]` has no meaning. Written in
+    /// place. A game that has ended has the one entry 0.
+    #[getter]
+    fn legal_actions(&self, py: Python<'_>) -> Py<PyArray1<u16>> {
+        self.legal_actions.clone_ref(py)
+    }
+
+    /// int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place.
+    #[getter]
+    fn legal_starts(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
+        self.legal_starts.clone_ref(py)
+    }
+
+    /// Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
+    /// and an info with `action_mask` and `to_play`. A seed restarts the random streams of `sample`.
+    #[pyo3(signature = (seed = None, reset_mask = None))]
+    fn reset(&self, py: Python<'_>, seed: Option<u64>, reset_mask: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyTuple>> {
+        let which: Option<Vec<bool>> = match reset_mask {
+            None => None,
+            Some(mask) => {
+                let mask: Vec<bool> = mask.extract()?;
+                if mask.len() != self.num_envs {
+                    let (given, envs) = (mask.len(), self.num_envs);
+                    return Err(PyValueError::new_err(format!("reset_mask has {given} entries for {envs} envs")));
+                }
+                Some(mask)
+            }
+        };
+        let which = |env: usize| which.as_ref().is_none_or(|mask| mask[env]);
+        self.with_buffers(py, |inner, out| inner.lanes.reset(seed, &which, out))?;
+        Ok(self.on_reset.clone_ref(py))
+    }
+
+    /// Plays one action in every env, an array of integers [num_envs], and returns `(observations, rewards, terminated,
+    /// truncated, info)`: always the same arrays.
+    ///
+    /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played.
+    fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
+        let actions = integers(actions, "actions")?;
+        expect_shape(actions.as_untyped(), &[self.num_envs], "actions")?;
+        let actions = actions.as_slice()?;
+        let most = self.game.rules.spec().actions;
+        let result = self.with_buffers(py, |inner, out| {
+            inner.actions.clear();
+            for (env, &action) in actions.iter().enumerate() {
+                match u16::try_from(action).ok().filter(|&index| usize::from(index) < most) {
+                    Some(index) => inner.actions.push(Action(index)),
+                    None => return Err(Fault::OutOfRange { env, action }),
+                }
+            }
+            inner.lanes.step(&inner.actions, out).map_err(Fault::Game)
+        })?;
+        match result {
+            Ok(()) => Ok(self.on_step.clone_ref(py)),
+            Err(Fault::Game(error)) => Err(game_error(&error)),
+            Err(Fault::OutOfRange { env, action }) => {
+                let last = most - 1;
+                Err(illegal_action(format!("env {env}: action {action}: the actions are 0 to {last}")))
+            }
+        }
+    }
+
+    /// A uniformly random legal action for each env, int64 [num_envs].
+    fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let mut inner = self.inner()?;
+        let Inner { lanes, actions } = &mut *inner;
+        lanes.sample(actions);
+        Ok(PyArray1::from_iter(py, actions.iter().map(|action| i64::from(action.0))))
+    }
+
+    /// The position in an env.
+    fn state(&self, env: i64) -> PyResult<State> {
+        let env = self.env(env)?;
+        Ok(State::new(self.game.clone(), self.inner()?.lanes.state(env)))
+    }
+
+    /// The last position of the game that ended last in an env since the reset; None without one.
+    fn final_state(&self, env: i64) -> PyResult<Option<State>> {
+        let env = self.env(env)?;
+        Ok(self.inner()?.lanes.final_state(env).map(|state| State::new(self.game.clone(), state)))
+    }
+
+    /// How the game that ended in the last step of an env ended; None if none ended.
+    fn outcome(&self, env: i64) -> PyResult<Option<Outcome>> {
+        let env = self.env(env)?;
+        Ok(self.inner()?.lanes.outcome(env).map(Outcome))
+    }
+
+    fn __len__(&self) -> usize {
+        self.num_envs
+    }
+
+    fn __repr__(&self) -> String {
+        let (game, envs, threads) = (self.game.rules.name(), self.num_envs, self.threads);
+        format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset='{}')", self.autoreset())
+    }
+}
+
+/// Why a step was refused.
+enum Fault {
+    Game(turnstone_env::Error),
+    OutOfRange { env: usize, action: i64 },
+}
+
+impl VecEnv {
+    fn env(&self, env: i64) -> PyResult<usize> {
+        usize::try_from(env)
+            .ok()
+            .filter(|&env| env < self.num_envs)
+            .ok_or_else(|| PyIndexError::new_err(format!("env {env}: the envs are 0 to {}", self.num_envs - 1)))
+    }
+
+    /// The games, unless another thread is stepping them.
+    fn inner(&self) -> PyResult<MutexGuard<'_, Inner>> {
+        self.inner.try_lock().map_err(|_| PyRuntimeError::new_err("the VecEnv is being stepped by another thread"))
+    }
+
+    /// Calls `act` with the games and the arrays, without the GIL.
+    fn with_buffers<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut Inner, &mut VecBuffers<'_>) -> T + Send,
+    ) -> PyResult<T> {
+        let mut inner = self.inner()?;
+        let mut observations = self.observations.bind(py).try_readwrite()?;
+        let mut masks = self.masks.bind(py).try_readwrite()?;
+        let mut to_play = self.to_play.bind(py).try_readwrite()?;
+        let mut rewards = self.rewards.bind(py).try_readwrite()?;
+        let mut terminated = self.terminated.bind(py).try_readwrite()?;
+        let mut truncated = self.truncated.bind(py).try_readwrite()?;
+        let mut out = VecBuffers {
+            observations: observations.as_slice_mut()?,
+            masks: masks.as_slice_mut()?,
+            rewards: rewards.as_slice_mut()?,
+            terminated: terminated.as_slice_mut()?,
+            truncated: truncated.as_slice_mut()?,
+            movers: to_play.as_slice_mut()?,
+        };
+        let mut legal_actions = self.legal_actions.bind(py).try_readwrite()?;
+        let mut legal_starts = self.legal_starts.bind(py).try_readwrite()?;
+        let (legal_actions, legal_starts) = (legal_actions.as_slice_mut()?, legal_starts.as_slice_mut()?);
+        let inner = &mut *inner;
+        Ok(py.detach(|| {
+            let result = act(inner, &mut out);
+            inner.lanes.legal_lists(legal_actions, legal_starts);
+            result
+        }))
+    }
+}

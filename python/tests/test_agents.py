@@ -1,0 +1,245 @@
+"""Agents, networks, and what needs the whole program."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import turnstone
+
+GAMES = turnstone.games()
+needs_program = pytest.mark.skipif(not turnstone._turnstone._PROGRAM, reason="built without the program")
+
+SMALL = {
+    "game": {"name": "mu_torere"},
+    "net": {"kind": "residual_mlp", "blocks": 1, "width": 32},
+    "search": {"simulations": 8},
+    "self_play": {"games_per_iteration": 8, "concurrent_games": 8},
+    "arena": {"opponents": ["random"], "games": 4, "final_games": 4},
+    "run": {"iterations": 3, "checkpoint_steps": 1000},
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("spec", ["random", "minimax:depth=2", "alphabeta:depth=3", "mcts:sims=20", "az:pretrained,sims=16"])
+def test_agents_play_and_analyse(name, spec):
+    agent = turnstone.Agent(name, spec)
+    state = turnstone.State(name)
+    for _ in range(4):
+        found = agent.analyse(state)
+        action = agent.act(state)
+        assert action in state.legal_actions() and found.action in state.legal_actions()
+        if not spec.startswith(("random", "mcts")):
+            assert found.action == action
+        assert found.policy.shape == (agent.game.num_actions,) and found.policy.sum() == pytest.approx(1, abs=1e-4)
+        assert (found.value is None) == (spec == "random")
+        if spec.startswith("az"):
+            assert found.visits.sum() >= 15 and found.nodes == found.visits.sum()
+            assert found.principal_variation_text[0] == found.move_text
+        state = state.play(action)
+
+
+def test_an_agent_wins_against_random_play():
+    agent, other = turnstone.Agent("mancala", "alphabeta:depth=5"), turnstone.Agent("mancala", "random", seed=1)
+    points = 0
+    for game in range(20):
+        state = turnstone.State("mancala")
+        while not state.is_over:
+            state = state.play((agent if state.to_play == game % 2 else other).act(state))
+        points += state.returns(game % 2)
+    assert points >= 16
+
+
+def test_seeds_of_agents():
+    def moves(seed):
+        agent, state = turnstone.Agent("konane", "random", seed=seed), turnstone.State("konane")
+        return [agent.act(state) for _ in range(8)]
+
+    assert moves(1) == moves(1) and len(set(moves(1))) > 1
+    assert any(moves(1) != moves(seed) for seed in range(2, 6))
+
+
+def test_wrong_agents_are_named():
+    for spec, fault in [
+        ("rando", "did you mean `random`"),
+        ("az:missing.safetensors", "missing.safetensors"),
+        ("alphabeta:dept=3", "did you mean `depth`"),
+        ("human", "a person"),
+        ("exact:missing", "missing"),
+        ("engine::missing-engine", "missing-engine"),
+    ]:
+        with pytest.raises((ValueError, RuntimeError), match=fault):
+            turnstone.Agent("mancala", spec)
+    with pytest.raises(TypeError, match="the state is of konane"):
+        turnstone.Agent("mancala", "random").act(turnstone.State("konane"))
+    with pytest.raises(TypeError):
+        turnstone.Agent("mancala", "random").act("x")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_networks_evaluate_batches(name):
+    network = turnstone.load("pretrained", name)
+    states = [turnstone.State(name)]
+    while len(states) < 20:
+        states.append(states[-1].play(states[-1].legal_actions()[0]))
+        if states[-1].is_over:
+            states.pop()
+            break
+    observations = np.stack([state.observation() for state in states])
+    masks = np.stack([state.policy_mask() for state in states])
+    logits, values = network.evaluate(observations)
+    assert logits.shape == masks.shape and values.shape == (len(states),) and np.abs(values).max() <= 1
+    masked, _ = network(observations, masks)
+    assert np.array_equal(masked[masks], logits[masks]) and (masked[~masks] == -np.inf).all()
+    outcomes = network.outcomes(observations)
+    assert np.allclose(outcomes.sum(1), 1, atol=1e-5) and np.allclose(outcomes[:, 0] - outcomes[:, 2], values)
+    for i, state in enumerate(states):
+        exponentials = np.exp(logits[i] - logits[i][masks[i]].max()) * masks[i]
+        policy, expected = network.policy(state), exponentials / exponentials.sum()
+        for action in state.legal_actions():
+            index = state.game.policy_index(state.to_play, action)
+            assert policy[action] == pytest.approx(expected[index], abs=1e-5)
+        alone, value = network.evaluate(observations[i : i + 1])
+        assert np.array_equal(alone[0], logits[i]) and value[0] == values[i], "the batch changes nothing"
+    # The search in Python with the network is the program's own search.
+    search = turnstone.Search(name, network.evaluate, simulations=32)
+    agent = turnstone.Agent(name, "az:pretrained,sims=32")
+    assert search.run(states[0]).visits.sum() == agent.analyse(states[0]).visits.sum()
+
+
+def test_wrong_networks_are_named(tmp_path):
+    with pytest.raises(ValueError, match="needs the game"):
+        turnstone.load("pretrained")
+    with pytest.raises(ValueError, match="missing"):
+        turnstone.load("missing.safetensors")
+    (tmp_path / "bad.safetensors").write_bytes(b"\0" * 100)
+    with pytest.raises(ValueError, match="bad.safetensors"):
+        turnstone.load(tmp_path / "bad.safetensors")
+    network = turnstone.load("pretrained", "mancala")
+    with pytest.raises(ValueError, match="observations have the shape"):
+        network.evaluate(np.zeros((3, 4), np.float32))
+    with pytest.raises(ValueError, match="masks have the shape"):
+        network.evaluate(np.zeros((1, *network.game.observation_shape), np.float32), np.zeros((1, 3), bool))
+    assert network.evaluate(np.zeros((0, *network.game.observation_shape)))[1].shape == (0,)
+
+
+@needs_program
+def test_matches_and_tournaments():
+    seen = []
+    options = {"games": 20, "seed": 3, "progress": lambda *counts: seen.append(counts)}
+    result = turnstone.arena("mancala", ["alphabeta:depth=4", "random"], **options)
+    score = result.score()
+    assert score.low <= score.value <= score.high and score.value > 0.8 and len(result.games) == 20
+    assert result.score(1, 0).value == pytest.approx(1 - score.value) and float(score) == score.value
+    assert sum(result.wins_draws_losses()) == 20 and result.wins_draws_losses(1, 0) == result.wins_draws_losses()[::-1]
+    assert result.elo().value > 100 and result.elo(1, 0).value == -result.elo().value
+    assert seen[-1] == (20, 20) and "alphabeta" in str(result)
+    again = turnstone.arena("mancala", ["alphabeta:depth=4", "random"], games=20, seed=3, threads=1)
+    assert again.record["games"] == result.record["games"]
+    many = turnstone.arena("mu_torere", ["random", "mcts:sims=5", "mcts:sims=40"], games=10, openings=(0, 3))
+    assert len(many.summary["meetings"]) == 3 and many._repr_html_().count("<svg") == 1
+    with pytest.raises(ValueError, match="have not met"):
+        many.score(0, 7)
+    for arguments, fault in [
+        ({"agents": ["random"]}, "at least two agents"),
+        ({"agents": ["random", "rando"]}, "did you mean"),
+        ({"agents": ["random", "random"], "games": 0}, "games is 0"),
+        ({"agents": ["random", "random"], "format": "cup"}, "format"),
+        ({"agents": ["random", "random"], "openings": (6, 2)}, "range must rise"),
+        ({"agents": ["random", "random"], "clock": "3"}, "clock"),
+    ]:
+        with pytest.raises(ValueError, match=fault):
+            turnstone.arena("mancala", **arguments)
+
+
+@needs_program
+def test_tables_of_results():
+    pytest.importorskip("pandas")
+    result = turnstone.arena("mancala", ["alphabeta:depth=3", "random"], games=10)
+    frame = result.to_pandas()
+    assert list(frame["agent"]) == ["alphabeta:depth=3", "random"] and len(result.games_to_pandas()) == 10
+    grade = turnstone.grade("mu_torere", "random")
+    assert set(grade.to_pandas()["positions"]) == {"all", "critical"}
+
+
+@needs_program
+def test_grades():
+    perfect = turnstone.grade("mu_torere", "az:pretrained,sims=64")
+    random = turnstone.grade("mu_torere", "random")
+    assert perfect.kept.value == 1 and perfect.positions > 1000 and random.kept_critical.value < 0.9
+    assert random.kept.low < random.kept.value < random.kept.high and "random" in str(random)
+    with pytest.raises(ValueError, match="morabaraba comes without exact values"):
+        turnstone.grade("morabaraba", "random")
+
+
+@needs_program
+def test_exact_values(tmp_path):
+    solution = turnstone.solve("mu_torere")
+    assert solution.value() == 0 and solution.counts["reachable"] > 1000
+    assert len(solution.positions) == solution.counts["reachable"] - solution.counts["over"]
+    state = turnstone.State("mu_torere")
+    best = solution.best_actions(state)
+    assert best and all(solution.value(state.play(action)) == 0 for action in best)
+    small = turnstone.solve(turnstone.Game("konane", size=4))
+    assert small.value() == -1 and small.value(player=1) == 1
+    with pytest.raises(FileNotFoundError, match="turnstone solve"):
+        turnstone.solve("morris", tables=tmp_path)
+    with pytest.raises(TypeError, match="the state is of mancala"):
+        solution.value(turnstone.State("mancala"))
+
+
+@needs_program
+def test_training_stops_and_resumes(tmp_path):
+    folder, seen = tmp_path / "run", []
+    whole = turnstone.train(SMALL, run=tmp_path / "whole", progress=False, on_iteration=seen.append)
+    assert whole.finished and whole.iterations == 3 and [metrics["iteration"] for metrics in seen] == [1, 2, 3]
+
+    class Enough(Exception):
+        pass
+
+    def stop(metrics):
+        raise Enough(metrics["iteration"])
+
+    with pytest.raises(Enough):
+        turnstone.train(SMALL, run=folder, progress=False, on_iteration=stop)
+    resumed = turnstone.train(resume=folder, progress=False)
+    assert resumed.finished and len(resumed.metrics) == 3
+    assert resumed.checkpoint.read_bytes() == whole.checkpoint.read_bytes(), "resumed equals uninterrupted"
+    network = turnstone.load(folder)
+    assert network.game == turnstone.Game("mu_torere") and network.step > 0
+    assert turnstone.Agent("mu_torere", resumed.agent(sims=8)).act(turnstone.State("mu_torere")) >= 0
+    short = turnstone.train(SMALL, {"run.iterations": 1}, run=tmp_path / "short", progress=False, seed=5)
+    assert short.iterations == 1
+    for arguments, fault in [
+        (({"game": {"name": "mancla"}},), "did you mean `mancala`"),
+        ((SMALL, {"learn.bacth": 1}), "did you mean `learn.batch`"),
+        (("missing.toml",), "missing.toml"),
+        ((SMALL,), "run"),  # the folder is in use
+        ((), "give a config"),
+    ]:
+        with pytest.raises((ValueError, OSError), match=fault):
+            turnstone.train(*arguments, run=folder, progress=False)
+    with pytest.raises(ValueError, match="its own config"):
+        turnstone.train(SMALL, resume=folder)
+
+
+@needs_program
+def test_progress_is_shown(tmp_path, capfd):
+    turnstone.train(SMALL, {"run.iterations": 1}, run=tmp_path / "run")
+    assert "1/1 step" in capfd.readouterr().err
+
+
+@needs_program
+def test_the_command_line():
+    def run(*arguments):
+        command = [sys.executable, "-m", "turnstone", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert "mancala" in run("games").stdout and run("--version").stdout.startswith("turnstone ")
+    shown = run("legal", "mancala", "--json")
+    assert shown.returncode == 0 and json.loads(shown.stdout)
+    wrong = run("legal", "mancla")
+    assert wrong.returncode == 1 and wrong.stderr.startswith("error: unknown game `mancla`")
+    assert run("--no-such-option").returncode == 2 and run("--help").returncode == 0

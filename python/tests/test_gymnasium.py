@@ -1,0 +1,151 @@
+"""Gymnasium's own tests, and what they do not see."""
+
+import subprocess
+import sys
+import warnings
+from importlib import metadata
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.vector import AutoresetMode  # noqa: E402
+
+import turnstone  # noqa: E402
+from turnstone.gym import TurnstoneEnv, TurnstoneVectorEnv, env_id  # noqa: E402
+
+GAMES = turnstone.games()
+IDS = {
+    "mu_torere": "turnstone/MuTorere-v1",
+    "mancala": "turnstone/Mancala-v1",
+    "morris": "turnstone/Morris-v1",
+    "konane": "turnstone/Konane-v1",
+    "morabaraba": "turnstone/Morabaraba-v1",
+}
+
+
+def test_the_games_are_registered():
+    made = "[gymnasium.make(name) for name in {}]; print('made')"
+    for program in (
+        "import turnstone, gymnasium; " + made.format(list(IDS.values())),
+        "import gymnasium, turnstone; " + made.format(list(IDS.values())),
+        "import gymnasium; " + made.format([f"turnstone:{name}" for name in IDS.values()]),
+    ):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert done.stdout == "made\n", done.stderr
+    entries = metadata.entry_points()
+    group = entries.select(group="gymnasium.envs") if hasattr(entries, "select") else entries["gymnasium.envs"]
+    for entry in group:
+        entry.load()()
+    assert {name: env_id(name) for name in GAMES} == IDS
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("opponent", ["random", "alphabeta:depth=2"])
+def test_check_env(name, opponent):
+    # The checker samples actions without the mask, so illegal ones must not raise.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", module="gymnasium.utils")
+        warnings.filterwarnings("ignore", message=".*infinity.*")
+        check_env(gymnasium.make(IDS[name], opponent=opponent, illegal="random", seat=0).unwrapped)
+        check_env(TurnstoneEnv(name, opponent=opponent, illegal="lose"), skip_render_check=True)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_whole_games_from_both_seats(name):
+    env, rng = gymnasium.make(IDS[name], opponent="random").unwrapped, np.random.default_rng(3)
+    seats, rewards = [], []
+    for game in range(12):
+        observation, info = env.reset(seed=5 if game == 0 else None)
+        seats.append(info["player"])
+        terminated = truncated = False
+        while not (terminated or truncated):
+            assert np.array_equal(observation, env.position.observation())
+            assert env.position.to_play == info["player"] and env.action_masks().dtype == np.bool_
+            assert np.array_equal(env.action_masks(), info["action_mask"])
+            action = rng.choice(np.flatnonzero(env.action_masks()))
+            observation, reward, terminated, truncated, info = env.step(action)
+        assert env.position.is_over and reward == env.position.outcome().rewards[info["player"]]
+        rewards.append(reward)
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            env.step(0)
+    assert seats == [0, 1] * 6 and len(set(rewards)) > 1
+
+
+def test_seeds_and_seats():
+    def trace(seed):
+        env = TurnstoneEnv("konane", opponent="random", seat="random")
+        observation, info = env.reset(seed=seed)
+        steps = [info["player"], observation.tobytes()]
+        for _ in range(3):
+            observation, *_ = env.step(np.flatnonzero(env.action_masks())[0])
+            steps.append(observation.tobytes())
+        return steps
+
+    assert trace(1) == trace(1) and any(trace(1) != trace(seed) for seed in range(2, 6))
+    env = TurnstoneEnv("mancala", seat=1)
+    assert [env.reset()[1]["player"] for _ in range(3)] == [1, 1, 1]
+    assert env.reset(options={"seat": 0})[1]["player"] == 0
+    position = turnstone.State("mancala").play("B4")
+    env.reset(options={"seat": 0, "position": position})
+    assert env.position == position
+    for options in ({"seat": 2}, {"position": turnstone.State("konane")}, {"position": "x"}):
+        with pytest.raises(ValueError):
+            env.reset(options=options)
+
+
+def test_illegal_actions():
+    env = TurnstoneEnv("mancala", seat=0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    env.reset()
+    with pytest.raises(turnstone.IllegalActionError, match="illegal action `A2`"):
+        env.step(6)
+    env = TurnstoneEnv("mancala", seat=0, illegal="lose")
+    env.reset()
+    _, reward, terminated, _, info = env.step(6)
+    assert (reward, terminated, info["illegal_action"]) == (-1.0, True, 6)
+    for arguments in ({"seat": 3}, {"illegal": "x"}, {"render_mode": "x"}, {"opponent": "rando"}, {"stones": 0}):
+        with pytest.raises(ValueError):
+            TurnstoneEnv("mancala", **arguments)
+
+
+def test_rendering():
+    for mode, kind in [("ansi", str), ("svg", str), ("rgb_array", np.ndarray)]:
+        env = gymnasium.make("turnstone/Morris-v1", render_mode=mode)
+        env.reset(seed=1)
+        assert isinstance(env.render(), kind)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_vector_environments(mode, opponent):
+    envs = gymnasium.make_vec(
+        "turnstone/MuTorere-v1", num_envs=5, opponent=opponent, autoreset_mode=mode, max_plies=20
+    )
+    assert envs.metadata["autoreset_mode"] == mode and isinstance(envs.unwrapped, TurnstoneVectorEnv)
+    observations, info = envs.reset(seed=1)
+    rng, ended, games = np.random.default_rng(1), np.zeros(5, bool), 0
+    for _ in range(200):
+        assert observations.shape == envs.observation_space.shape and envs.observation_space.contains(observations)
+        actions = (rng.random(info["action_mask"].shape) * info["action_mask"]).argmax(1)
+        before = observations
+        observations, rewards, terminated, truncated, info = envs.step(actions)
+        assert before is not observations and rewards.shape == (5,)
+        if mode == AutoresetMode.NEXT_STEP:
+            assert not (terminated | truncated)[ended].any() and (rewards[ended] == 0).all()
+        ended = terminated | truncated
+        games += ended.sum()
+        if mode == AutoresetMode.SAME_STEP and ended.any():
+            assert np.array_equal(info["_final_obs"], ended)
+            assert all((final is not None) == done for final, done in zip(info["final_obs"], ended))
+    assert games > 20
+
+
+def test_the_sync_vector_environment_works_too():
+    envs = gymnasium.make_vec("turnstone/Mancala-v1", num_envs=3, vectorization_mode="sync", opponent="random")
+    envs.reset(seed=1)
+    for _ in range(60):
+        actions = [np.flatnonzero(mask)[0] if mask.any() else 0 for mask in envs.call("action_masks")]
+        envs.step(np.array(actions))

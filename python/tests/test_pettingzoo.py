@@ -1,0 +1,99 @@
+"""PettingZoo's own tests, and what they do not see."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pettingzoo = pytest.importorskip("pettingzoo")
+from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test  # noqa: E402
+from pettingzoo.utils.conversions import parallel_to_aec  # noqa: E402
+
+import turnstone  # noqa: E402
+
+GAMES = turnstone.games()
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_api(name):
+    api_test(turnstone.env(name), num_cycles=1000)
+    api_test(turnstone.raw_env(name), num_cycles=200)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_seeds(name):
+    seed_test(lambda **arguments: turnstone.env(name, **arguments), num_cycles=200)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_max_cycles(name):
+    # The test steps both agents in every cycle, with actions that are not masked.
+    def parallel(max_cycles):
+        return turnstone.parallel_env(name, max_cycles=max_cycles, illegal="random")
+
+    module = SimpleNamespace(parallel_env=parallel, env=lambda max_cycles: parallel_to_aec(parallel(max_cycles)))
+    max_cycles_test(module)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_parallel_api(name):
+    parallel_api_test(turnstone.parallel_env(name, illegal="random"), num_cycles=500)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_rendering(name):
+    render_test(lambda **arguments: turnstone.env(name, **arguments))
+    for mode, kind in [("ansi", str), ("svg", str), ("rgb_array", np.ndarray)]:
+        environment = turnstone.env(name, render_mode=mode)
+        environment.reset(seed=1)
+        assert isinstance(environment.render(), kind)
+
+
+def test_a_player_moves_twice_in_a_row():
+    environment = turnstone.env("mancala")
+    environment.reset()
+    assert environment.agent_selection == "player_0"
+    environment.step(environment.unwrapped.game.action_index("B4"))  # its last stone falls into the store
+    assert environment.agent_selection == "player_0"
+    environment.step(environment.unwrapped.game.action_index("B2"))
+    assert environment.agent_selection == "player_1"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_rewards_of_whole_games(name):
+    environment, rng = turnstone.env(name), np.random.default_rng(1)
+    for game in range(10):
+        environment.reset(seed=game)
+        totals = {agent: 0 for agent in environment.agents}
+        state = turnstone.State(name)
+        for agent in environment.agent_iter():
+            observation, reward, terminated, truncated, _ = environment.last()
+            totals[agent] += reward
+            if terminated or truncated:
+                environment.step(None)
+                continue
+            assert agent == f"player_{state.to_play}"
+            assert np.array_equal(observation["observation"], state.observation())
+            assert np.array_equal(observation["action_mask"], state.legal_mask())
+            other = "player_1" if agent == "player_0" else "player_0"
+            assert not environment.observe(other)["action_mask"].any()
+            action = int(rng.choice(state.legal_actions()))
+            environment.step(action)
+            state = state.play(action)
+        assert tuple(totals.values()) == state.outcome().rewards and not environment.agents
+
+
+def test_options_and_faults():
+    environment = turnstone.env("mancala", stones=3)
+    position = turnstone.State("mancala", stones=3).play("B2")
+    for given in (position, position.text()):
+        environment.reset(options={"position": given})
+        assert environment.unwrapped.position == position
+    with pytest.raises(ValueError, match="options"):
+        environment.reset(options={"position": turnstone.State("konane")})
+    environment.reset()
+    with pytest.raises(turnstone.IllegalActionError, match="illegal action `A2`"):
+        environment.step(6)
+    assert environment.agent_selection == "player_0", "nothing was played"
+    with pytest.raises(ValueError, match="render_mode is 'film'"):
+        turnstone.env("mancala", render_mode="film")

@@ -1,0 +1,6 @@
+//! Searches in games of known value. One program, so that what the tests share is compiled once.
+
+mod classic;
+mod heuristics;
+mod limits;
+mod mcts;

@@ -1,0 +1,261 @@
+//! The games of one worker, stepped together: every game goes on to its next leaf, and the leaves are evaluated in one
+//! batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rand::RngExt;
+use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_env::{Game, Outcome, Spec};
+use turnstone_search::{EvalBatch, Evaluator, Lookup, Mcts, Requests};
+
+use super::stats::{Progress, SelfPlayStats};
+use super::task::GameRules;
+use crate::replay::{Archived, Shard};
+
+/// A finished game of self-play.
+#[derive(Clone, Debug)]
+pub struct FinishedGame {
+    /// Number of the game, from 0.
+    pub number: usize,
+    /// The recorded positions.
+    pub positions: Shard,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Number of plies, those of the opening included.
+    pub plies: u16,
+}
+
+/// Result of one worker.
+pub(super) struct Part {
+    pub(super) games: Vec<FinishedGame>,
+    pub(super) stats: SelfPlayStats,
+}
+
+/// A game in progress.
+struct Seat<G: Game> {
+    number: usize,
+    rng: Stream,
+    search: Mcts<G>,
+    ply: u16,
+    /// Ply of each recorded position.
+    recorded: Vec<u16>,
+    /// States of the recorded positions; empty if no position is archived.
+    visited: Vec<G::State>,
+    positions: Shard,
+    /// Whether the current move is searched in full and recorded.
+    full: bool,
+    /// Simulations of the current search.
+    simulations: u32,
+    /// Row of the evaluation batch that holds its leaf.
+    row: usize,
+}
+
+/// The games of one worker. `N` yields the numbers of those that it has not started yet.
+pub(super) struct Worker<G: Game, N> {
+    rules: Arc<GameRules<G>>,
+    spec: Spec,
+    numbers: N,
+    seats: Vec<Seat<G>>,
+    requests: Requests<G::State>,
+    pub(super) finished: Vec<FinishedGame>,
+    stats: SelfPlayStats,
+    features: Vec<f32>,
+    policy: Vec<f32>,
+}
+
+impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
+    /// Starts the first games.
+    pub(super) fn new(rules: Arc<GameRules<G>>, numbers: N) -> Self {
+        let spec = rules.game.spec();
+        let mut worker = Self {
+            numbers,
+            seats: Vec::new(),
+            requests: Requests::new(rules.self_play.cached_positions),
+            finished: Vec::new(),
+            stats: SelfPlayStats::default(),
+            features: vec![0.0; spec.features()],
+            policy: Vec::new(),
+            spec,
+            rules,
+        };
+        while worker.seats.len() < worker.rules.self_play.concurrent_games {
+            let Some(seat) = worker.next_game(None) else { break };
+            worker.seats.push(seat);
+        }
+        worker
+    }
+
+    /// Plays all games. Returns `None` if `stop` was set before they were finished.
+    pub(super) fn run(
+        mut self,
+        evaluator: &mut impl Evaluator<G>,
+        progress: &Progress,
+        stop: &AtomicBool,
+    ) -> Option<Part> {
+        let start = Instant::now();
+        let rules = Arc::clone(&self.rules);
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let Ok(more) = self.step(progress, |batch| {
+                evaluator.evaluate(&rules.game, batch);
+                Ok::<(), std::convert::Infallible>(())
+            });
+            if !more {
+                let stats = SelfPlayStats { time: start.elapsed(), ..self.stats() };
+                return Some(Part { games: self.finished, stats });
+            }
+        }
+    }
+
+    /// Advances every game to its next leaf and evaluates the leaves in one batch. Returns false if all games are
+    /// finished.
+    ///
+    /// # Errors
+    /// That of `evaluate`; the next step evaluates the same batch again.
+    pub(super) fn step<E>(
+        &mut self,
+        progress: &Progress,
+        evaluate: impl FnOnce(&mut EvalBatch<G::State>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        if self.requests.is_empty() {
+            self.gather(progress);
+        }
+        if self.requests.is_empty() {
+            return Ok(false);
+        }
+        let evaluating = Instant::now();
+        self.requests.try_evaluate(evaluate)?;
+        self.stats.inference += evaluating.elapsed();
+        for seat in &mut self.seats {
+            let (priors, estimate) = self.requests.answer(seat.row);
+            seat.search.apply(priors, estimate);
+        }
+        self.requests.clear();
+        Ok(true)
+    }
+
+    /// Removes all cached evaluations.
+    pub(super) fn forget(&mut self) {
+        self.requests.forget();
+    }
+
+    /// What was done so far, without the running time.
+    pub(super) fn stats(&self) -> SelfPlayStats {
+        SelfPlayStats { cache: self.requests.cache(), ..self.stats }
+    }
+
+    /// Advances every game until its next leaf needs an evaluation, and adds those leaves to the batch. Leaves with a
+    /// known evaluation are answered at once, finished searches make their move, and finished games are replaced by the
+    /// next ones.
+    fn gather(&mut self, progress: &Progress) {
+        let mut i = 0;
+        while i < self.seats.len() {
+            let seat = &mut self.seats[i];
+            if let Some((state, legal)) = seat.search.gather(&self.rules.game) {
+                match self.requests.request(state, legal) {
+                    Lookup::Known(priors, estimate) => seat.search.apply(priors, estimate),
+                    Lookup::Waiting(row) => {
+                        seat.row = row;
+                        i += 1;
+                    }
+                }
+                continue;
+            }
+            self.record_and_move(i);
+            progress.positions.fetch_add(1, Ordering::Relaxed);
+            if let Some(outcome) = self.rules.game.outcome(self.seats[i].search.state()) {
+                progress.games.fetch_add(1, Ordering::Relaxed);
+                // `remove` keeps the order of the other seats, and thereby the rows of the batches.
+                let over = self.seats.remove(i);
+                let (over, search) = over.finish(&self.rules.game, outcome);
+                self.finished.push(over);
+                if let Some(next) = self.next_game(Some(search)) {
+                    self.seats.insert(i, next);
+                }
+            } else {
+                self.seats[i].begin(&self.rules);
+            }
+        }
+    }
+
+    /// Records the searched position if it was searched in full, and plays the action chosen by the search and the
+    /// temperature.
+    fn record_and_move(&mut self, i: usize) {
+        let (game, seat) = (&self.rules.game, &mut self.seats[i]);
+        self.stats.positions += 1;
+        self.stats.simulations += u64::from(seat.simulations - seat.search.simulations_left());
+        let size = seat.search.size();
+        self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
+        if seat.full {
+            let mover = game.mover(seat.search.state());
+            game.observe(seat.search.state(), &mut self.features);
+            seat.search.policy(&mut self.policy);
+            let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+            let policy = indices.zip(self.policy.iter().copied());
+            seat.positions.push(&self.features, policy, mover, seat.search.estimate());
+            seat.recorded.push(seat.ply);
+            if self.rules.self_play.archived_starts > 0.0 {
+                seat.visited.push(*seat.search.state());
+            }
+        }
+        let temperature = self.rules.self_play.temperature_at(seat.ply);
+        let action = seat.search.choose(temperature, &mut seat.rng);
+        seat.search.advance(game, action);
+        seat.ply += 1;
+    }
+
+    /// Starts this worker's next game, if there is one, and begins its first search. Reuses the memory of a finished
+    /// game's search.
+    fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
+        let number = self.numbers.next()?;
+        let rules = &*self.rules;
+        let mut rng = stream(rules.seed, Purpose::SelfPlay, [rules.iteration, number as u64]);
+        let (state, ply) = rules.start(&mut rng);
+        let mut search = search.unwrap_or_else(|| Mcts::new(&rules.game, state));
+        search.reset(&rules.game, state);
+        let mut seat = Seat {
+            number,
+            rng,
+            search,
+            ply,
+            recorded: Vec::new(),
+            visited: Vec::new(),
+            positions: Shard::new(rules.iteration, self.spec.features()),
+            full: true,
+            simulations: 0,
+            row: 0,
+        };
+        seat.begin(rules);
+        Some(seat)
+    }
+}
+
+impl<G: Game> Seat<G> {
+    fn begin(&mut self, rules: &GameRules<G>) {
+        let share = rules.self_play.full_search_share;
+        self.full = share >= 1.0 || self.rng.random::<f32>() < share;
+        let method = if self.full {
+            self.simulations = rules.simulations;
+            rules.search.self_play(rules.self_play.temperature_at(self.ply))
+        } else {
+            self.simulations = rules.self_play.fast_simulations;
+            rules.search.plain()
+        };
+        self.search.begin(&method, self.simulations, &mut self.rng);
+    }
+
+    /// Returns the finished game, and its search for reuse.
+    fn finish(mut self, game: &G, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
+        self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
+        if !self.visited.is_empty() {
+            let i = self.rng.random_range(0..self.visited.len());
+            self.positions.archive(Archived { ply: self.recorded[i], position: game.position_text(&self.visited[i]) });
+        }
+        let game = FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply };
+        (game, self.search)
+    }
+}
