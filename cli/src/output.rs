@@ -5,6 +5,24 @@ use std::sync::{Arc, Mutex};
 
 use turnstone_trainer::progress::print_stderr;
 
+/// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
+/// `more` stands for what is cut off.
+pub(crate) fn one_line(text: &str, more: &str) -> String {
+    const LONGEST: usize = 2000;
+    let mut line = String::new();
+    for letter in text.chars().take(LONGEST) {
+        match letter {
+            '\n' => line.push(' '),
+            _ if letter.is_control() => line.extend(letter.escape_default()),
+            _ => line.push(letter),
+        }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push_str(more);
+    }
+    line
+}
+
 /// Line-buffered output. Clones share the writer, and lines of different clones are never mixed.
 #[derive(Clone)]
 pub struct Output(Arc<Mutex<Box<dyn Write + Send>>>);

@@ -8,6 +8,7 @@ use turnstone_selfplay::{Games, built_in, row};
 use turnstone_trainer::progress::print_stderr;
 
 use crate::cli::{Cli, VERSION};
+use crate::output::one_line;
 
 /// The `turnstone` program with its list of games.
 #[derive(Clone, Debug)]
@@ -63,7 +64,8 @@ impl Program {
         match cli.run(&self.games) {
             Ok(code) => code,
             Err(error) => {
-                print_stderr(format_args!("error: {}", one_line(&error)));
+                // Errors quote what files contain.
+                print_stderr(format_args!("error: {}", one_line(&format!("{error:#}"), "...")));
                 ExitCode::FAILURE
             }
         }
@@ -73,21 +75,6 @@ impl Program {
 /// Sets the name, version and commit that files record as their program.
 pub fn name_program() {
     turnstone_models::set_program(&format!("turnstone {VERSION}"));
-}
-
-/// Formats an error and its causes as one line of bounded length. Errors quote what files contain, so control
-/// characters are escaped.
-fn one_line(error: &anyhow::Error) -> String {
-    const LONGEST: usize = 2000;
-    let text = format!("{error:#}").replace('\n', " ");
-    let mut line = String::new();
-    for letter in text.chars().take(LONGEST) {
-        if letter.is_control() { line.extend(letter.escape_default()) } else { line.push(letter) }
-    }
-    if text.chars().nth(LONGEST).is_some() {
-        line.push_str("...");
-    }
-    line
 }
 
 /// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which

@@ -189,7 +189,7 @@ fn buffers_of_another_length_are_refused() {
 
 #[test]
 fn lists_of_legal_actions_agree_with_the_masks() {
-    for (name, threads) in games::NAMES.into_iter().flat_map(|name| [(name, 1), (name, 2)]) {
+    for (name, threads) in games::NAMES.iter().flat_map(|&name| [(name, 1), (name, 2)]) {
         let game = games::built_in().make(name, &Params::new()).expect("valid");
         let (mut lanes, actions, tensor) =
             (game.lanes(3, threads, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());

@@ -78,7 +78,7 @@ def graded(solution, states):
 
 self_play = turnstone.SelfPlay(
     game, evaluate, simulations=options.simulations, concurrent_games=64, seed=options.seed,
-    opening_plies=40, temperature_plies=100, final_temperature=1.0,  # varied games: every position counts
+    opening_plies=40, temperature_plies=0, final_temperature=0.3,  # varied starts, then the best play
 )
 solution = turnstone.solve(game)
 states = solution.positions  # every position, since the game is small
@@ -86,7 +86,7 @@ window, began, playing = [], time.monotonic(), 0.0
 for iteration in range(1, options.iterations + 1):
     optimizer.param_groups[0]["lr"] = 4e-3 * (1 - iteration / options.iterations) + 2e-4
     before = time.monotonic()
-    window = [*window[-7:], self_play.play(options.games)]
+    window = [*window[-9:], self_play.play(options.games)]
     playing += time.monotonic() - before
     loss = learn(turnstone.Examples.concatenate(window), steps=100)
     share = graded(solution, states)

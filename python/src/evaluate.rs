@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyString, PyTuple};
-use turnstone_search::{TensorEvaluator, TensorFault};
+use turnstone_search::{ReadTensors, TensorEvaluator, TensorFault};
 
 use crate::arrays::{expect_shape, floats};
 use crate::game::Game;
@@ -63,7 +63,7 @@ impl TensorEvaluator for PyEvaluator<'_> {
         &mut self,
         rows: usize,
         fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-        read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
+        read: &mut ReadTensors<'_>,
     ) -> Result<(), TensorFault> {
         let Leaves::Function(function) = self.leaves else {
             handle_signals()?;

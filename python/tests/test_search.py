@@ -234,7 +234,9 @@ def test_ctrl_c_interrupts_long_calls(name, evaluate, tmp_path):
     call = INTERRUPTED[name].format(evaluate=evaluate)
     program = textwrap.dedent(
         f"""
+        import signal
         import numpy, turnstone
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
         folder = {str(tmp_path / "run")!r}
         zeros = numpy.zeros((4096, turnstone.Game('konane').num_actions), numpy.float32)
         def evaluate(observations, masks):

@@ -18,4 +18,4 @@ pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchStep, TreeSize};
 pub use requests::{CacheStats, Lookup, Requests};
-pub use tensors::{TensorEvaluator, TensorFault};
+pub use tensors::{ReadTensors, TensorEvaluator, TensorFault};

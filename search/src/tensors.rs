@@ -8,6 +8,9 @@ use crate::evaluator::{EvalBatch, Evaluation};
 /// Failure of a [`TensorEvaluator`]; whoever implements one can downcast it to an own error.
 pub type TensorFault = Box<dyn std::error::Error + Send + Sync>;
 
+/// Takes logits `[rows, actions]` and expected results `[rows]`, or refuses them.
+pub type ReadTensors<'a> = dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault> + 'a;
+
 /// A network as a function on tensors. Positions are seen by their mover: the actions of masks and logits are indices
 /// of the policy vector ([`Spec::policy_index`]).
 pub trait TensorEvaluator {
@@ -21,7 +24,7 @@ pub trait TensorEvaluator {
         &mut self,
         rows: usize,
         fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-        read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
+        read: &mut ReadTensors<'_>,
     ) -> Result<(), TensorFault>;
 }
 
@@ -105,7 +108,7 @@ mod tests {
             &mut self,
             rows: usize,
             fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-            read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
+            read: &mut ReadTensors<'_>,
         ) -> Result<(), TensorFault> {
             self.observations = vec![f32::NAN; rows * self.observations.len()];
             self.masks = vec![true; rows * self.logits.len()];

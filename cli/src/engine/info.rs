@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use turnstone_env::DynGame;
 
+use crate::output::one_line;
 use turnstone_agents::SearchInfo;
 
 /// Formats an `info` line; `time` is the duration of the search so far.
@@ -25,19 +26,7 @@ pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -
 
 /// Formats an error as one printable line of bounded length.
 pub(super) fn complaint(fault: &str) -> String {
-    const LONGEST: usize = 2000;
-    let mut line = "info string error: ".to_owned();
-    for letter in fault.chars().take(LONGEST) {
-        match letter {
-            '\n' | '\r' => line.push(' '),
-            _ if letter.is_control() => line.extend(letter.escape_default()),
-            _ => line.push(letter),
-        }
-    }
-    if fault.chars().nth(LONGEST).is_some() {
-        line.push('…');
-    }
-    line
+    format!("info string error: {}", one_line(&fault.replace('\r', " "), "…"))
 }
 
 /// Probabilities of win, draw and loss in thousandths that sum to 1000.

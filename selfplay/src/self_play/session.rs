@@ -114,7 +114,7 @@ mod tests {
             &mut self,
             rows: usize,
             fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-            read: &mut dyn FnMut(&[f32], &[f32]) -> Result<(), TensorFault>,
+            read: &mut turnstone_search::ReadTensors<'_>,
         ) -> Result<(), TensorFault> {
             self.0 += 1;
             if self.0.is_multiple_of(3) {
