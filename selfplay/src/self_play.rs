@@ -100,6 +100,9 @@ fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator
 mod recording_tests;
 
 #[cfg(test)]
+mod quantisation_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{SearchConfig, SelfPlayConfig};

@@ -75,7 +75,7 @@ impl Destination<'_> {
                 assert_eq!(y.len(), rows * outputs, "{rows} rows of {outputs} numbers");
             }
             Destination::Bytes(bytes) => {
-                assert_eq!(bytes.len(), rows * strips * LANES, "{rows} rows of {strips} strips")
+                assert_eq!(bytes.len(), rows * strips * LANES, "{rows} rows of {strips} strips");
             }
             Destination::Start { stream, bytes } | Destination::Residual { stream, bytes } => {
                 assert_eq!(stream.len(), rows * strips * LANES, "{rows} rows of {strips} strips");
