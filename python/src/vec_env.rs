@@ -87,7 +87,8 @@ impl VecEnv {
         let (to_play, rewards) = (PyArray1::zeros(py, num_envs, false), PyArray2::zeros(py, [num_envs, 2], false));
         let (terminated, truncated) = (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs, false));
         let legal_actions = PyArray1::zeros(py, num_envs * game.rules.spec().actions, false);
-        let (legal_counts, legal_starts) = (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs + 1, false));
+        let (legal_counts, legal_starts) =
+            (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs + 1, false));
         let info = PyDict::new(py);
         info.set_item("action_mask", &masks)?;
         info.set_item("to_play", &to_play)?;

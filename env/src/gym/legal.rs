@@ -12,7 +12,7 @@ static MASKS: [[bool; 8]; 256] = {
     let mut masks = [[false; 8]; 256];
     let mut i = 0;
     while i < 8 * 256 {
-        masks[i / 8][i % 8] = i / 8 >> (i % 8) & 1 == 1;
+        masks[i / 8][i % 8] = (i / 8) >> (i % 8) & 1 == 1;
         i += 1;
     }
     masks
@@ -26,7 +26,7 @@ static LISTS: [[u16; 8]; 256] = {
         if i % 8 == 0 {
             count = 0;
         }
-        if i / 8 >> (i % 8) & 1 == 1 {
+        if (i / 8) >> (i % 8) & 1 == 1 {
             lists[i / 8][count] = (i % 8) as u16;
             count += 1;
         }
