@@ -147,6 +147,7 @@ impl Game for Mancala {
     fn legal_set(&self, state: &State) -> Option<u64> {
         Some(self.sowable(state))
     }
+
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         // Where the last stone falls is as good as random, so only a capture, the rarest case, is a branch.
