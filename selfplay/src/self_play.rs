@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use turnstone_agents::NetworkEvaluator;
+use turnstone_agents::{NetworkEvaluator, random_observations, shape};
 use turnstone_env::{Game, Outcome};
-use turnstone_models::NetworkError;
+use turnstone_models::{NetworkError, QuantisedNetwork};
 
 use self::task::GameRules;
 use self::worker::{Part, Worker};
@@ -50,8 +50,7 @@ pub(crate) fn play<G: Game>(
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
     let rules = Arc::new(GameRules::of_task(game, task));
     let workers = task.self_play.workers();
-    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
-    let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let mut evaluators = evaluators(game, task)?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
             .iter_mut()
@@ -79,14 +78,34 @@ pub(crate) fn play<G: Game>(
     Ok(Some(games))
 }
 
+/// Creates an evaluator for each worker.
+fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+    let (spec, workers, batch) = (game.spec(), task.self_play.workers(), task.self_play.concurrent_games);
+    if !task.self_play.precision.is_quantised() {
+        let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
+        return (0..workers).map(evaluator).collect();
+    }
+    let random;
+    let samples = if task.samples.is_empty() {
+        random = random_observations(game);
+        &random
+    } else {
+        task.samples
+    };
+    let network = Arc::new(QuantisedNetwork::new(task.weights, task.network, &shape(&spec), samples)?);
+    Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
+}
+
 #[cfg(test)]
 mod recording_tests;
+
+#[cfg(test)]
+mod quantisation_tests;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{SearchConfig, SelfPlayConfig};
-    use turnstone_agents::shape;
     use turnstone_agents::streams::{Purpose, stream};
     use turnstone_env::AnyState;
     use turnstone_env::games::mu_torere::MuTorere;
@@ -109,6 +128,7 @@ mod tests {
             self_play: &self_play,
             simulations: 4,
             archive: &archive,
+            samples: &[],
             seed: 1,
             iteration: 1,
         };

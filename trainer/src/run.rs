@@ -21,7 +21,7 @@ use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
 use crate::run_folder::Standing;
 use crate::tensorboard::EventLog;
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{checkpoint_info, shape};
+use turnstone_agents::{CALIBRATION_POSITIONS, checkpoint_info, shape};
 use turnstone_arena::TournamentRecord;
 use turnstone_arena::grading::TruthSet;
 use turnstone_selfplay::TrainableGame;
@@ -247,6 +247,11 @@ impl<'a> Run<'a> {
 
     fn self_play(&self, iteration: u64) -> Result<Option<SelfPlayGames>> {
         let archive = self.archive()?;
+        let samples = if self.setup.config.self_play.precision.is_quantised() {
+            self.window.spread(CALIBRATION_POSITIONS)
+        } else {
+            Vec::new()
+        };
         let task = Task {
             network: &self.setup.config.net,
             weights: self.learner.averaged(),
@@ -254,6 +259,7 @@ impl<'a> Run<'a> {
             self_play: &self.setup.config.self_play,
             simulations: self.setup.config.search.simulations_at(self.progress(iteration)),
             archive: &archive,
+            samples: &samples,
             seed: self.setup.config.seed,
             iteration,
         };

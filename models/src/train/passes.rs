@@ -170,7 +170,7 @@ impl Network<'_> {
         self.heads.apply([positions, points], x, heads, outputs);
         let sums = outputs.differentiate(batch, rows, weights, self.auxiliary);
         d.resize(x.len(), 0.0);
-        self.heads.apply_backwards([positions, points], x, heads, outputs, d, gradients);
+        self.heads.apply_backwards(positions, x, heads, outputs, d, gradients);
         match &self.tower {
             Tower::Residual(tower) => tower.apply_backwards(positions, features, residual, d, gradients),
             Tower::Mixing(tower) => tower.apply_backwards(positions, features, mixing, d, gradients),

@@ -6,8 +6,9 @@
 
 use std::arch::x86_64::*;
 
-use super::outer::{OuterTile, OuterTiles, add_tile};
-use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::super::areas::{Area, LANES, of_shape};
+use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
+use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -22,10 +23,10 @@ impl tile::Tiles for Tiles {
         }
     }
 
-    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
+    fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
         // SAFETY: the function needs nothing but AVX2 and FMA, which `multiply` has checked.
         unsafe {
-            of_shape!(compute, tile, y;
+            of_shape!(compute, product, area, y;
                 1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
                 1 x 2, 2 x 2, 3 x 2,
                 1 x 4,
@@ -37,22 +38,22 @@ impl tile::Tiles for Tiles {
 impl OuterTiles for Tiles {
     const SHAPES: &'static [(usize, &'static [usize])] = &[(1, &[6, 4, 2, 1])];
 
-    fn add(tile: &OuterTile<'_>, dw: &mut [f32]) {
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
         // SAFETY: the function needs nothing but AVX2 and FMA, which `add_outer_products` has checked.
         unsafe {
-            of_shape!(add, tile, dw; 1 x 1, 2 x 1, 4 x 1, 6 x 1);
+            of_shape!(add, products, tile, dw; 1 x 1, 2 x 1, 4 x 1, 6 x 1);
         }
     }
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn add<const ROWS: usize, const STRIPS: usize>(tile: &OuterTile<'_>, dw: &mut [f32]) {
-    add_tile::<Registers, ROWS, STRIPS>(tile, dw);
+fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+    add_tile::<Registers, ROWS, STRIPS>(products, tile, dw);
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
-    compute_tile::<Registers, ROWS, STRIPS>(tile, y);
+fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
+    compute_tile::<Registers, ROWS, STRIPS>(product, area, y);
 }
 
 /// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.

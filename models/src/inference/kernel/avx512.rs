@@ -6,8 +6,9 @@
 
 use std::arch::x86_64::*;
 
-use super::outer::{OuterTile, OuterTiles, add_tile};
-use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::super::areas::{Area, LANES, of_shape};
+use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
+use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -21,10 +22,10 @@ impl tile::Tiles for Tiles {
         }
     }
 
-    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
+    fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
         // SAFETY: the function needs nothing but AVX-512F, which `multiply` has checked.
         unsafe {
-            of_shape!(compute, tile, y;
+            of_shape!(compute, product, area, y;
                 1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
                 1 x 2, 2 x 2, 3 x 2, 4 x 2, 5 x 2, 6 x 2,
                 1 x 4, 2 x 4, 3 x 4, 4 x 4, 5 x 4, 6 x 4,
@@ -38,10 +39,10 @@ impl OuterTiles for Tiles {
     const SHAPES: &'static [(usize, &'static [usize])] =
         &[(4, &[6, 4, 2, 1]), (3, &[8, 4, 2, 1]), (2, &[12, 8, 4, 2, 1]), (1, &[16, 8, 4, 2, 1])];
 
-    fn add(tile: &OuterTile<'_>, dw: &mut [f32]) {
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
         // SAFETY: the function needs nothing but AVX-512F, which `add_outer_products` has checked.
         unsafe {
-            of_shape!(add, tile, dw;
+            of_shape!(add, products, tile, dw;
                 1 x 4, 2 x 4, 4 x 4, 6 x 4,
                 1 x 3, 2 x 3, 4 x 3, 8 x 3,
                 1 x 2, 2 x 2, 4 x 2, 8 x 2, 12 x 2,
@@ -52,13 +53,13 @@ impl OuterTiles for Tiles {
 }
 
 #[target_feature(enable = "avx512f")]
-fn add<const ROWS: usize, const STRIPS: usize>(tile: &OuterTile<'_>, dw: &mut [f32]) {
-    add_tile::<Register, ROWS, STRIPS>(tile, dw);
+fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+    add_tile::<Register, ROWS, STRIPS>(products, tile, dw);
 }
 
 #[target_feature(enable = "avx512f")]
-fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
-    compute_tile::<Register, ROWS, STRIPS>(tile, y);
+fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
+    compute_tile::<Register, ROWS, STRIPS>(product, area, y);
 }
 
 /// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.

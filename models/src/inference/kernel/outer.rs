@@ -3,7 +3,8 @@
 //! Every weight's gradient is a sum of chains of multiply-adds over boards and points in order, the same in every tile and
 //! for every instruction set.
 
-use super::tile::{LANES, Vector};
+use super::super::areas::LANES;
+use super::tile::Vector;
 
 /// The gradient of the weights of one tap: for each pair of points of each board, the inputs of the source times the
 /// gradients of the target's outputs.
@@ -25,13 +26,12 @@ pub(super) trait OuterTiles {
     /// Numbers of strips, most first, each with the numbers of inputs of its tiles, most first; both end with 1.
     const SHAPES: &'static [(usize, &'static [usize])];
     /// Adds the sums of a tile to `dw [inputs, outputs]`. The caller has checked that the processor has the instructions.
-    fn add(tile: &OuterTile<'_>, dw: &mut [f32]);
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]);
 }
 
 /// Some inputs by some whole strips of outputs, over a range of boards.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OuterTile<'a> {
-    products: OuterProducts<'a>,
+pub(super) struct OuterTile {
     first_board: usize,
     boards: usize,
     first_input: usize,
@@ -88,9 +88,8 @@ fn over_strips<T: OuterTiles>(
             while first_input < products.inputs {
                 let fits = |rows: &&usize| **rows <= products.inputs - first_input;
                 let &rows = heights.iter().find(fits).expect("the last number of inputs is 1");
-                let products = *products;
-                let tile = OuterTile { products, first_board, boards, first_input, rows, first_output, strips };
-                T::add(&tile, dw);
+                let tile = OuterTile { first_board, boards, first_input, rows, first_output, strips };
+                T::add(products, &tile, dw);
                 first_input += rows;
             }
         }
@@ -101,9 +100,13 @@ fn over_strips<T: OuterTiles>(
 /// Adds the sums of a tile of `ROWS` inputs and `STRIPS` strips to `dw [inputs, outputs]`. They stay in registers because all their indices are
 /// constants once the short loops over `r` and `s` are unrolled.
 #[inline(always)]
-pub(super) fn add_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &OuterTile<'_>, dw: &mut [f32]) {
-    let &OuterTile { products, first_board, boards, first_input, first_output, .. } = tile;
-    let OuterProducts { x, dy, inputs, outputs, points, pairs } = products;
+pub(super) fn add_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(
+    products: &OuterProducts<'_>,
+    tile: &OuterTile,
+    dw: &mut [f32],
+) {
+    let &OuterTile { first_board, boards, first_input, first_output, .. } = tile;
+    let &OuterProducts { x, dy, inputs, outputs, points, pairs } = products;
     let mut sums = [[V::load(&[0.0; LANES]); STRIPS]; ROWS];
     for board in first_board..first_board + boards {
         let x = &x[board * points * inputs..][..points * inputs];

@@ -84,7 +84,7 @@ impl Heads {
     /// Adds the gradients of all layers and computes those of the tower's output, `dx`, given those of the outputs.
     pub(super) fn apply_backwards(
         &self,
-        [positions, points]: [usize; 2],
+        positions: usize,
         x: &[f32],
         kept: &mut Activations,
         outputs: &Outputs,
@@ -103,7 +103,7 @@ impl Heads {
                 layer.apply_backwards(&outputs.legal, features, &outputs.policy, d_features, gradients);
             }
         }
-        self.policy.expand(positions * points, x, policy_features, d_features, dx, Finish::Plain, gradients);
+        self.policy.expand(x, policy_features, d_features, dx, Finish::Plain, gradients);
 
         let features = self.value_hidden.features(x, value_features);
         d_hidden.resize(hidden.len(), 0.0);
@@ -116,7 +116,7 @@ impl Heads {
             auxiliary.add_gradients(positions, features, &outputs.auxiliary, gradients);
             auxiliary.apply_backwards(positions, &outputs.auxiliary, d_features, Finish::Add);
         }
-        self.value_hidden.expand(positions * points, x, value_features, d_features, dx, Finish::Add, gradients);
+        self.value_hidden.expand(x, value_features, d_features, dx, Finish::Add, gradients);
     }
 }
 
@@ -152,7 +152,6 @@ impl<L> Head<L> {
     /// Computes the gradients `dx` of the tower's output, or adds to them, given those of what the layer reads.
     fn expand(
         &self,
-        rows: usize,
         x: &[f32],
         reduced: &[f32],
         d_features: &mut [f32],
@@ -162,6 +161,7 @@ impl<L> Head<L> {
     ) {
         match &self.reduction {
             Some(reduction) => {
+                let rows = d_features.len() / reduction.outputs();
                 through_relu(reduced, d_features);
                 reduction.add_gradients(rows, x, d_features, gradients);
                 reduction.apply_backwards(rows, d_features, dx, finish);
