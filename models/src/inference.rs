@@ -15,7 +15,11 @@ mod integer;
 pub use integer::{IntegerInstructions, QuantisedNetwork};
 pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
+#[cfg(feature = "train")]
+pub(crate) use mixer::transpose;
 pub use neighbours::Neighbours;
+#[cfg(feature = "train")]
+pub(crate) use points::Reader;
 pub use softmax::{portable_softmax, softmax};
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Policy/value networks for board games: checkpoints, CPU inference, ONNX export, and training with burn.
+//! Policy/value networks for board games: checkpoints, CPU inference, ONNX export, and training.
 //!
 //! The crate knows nothing of a game but its [`Shape`]: the sizes of its observations and actions, and the geometry of its
 //! board. [`Weights`], named tensors of `f32` on the host, are the form in which the network, the learner, the files and
@@ -35,7 +35,7 @@
 //! ```
 //!
 //! # Features
-//! - `train`: the networks in burn, the loss and the learner. Without it the crate does not depend on burn, and builds for
+//! - `train`: the learner, and the networks and the loss in burn. Without it the crate does not depend on burn, and builds for
 //!   `wasm32-unknown-unknown`.
 //! - `pretrained`: the trained agents of the built-in games are compiled in; see [`pretrained()`].
 

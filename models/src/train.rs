@@ -1,10 +1,12 @@
-//! Training: the networks in burn, the loss, AdamW, the learner and its files. All that depends on burn is in here.
+//! Training: batches, forward and backward passes, AdamW, the learner and its files; and in burn the networks and the loss,
+//! which define what the passes compute. All that depends on burn is in here.
 
 mod batch;
 mod network;
 mod loss;
 mod adamw;
 mod config;
+mod passes;
 mod state;
 mod learner;
 mod learner_file;

@@ -4,6 +4,8 @@ mod common;
 mod files;
 mod games;
 #[cfg(feature = "train")]
+mod gradients;
+#[cfg(feature = "train")]
 mod inference_in_burn;
 #[cfg(feature = "train")]
 mod learner_files;

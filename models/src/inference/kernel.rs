@@ -4,6 +4,7 @@
 //! order, in every tile: the result for a row depends neither on the other rows nor on their number.
 
 mod tile;
+mod outer;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -11,6 +12,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+pub(super) use outer::OuterProducts;
 pub use tile::Finish;
 pub(super) use tile::{Lanes, Product};
 
@@ -119,6 +121,30 @@ pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => over_tiles::<avx2::Tiles>(product, boards, y),
         _ => over_tiles::<portable::Tiles>(product, boards, y),
+    }
+}
+
+/// Adds the sums of outer products to the gradient `dw [inputs, outputs]` of a tap's weights.
+///
+/// # Panics
+/// If the processor does not have the instructions, or the length of a buffer is wrong.
+pub(super) fn add_outer_products(
+    instructions: Instructions,
+    products: &OuterProducts<'_>,
+    boards: usize,
+    dw: &mut [f32],
+) {
+    let &OuterProducts { x, dy, inputs, outputs, points, .. } = products;
+    let rows = boards * points;
+    assert!(instructions.is_available(), "this processor has no {instructions:?}");
+    assert!(x.len() == rows * inputs && dy.len() == rows * outputs, "{rows} rows of {inputs} and {outputs} numbers");
+    assert_eq!(dw.len(), inputs * outputs);
+    match instructions {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512 => outer::over_tiles::<avx512::Tiles>(products, boards, dw),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => outer::over_tiles::<avx2::Tiles>(products, boards, dw),
+        _ => outer::over_tiles::<portable::Tiles>(products, boards, dw),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::areas::LANES;
-use super::kernel::{Finish, Instructions, Lanes, Product, multiply};
+use super::kernel::{Finish, Instructions, Lanes, OuterProducts, Product, add_outer_products, multiply};
 use super::neighbours::Neighbours;
 
 /// A linear layer: dense with one tap, a convolution over the neighbours of each point with several.
@@ -39,14 +39,35 @@ impl Layer {
             lanes
         };
         let strips = 0..outputs.div_ceil(LANES);
+        let mut packed = Vec::with_capacity(strips.len() * taps * inputs);
+        for s in strips.clone() {
+            packed.extend(weight.chunks_exact(outputs).map(|row| strip(row, s)));
+        }
         Layer {
             taps,
             inputs,
             outputs,
-            weight: strips.clone().flat_map(|s| weight.chunks_exact(outputs).map(move |row| strip(row, s))).collect(),
+            weight: packed,
             bias: strips.map(|s| strip(bias, s)).collect(),
             instructions: Instructions::best(),
         }
+    }
+
+    /// Packs the layer that computes the gradients of the inputs of [`Layer::new`]'s from those of its outputs, over the
+    /// [reversed](Neighbours::reversed) table: the transposed weights of each of `taps`, and no bias.
+    ///
+    /// # Panics
+    /// If the length of `weight` is not a multiple of `outputs`, or a tap is not among `all_taps`.
+    pub fn transposed(weight: &[f32], outputs: usize, all_taps: usize, taps: &[usize]) -> Layer {
+        let inputs = weight.len() / (all_taps * outputs);
+        let mut transposed = Vec::with_capacity(taps.len() * inputs * outputs);
+        for &tap in taps {
+            let matrix = &weight[tap * inputs * outputs..][..inputs * outputs];
+            for output in 0..outputs {
+                transposed.extend(matrix.chunks_exact(outputs).map(|row| row[output]));
+            }
+        }
+        Layer::new(&transposed, &vec![0.0; inputs], taps.len())
     }
 
     /// Sets the instruction set; the default is the best one of the processor.
@@ -83,6 +104,28 @@ impl Layer {
             finish,
         };
         multiply(self.instructions, &product, boards, y);
+    }
+
+    /// Adds the gradient of the weights, `[taps, in, out]`, given the inputs `x [boards, points, in]` and the gradients of
+    /// the outputs `dy [boards, points, out]`.
+    ///
+    /// # Panics
+    /// If `neighbours` has another number of taps, or the length of a slice is wrong.
+    pub fn add_weight_gradient(&self, boards: usize, neighbours: &Neighbours, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        assert_eq!(neighbours.taps(), self.taps, "taps of the table and of the layer");
+        let size = self.inputs * self.outputs;
+        assert_eq!(dw.len(), self.taps * size, "the gradient of {} numbers", self.taps * size);
+        for (tap, dw) in dw.chunks_exact_mut(size).enumerate() {
+            let products = OuterProducts {
+                x,
+                dy,
+                inputs: self.inputs,
+                outputs: self.outputs,
+                points: neighbours.points(),
+                pairs: neighbours.pairs(tap),
+            };
+            add_outer_products(self.instructions, &products, boards, dw);
+        }
     }
 
     /// Number of inputs per row.

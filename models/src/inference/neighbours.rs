@@ -9,6 +9,8 @@ pub struct Neighbours {
     taps: usize,
     points: usize,
     classes: Vec<Class>,
+    /// For each tap, the neighbours and the points that read them, by point.
+    pairs: Vec<Vec<[u32; 2]>>,
 }
 
 /// Points that have neighbours at the same taps.
@@ -45,7 +47,10 @@ impl Neighbours {
             let of_tap = |&tap: &u32| class.members.iter().filter_map(move |&p| checked(tap as usize, p as usize));
             class.sources = class.taps.iter().flat_map(of_tap).map(|point| point as u32).collect();
         }
-        Neighbours { taps, points, classes }
+        let pairs_of = |tap: usize| {
+            (0..points).filter_map(|point| neighbour(tap, point).map(|n| [n as u32, point as u32])).collect()
+        };
+        Neighbours { taps, points, classes, pairs: (0..taps).map(pairs_of).collect() }
     }
 
     /// The table of a dense layer: one point and one tap, which is the point itself.
@@ -67,6 +72,25 @@ impl Neighbours {
         })
     }
 
+    /// The table by which gradients flow back: each point reads the points that read it. Returns the tap of this table that
+    /// each of its taps stands for; a tap at which several points read the same one is there several times.
+    pub fn reversed(&self) -> (Neighbours, Vec<usize>) {
+        let mut tables: Vec<(usize, Vec<Option<usize>>)> = Vec::new();
+        for (tap, pairs) in self.pairs.iter().enumerate() {
+            let first = tables.len();
+            for &[source, target] in pairs {
+                let free = tables[first..].iter().position(|(_, readers)| readers[source as usize].is_none());
+                let table = free.map_or(tables.len(), |free| first + free);
+                if table == tables.len() {
+                    tables.push((tap, vec![None; self.points]));
+                }
+                tables[table].1[source as usize] = Some(target as usize);
+            }
+        }
+        let reversed = Neighbours::new(tables.len(), self.points, |tap, point| tables[tap].1[point]);
+        (reversed, tables.iter().map(|(tap, _)| *tap).collect())
+    }
+
     /// Number of taps.
     pub fn taps(&self) -> usize {
         self.taps
@@ -75,6 +99,11 @@ impl Neighbours {
     /// Number of points.
     pub fn points(&self) -> usize {
         self.points
+    }
+
+    /// The neighbours at a tap and the points that read them.
+    pub(super) fn pairs(&self, tap: usize) -> &[[u32; 2]] {
+        &self.pairs[tap]
     }
 
     pub(super) fn classes(&self) -> &[Class] {

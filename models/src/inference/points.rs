@@ -8,7 +8,7 @@ use crate::shape::Shape;
 
 /// Turns observations into features per point.
 #[derive(Debug, Clone)]
-pub(super) struct Reader {
+pub(crate) struct Reader {
     point_planes: usize,
     points: usize,
     /// Length of an observation.
@@ -16,23 +16,23 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(shape: &Shape) -> Reader {
+    pub(crate) fn new(shape: &Shape) -> Reader {
         Reader { point_planes: shape.board.point_planes, points: shape.board.points, inputs: shape.inputs }
     }
 
     /// Length of an observation.
-    pub(super) fn inputs(&self) -> usize {
+    pub(crate) fn inputs(&self) -> usize {
         self.inputs
     }
 
     /// Number of features per point: its planes, and the scalars of the whole board.
-    pub(super) fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.point_planes + self.inputs - self.point_planes * self.points
     }
 
     /// Writes the features of each point of each position, `[batch, points, features]`: the planes of the point, then the
     /// scalars of the whole board.
-    pub(super) fn read(&self, inputs: &[f32], features: &mut [f32]) {
+    pub(crate) fn read(&self, inputs: &[f32], features: &mut [f32]) {
         let width = self.features();
         let positions = features.chunks_exact_mut(self.points * width);
         for (inputs, rows) in inputs.chunks_exact(self.inputs).zip(positions) {

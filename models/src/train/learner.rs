@@ -1,18 +1,19 @@
-//! The learner: gradients in burn, AdamW and an average of the weights on the host.
+//! The learner: gradients of a batch on several threads, AdamW and an average of the weights.
 
-use burn::tensor::Device;
+use std::sync::Mutex;
+
 use serde::Serialize;
 
 use super::adamw::{self, Rule};
 use super::batch::TrainingBatch;
 use super::config::{LearnError, OptimiserConfig};
-use super::loss::{masked_loss, matrix};
-use super::network::{PolicyValueNet, read};
+use super::passes::{Buffers, LossSums, Passes};
 use super::state::LearnerState;
 use crate::config::NetworkConfig;
 use crate::error::NetworkError;
+use crate::inference::Instructions;
 use crate::shape::Shape;
-use crate::weights::{TensorSpec, Weights};
+use crate::weights::Weights;
 
 /// Measurements of one step, taken before it changed the weights. Losses are means over the batch; cross-entropies and
 /// entropies are in nats.
@@ -39,24 +40,33 @@ pub struct StepReport {
 }
 
 impl StepReport {
-    /// Adds the means over a part of the batch with the given share of its rows. The norm is not additive and left out.
-    fn add(&mut self, part: &StepReport, share: f64) {
-        self.policy_loss += share * part.policy_loss;
-        self.value_loss += share * part.value_loss;
-        let sum = |sum: Option<f64>, part: Option<f64>| part.map(|part| sum.unwrap_or(0.0) + share * part);
-        self.margin_loss = sum(self.margin_loss, part.margin_loss);
-        self.plies_left_loss = sum(self.plies_left_loss, part.plies_left_loss);
-        self.total_loss += share * part.total_loss;
-        self.policy_divergence += share * part.policy_divergence;
-        self.policy_entropy += share * part.policy_entropy;
+    /// The means over a batch.
+    fn new(sums: &LossSums, rows: usize, optimiser: &OptimiserConfig, gradient_norm: f64) -> StepReport {
+        let mean = |sum: f64| sum / rows as f64;
+        let [margin, plies_left] = sums.auxiliary.map(mean);
+        let (policy_loss, value_loss) = (mean(sums.policy), mean(sums.value));
+        let weighed = |weight: f64, loss: f64| (weight > 0.0).then_some(loss);
+        StepReport {
+            policy_loss,
+            value_loss,
+            margin_loss: weighed(optimiser.margin_weight, margin),
+            plies_left_loss: weighed(optimiser.plies_left_weight, plies_left),
+            total_loss: policy_loss
+                + optimiser.value_weight * value_loss
+                + optimiser.margin_weight * margin
+                + optimiser.plies_left_weight * plies_left,
+            policy_divergence: policy_loss - mean(sums.target_entropy),
+            policy_entropy: mean(sums.policy_entropy),
+            gradient_norm,
+        }
     }
 }
 
-/// Results for a part of a batch; its report has no norm.
+/// The sums over a part of a batch. They are added in the order of the parts, whichever thread computed them, so the result
+/// does not depend on the number of threads.
+#[derive(Debug)]
 struct Part {
-    /// Share of the rows of the batch.
-    share: f64,
-    report: StepReport,
+    losses: LossSums,
     gradients: Weights,
 }
 
@@ -88,9 +98,11 @@ struct Part {
 pub struct Learner {
     state: LearnerState,
     optimiser: OptimiserConfig,
-    /// Layout of weights, moments and gradients.
-    layout: Vec<TensorSpec>,
-    device: Device,
+    passes: Passes,
+    /// Empty until the first step.
+    parts: Vec<Part>,
+    /// One per thread.
+    buffers: Vec<Buffers>,
     threads: usize,
 }
 
@@ -137,12 +149,13 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
-        // The device is named, not the default one, which an environment variable could redirect.
-        Ok(Learner { state, optimiser: optimiser.clone(), layout, device: Device::flex().autodiff(), threads: 1 })
+        let passes = Passes::new(&state.network, &state.shape);
+        let (parts, buffers) = (Vec::new(), Vec::new());
+        Ok(Learner { state, optimiser: optimiser.clone(), passes, parts, buffers, threads: 1 })
     }
 
-    /// Sets the maximum number of threads of a step, at least 1; the default is 1. The results do not depend on it. Only
-    /// networks over points use more than one thread: a residual MLP is too small to gain from it.
+    /// Sets the maximum number of threads of a step, at least 1; the default is 1. The results do not depend on it. A
+    /// step uses at most eight threads, four for a residual MLP.
     pub fn use_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
     }
@@ -158,7 +171,7 @@ impl Learner {
         let finite = |what, value: f64| {
             if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
         };
-        let (report, gradients) = self.differentiate(batch)?;
+        let report = self.differentiate(batch);
         finite("loss", report.total_loss)?;
         finite("gradient norm", report.gradient_norm)?;
 
@@ -171,7 +184,7 @@ impl Learner {
             gradient_scale: (self.optimiser.clip_norm / report.gradient_norm).min(1.0),
         };
         let LearnerState { weights, moment1, moment2, average, steps, .. } = &mut self.state;
-        adamw::update(weights, moment1, moment2, &gradients, step, &rule);
+        adamw::update(weights, moment1, moment2, &self.parts[0].gradients, step, &rule);
         let warm = step as f64;
         adamw::average_in(average, weights, self.optimiser.ema_decay.min((1.0 + warm) / (10.0 + warm)));
         *steps = step;
@@ -192,68 +205,35 @@ impl Learner {
         Ok(())
     }
 
-    /// Computes loss and gradients, on parts of the batch if that is faster. Neither the parts nor the order in which they
-    /// are added depend on the number of threads, so the result does not either.
-    fn differentiate(&self, batch: &TrainingBatch) -> Result<(StepReport, Weights), LearnError> {
-        let rows = rows_at_once(&self.state.network, &self.state.shape).min(batch.len());
-        let starts: Vec<usize> = (0..batch.len()).step_by(rows).collect();
-        let (mut report, mut gradients) = (StepReport::default(), self.state.weights.zeros_like());
-        for part in self.differentiate_parts(batch, rows, &starts)? {
-            report.add(&part.report, part.share);
-            gradients.add(&part.gradients, part.share as f32);
-        }
-        report.gradient_norm = adamw::global_norm(&gradients);
-        Ok((report, gradients))
-    }
-
-    /// Computes loss and gradients of each part of the batch: up to `rows` rows from each of `starts`.
-    fn differentiate_parts(
-        &self,
-        batch: &TrainingBatch,
-        rows: usize,
-        starts: &[usize],
-    ) -> Result<Vec<Part>, LearnError> {
-        let work = |starts: &[usize]| -> Result<Vec<Part>, LearnError> {
-            let net = self.network()?; // one per thread: graphs of burn that share parameters wait for each other
-            let part = |&start: &usize| self.differentiate_part(&net, batch, start, rows.min(batch.len() - start));
-            Ok(starts.iter().map(part).collect())
-        };
-        let per_thread = starts.len().div_ceil(self.threads);
-        if per_thread == starts.len() {
-            return work(starts);
-        }
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = starts.chunks(per_thread).map(|starts| scope.spawn(move || work(starts))).collect();
-            let mut parts = Vec::with_capacity(starts.len());
-            for worker in workers {
-                parts.extend(worker.join().expect("training does not panic")?);
+    /// Computes losses and gradients, which are those of the first part then.
+    fn differentiate(&mut self, batch: &TrainingBatch) -> StepReport {
+        let Learner { state, optimiser, passes, parts, buffers, threads } = self;
+        let count = passes.parts();
+        parts.resize_with(count, || Part { losses: LossSums::default(), gradients: state.weights.zeros_like() });
+        buffers.resize_with(*threads, Buffers::default);
+        let (network, weights) = (passes.pack(&state.weights, batch, Instructions::best()), optimiser.loss_weights());
+        let queue = Mutex::new(parts.iter_mut().enumerate());
+        let work = |buffers: &mut Buffers| {
+            loop {
+                let next = queue.lock().expect("training does not panic").next();
+                let Some((index, part)) = next else { return };
+                part.gradients.tensors_mut().iter_mut().for_each(|tensor| tensor.data.fill(0.0));
+                let rows = index * batch.len() / count..(index + 1) * batch.len() / count;
+                part.losses = network.differentiate(batch, rows, &weights, buffers, &mut part.gradients);
             }
-            Ok(parts)
-        })
-    }
-
-    fn network(&self) -> Result<PolicyValueNet, NetworkError> {
-        let LearnerState { shape, network, weights, .. } = &self.state;
-        PolicyValueNet::new(network, shape, weights, &self.device)
-    }
-
-    fn differentiate_part(&self, net: &PolicyValueNet, batch: &TrainingBatch, start: usize, rows: usize) -> Part {
-        let part = batch.rows(start, rows);
-        let output = net.forward(matrix(part.inputs(), self.state.shape.inputs, &self.device));
-        let loss = masked_loss(output, &part, &self.optimiser.loss_weights(), &self.device);
-        let gradients = net.gradients(&self.layout, &loss.total.backward());
-        let policy_loss = f64::from(read(loss.policy)[0]);
-        let report = StepReport {
-            policy_loss,
-            value_loss: f64::from(read(loss.value)[0]),
-            margin_loss: loss.margin.map(|loss| f64::from(read(loss)[0])),
-            plies_left_loss: loss.plies_left.map(|loss| f64::from(read(loss)[0])),
-            total_loss: f64::from(read(loss.total)[0]),
-            policy_divergence: policy_loss - part.policy_entropy(),
-            policy_entropy: entropy(&read(loss.log_policy), &part),
-            gradient_norm: 0.0,
         };
-        Part { share: rows as f64 / batch.len() as f64, report, gradients }
+        std::thread::scope(|scope| {
+            let (own, others) = buffers.split_first_mut().expect("at least one thread");
+            others.iter_mut().take(count - 1).for_each(|buffers| drop(scope.spawn(|| work(buffers))));
+            work(own);
+        });
+
+        let (first, others) = parts.split_first_mut().expect("there are parts");
+        others.iter().for_each(|part| first.losses.add(&part.losses));
+        let others: Vec<&Weights> = others.iter().map(|part| &part.gradients).collect();
+        first.gradients.add_all(&others);
+        network.finish(&mut first.gradients);
+        StepReport::new(&first.losses, batch.len(), optimiser, adamw::global_norm(&first.gradients))
     }
 
     /// The weights after the last step, including the layer of the auxiliary targets if there is one.
@@ -276,21 +256,4 @@ impl Learner {
     pub fn state(&self) -> &LearnerState {
         &self.state
     }
-}
-
-/// Number of rows that pass through the network at once, for a shape that has been checked. Over points, parts of a batch
-/// whose buffers stay in the cache are faster than the whole: 256 positions of 64 points through one layer of 48 channels
-/// and 5 taps, forwards and backwards, took 35 ms at once and 23 ms by sixteens. An MLP is slower in parts: 278 steps/s by
-/// 128 rows, on one thread or two, against 348.
-fn rows_at_once(network: &NetworkConfig, shape: &Shape) -> usize {
-    match network {
-        NetworkConfig::ResidualMlp { .. } => usize::MAX,
-        NetworkConfig::ResidualGraph { .. } | NetworkConfig::Mixer { .. } => (1024 / shape.board.points).max(1),
-    }
-}
-
-/// Mean entropy of the policies with logarithms `log_policy`, `[batch, actions]`.
-fn entropy(log_policy: &[f32], batch: &TrainingBatch) -> f64 {
-    let legal = log_policy.iter().zip(batch.legal()).filter(|(_, legal)| **legal);
-    legal.map(|(&log, _)| f64::from(-log * log.exp())).sum::<f64>() / batch.len() as f64
 }

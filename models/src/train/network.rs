@@ -73,7 +73,7 @@ impl PolicyValueNet {
     }
 
     /// The gradients of the parameters, named by `layout`; zeros where the loss does not depend on a parameter.
-    pub(crate) fn gradients(&self, layout: &[TensorSpec], gradients: &Gradients) -> Weights {
+    pub fn gradients(&self, layout: &[TensorSpec], gradients: &Gradients) -> Weights {
         self.collect(
             layout,
             |matrix| matrix.grad(gradients).map(read).unwrap_or_default(),

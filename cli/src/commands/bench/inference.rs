@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
+use turnstone_env::AnyState;
 use turnstone_models::{NetworkConfig, Precision, QuantisedNetwork, Shape, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
@@ -91,13 +92,18 @@ pub(super) fn bare_rate(
     Ok((calls * batch as u64) as f64 / start.elapsed().as_secs_f64())
 }
 
+/// Positions after random plies.
+pub(super) fn positions(game: &dyn TrainableGame, count: usize) -> Vec<AnyState> {
+    let mut rng = Stream::seed_from_u64(1);
+    (0..count).map(|_| game.random_opening(30, &mut rng).0).collect()
+}
+
 /// Observations of positions after random plies, `[count, features]`.
 pub(super) fn observations(game: &dyn TrainableGame, count: usize) -> Vec<f32> {
     let features = game.spec().features();
     let mut inputs = vec![0.0; count * features];
-    let mut rng = Stream::seed_from_u64(1);
-    for row in inputs.chunks_exact_mut(features) {
-        game.observe(&game.random_opening(30, &mut rng).0, row);
+    for (state, row) in positions(game, count).iter().zip(inputs.chunks_exact_mut(features)) {
+        game.observe(state, row);
     }
     inputs
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use turnstone_models::{Example, Learner, TrainingBatch};
 use turnstone_selfplay::Games;
 
-use super::inference::observations;
+use super::inference::positions;
 use super::subject::{Subject, thread_counts};
 use turnstone_agents::shape;
 
@@ -40,18 +40,20 @@ impl LearnerSteps {
         let config = self.subject.config(games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let rows = config.learn.batch;
-        let (shape, inputs) = (shape(game.spec()), observations(&*game, rows));
+        let shape = shape(game.spec());
         let mut learner = Learner::new(shape.clone(), &config.net, &config.learn.optimiser(), config.seed)?;
         let mut batch = TrainingBatch::new(shape.clone());
-        let (legal, policy) = (vec![true; shape.actions], vec![1.0 / shape.actions as f32; shape.actions]);
-        for inputs in inputs.chunks_exact(shape.inputs) {
-            batch.push(Example {
-                inputs,
-                legal: &legal,
-                policy: &policy,
-                value: [0.5, 0.25, 0.25],
-                auxiliary: [0.0; 2],
-            })?;
+        let mut inputs = vec![0.0; shape.inputs];
+        for state in positions(&*game, rows) {
+            game.observe(&state, &mut inputs);
+            let (mut legal, mut policy) = (vec![false; shape.actions], vec![0.0; shape.actions]);
+            let actions = game.legal_actions(&state);
+            for &action in &*actions {
+                let index = game.spec().policy_index(game.mover(&state), action);
+                (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
+            }
+            let (legal, policy, value) = (&legal, &policy, [0.5, 0.25, 0.25]);
+            batch.push(Example { inputs: &inputs, legal, policy, value, auxiliary: [0.0; 2] })?;
         }
         if !self.json {
             println!("{}, {} parameters, batch {rows}", config.net, learner.weights().count());

@@ -1,8 +1,8 @@
 //! `turnstone bench signature`: one checksum per part of the program, which detects changes of behaviour.
 //!
 //! Where the bits of a part depend on more than the code, its key says on what: the kernels' rounding (`fused` where a
-//! multiply-add rounds once, `portable` where it rounds twice), the target, whose mathematical library computes `exp`
-//! and `ln`, and, for the learner, the instruction set of burn's kernels.
+//! multiply-add rounds once, `portable` where it rounds twice), and the target, whose mathematical library computes `exp`
+//! and `ln`.
 
 mod digest;
 mod expected;
@@ -48,7 +48,7 @@ type Compute = Box<dyn FnOnce() -> Result<Digest>>;
 
 /// All parts by key. The function is absent where this machine cannot compute the part.
 fn parts(machine: &Machine) -> Vec<(String, Option<Compute>)> {
-    let Machine { kernel, math, learner } = machine;
+    let Machine { kernel, math } = machine;
     let mut parts: Vec<(String, Option<Compute>)> = Vec::new();
     let mut add = |key: String, compute: Compute| parts.push((key, Some(compute)));
     add("rules".into(), Box::new(games::rules));
@@ -58,7 +58,7 @@ fn parts(machine: &Machine) -> Vec<(String, Option<Compute>)> {
     add(format!("puct_network.{math}"), Box::new(searches::puct_network));
     add(format!("gumbel_network.{math}"), Box::new(searches::gumbel_network));
     add(format!("self_play.{math}"), Box::new(|| networks::self_play(2)));
-    add(format!("learner.{learner}"), Box::new(networks::learner));
+    add(format!("learner.{math}"), Box::new(networks::learner));
     for rounding in ["portable", "fused"] {
         let instructions = kernel.iter().find(|(_, of)| *of == rounding).map(|(instructions, _)| *instructions);
         let compute = instructions.map(|instructions| Box::new(move || networks::inference(instructions)) as Compute);
@@ -74,8 +74,6 @@ struct Machine {
     kernel: Vec<(Instructions, &'static str)>,
     /// The target, and the rounding of the best instruction set.
     math: String,
-    /// The target, and the best instruction set.
-    learner: String,
 }
 
 impl Machine {
@@ -85,12 +83,7 @@ impl Machine {
         let library =
             ["-gnu", "-musl", "-msvc"].into_iter().zip(library).find(|(_, is)| *is).map_or("", |(name, _)| name);
         let target = format!("{}-{}{library}", std::env::consts::ARCH, std::env::consts::OS);
-        let best = match kernel[0].0 {
-            Instructions::Avx512 => "avx512",
-            Instructions::Avx2 => "avx2",
-            Instructions::Portable => "portable",
-        };
-        Self { math: format!("{target}.{}", kernel[0].1), learner: format!("{target}.{best}"), kernel }
+        Self { math: format!("{target}.{}", kernel[0].1), kernel }
     }
 }
 

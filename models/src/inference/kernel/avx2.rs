@@ -7,6 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::super::areas::{Area, LANES, of_shape};
+use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
 use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
@@ -34,6 +35,22 @@ impl tile::Tiles for Tiles {
     }
 }
 
+impl OuterTiles for Tiles {
+    const SHAPES: &'static [(usize, &'static [usize])] = &[(1, &[6, 4, 2, 1])];
+
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+        // SAFETY: the function needs nothing but AVX2 and FMA, which `add_outer_products` has checked.
+        unsafe {
+            of_shape!(add, products, tile, dw; 1 x 1, 2 x 1, 4 x 1, 6 x 1);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma")]
+fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+    add_tile::<Registers, ROWS, STRIPS>(products, tile, dw);
+}
+
 #[target_feature(enable = "avx2,fma")]
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Registers, ROWS, STRIPS>(product, area, y);
@@ -52,7 +69,7 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Registers(__m256, __m256);
 
-// Used inside the two functions above only, which are compiled for AVX2 and FMA.
+// Used inside the functions above only, which are compiled for AVX2 and FMA.
 impl Vector for Registers {
     #[inline(always)]
     fn load(lanes: &[f32; LANES]) -> Self {

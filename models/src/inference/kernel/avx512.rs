@@ -7,6 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::super::areas::{Area, LANES, of_shape};
+use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
 use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
@@ -34,6 +35,28 @@ impl tile::Tiles for Tiles {
     }
 }
 
+impl OuterTiles for Tiles {
+    const SHAPES: &'static [(usize, &'static [usize])] =
+        &[(4, &[6, 4, 2, 1]), (3, &[8, 4, 2, 1]), (2, &[12, 8, 4, 2, 1]), (1, &[16, 8, 4, 2, 1])];
+
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+        // SAFETY: the function needs nothing but AVX-512F, which `add_outer_products` has checked.
+        unsafe {
+            of_shape!(add, products, tile, dw;
+                1 x 4, 2 x 4, 4 x 4, 6 x 4,
+                1 x 3, 2 x 3, 4 x 3, 8 x 3,
+                1 x 2, 2 x 2, 4 x 2, 8 x 2, 12 x 2,
+                1 x 1, 2 x 1, 4 x 1, 8 x 1, 16 x 1,
+            );
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+    add_tile::<Register, ROWS, STRIPS>(products, tile, dw);
+}
+
 #[target_feature(enable = "avx512f")]
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Register, ROWS, STRIPS>(product, area, y);
@@ -52,7 +75,7 @@ pub(super) fn spin() -> u64 {
 #[derive(Clone, Copy)]
 struct Register(__m512);
 
-// Used inside the two functions above only, which are compiled for AVX-512F.
+// Used inside the functions above only, which are compiled for AVX-512F.
 impl Vector for Register {
     #[inline(always)]
     fn load(lanes: &[f32; LANES]) -> Self {

@@ -1,6 +1,7 @@
 //! Tiles in plain Rust, for all processors.
 
 use super::super::areas::{Area, LANES, of_shape};
+use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
 use super::tile::{self, Lanes, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
@@ -15,6 +16,18 @@ impl tile::Tiles for Tiles {
     fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
         of_shape!(compute, product, area, y; 1 x 1, 2 x 1, 3 x 1, 1 x 2);
     }
+}
+
+impl OuterTiles for Tiles {
+    const SHAPES: &'static [(usize, &'static [usize])] = &[(1, &[3, 1])];
+
+    fn add(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+        of_shape!(add, products, tile, dw; 1 x 1, 3 x 1);
+    }
+}
+
+fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, tile: &OuterTile, dw: &mut [f32]) {
+    add_tile::<Lanes, ROWS, STRIPS>(products, tile, dw);
 }
 
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {

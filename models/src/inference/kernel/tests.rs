@@ -129,6 +129,90 @@ fn fused_kernels_agree_in_every_bit() {
     }
 }
 
+/// Gradients of the weights, added to 1, and of the inputs.
+fn gradients(case: &GradientCase, instructions: Instructions) -> [Vec<f32>; 2] {
+    let GradientCase { neighbours, sizes: [boards, inputs, outputs], weight, x, dy, .. } = case;
+    let (reversed, taps) = neighbours.reversed();
+    let mut layer = Layer::new(weight, &vec![0.0; *outputs], neighbours.taps());
+    let mut transposed = Layer::transposed(weight, *outputs, neighbours.taps(), &taps);
+    layer.set_instructions(instructions);
+    transposed.set_instructions(instructions);
+    let (mut dw, mut dx) = (vec![1.0; weight.len()], vec![0.0; boards * neighbours.points() * inputs]);
+    layer.add_weight_gradient(*boards, neighbours, x, dy, &mut dw);
+    transposed.apply_around(*boards, &reversed, dy, &mut dx, Finish::Plain);
+    [dw, dx]
+}
+
+struct GradientCase {
+    neighbours: Neighbours,
+    /// Boards, inputs and outputs.
+    sizes: [usize; 3],
+    weight: Vec<f32>,
+    x: Vec<f32>,
+    dy: Vec<f32>,
+    /// By the definition, in f64.
+    expected: [Vec<f64>; 2],
+}
+
+impl GradientCase {
+    fn new(neighbours: Neighbours, table: &dyn Fn(usize, usize) -> Option<usize>, sizes: [usize; 3]) -> GradientCase {
+        let [boards, inputs, outputs] = sizes;
+        let (taps, points) = (neighbours.taps(), neighbours.points());
+        let weight = random(taps * inputs * outputs, "weight");
+        let [x, dy] = [(inputs, "x"), (outputs, "dy")].map(|(size, name)| random(boards * points * size, name));
+        let (mut dw, mut dx) = (vec![1.0; weight.len()], vec![0.0; x.len()]);
+        for (row, tap) in (0..boards * points).flat_map(|row| (0..taps).map(move |tap| (row, tap))) {
+            let Some(source) = table(tap, row % points) else { continue };
+            let source = row / points * points + source;
+            for (input, output) in (0..inputs).flat_map(|i| (0..outputs).map(move |o| (i, o))) {
+                let place = (tap * inputs + input) * outputs + output;
+                let dy = f64::from(dy[row * outputs + output]);
+                dw[place] += f64::from(x[source * inputs + input]) * dy;
+                dx[source * inputs + input] += f64::from(weight[place]) * dy;
+            }
+        }
+        GradientCase { neighbours, sizes, weight, x, dy, expected: [dw, dx] }
+    }
+
+    fn all() -> Vec<GradientCase> {
+        // Three points read the first one at the last tap.
+        let table = |tap: usize, point: usize| match tap {
+            4 => (point % 4 == 2).then_some(0),
+            _ => (tap * point % 4 != 2 && point != 5).then(|| (3 * point + tap) % 11),
+        };
+        let sizes = [[1, 1, 1], [2, 9, 37], [13, 32, 32], [3, 12, 48], [5, 23, 16], [40, 50, 8], [0, 4, 4]];
+        let around = sizes.map(|sizes| GradientCase::new(Neighbours::new(5, 11, table), &table, sizes));
+        let sizes = [[1, 1, 1], [70, 7, 3], [33, 40, 65], [200, 31, 130], [64, 128, 112]];
+        let dense = sizes.map(|sizes| GradientCase::new(Neighbours::none(), &|_, point| Some(point), sizes));
+        around.into_iter().chain(dense).collect()
+    }
+}
+
+#[test]
+fn every_kernel_computes_gradients() {
+    for case in GradientCase::all() {
+        for instructions in Instructions::available() {
+            for (found, expected) in gradients(&case, instructions).iter().zip(&case.expected) {
+                assert_eq!(found.len(), expected.len());
+                for (&found, &expected) in found.iter().zip(expected) {
+                    let error = (f64::from(found) - expected).abs();
+                    assert!(error < 1e-4, "{instructions:?}, {:?}: {found} for {expected}", case.sizes);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fused_kernels_agree_in_every_bit_of_gradients() {
+    let fused: Vec<_> = Instructions::available().filter(|&i| i != Instructions::Portable).collect();
+    for case in GradientCase::all() {
+        for pair in fused.windows(2) {
+            assert_eq!(gradients(&case, pair[0]), gradients(&case, pair[1]));
+        }
+    }
+}
+
 #[test]
 fn no_boards_are_no_work() {
     for instructions in Instructions::available() {

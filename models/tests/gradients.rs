@@ -1,0 +1,184 @@
+//! Loss and gradients of the learner against burn's autodiff and against differences of the loss.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_models::{
+    Board, Example, Learner, LearnerState, LossWeights, Neighbourhood, NetworkConfig, OptimiserConfig, PolicyValueNet,
+    Shape, StepReport, TrainingBatch, Weights, masked_loss,
+};
+
+/// Relative to the largest gradient of a tensor.
+const TOLERANCE: f32 = 1e-4;
+
+/// Seven points of a lattice of 3x3 cells, three planes and two scalars. The first direction has two lines that meet; the
+/// second ends at every point.
+fn shape() -> Shape {
+    let next = |points: [i32; 7]| points.iter().map(|&point| u16::try_from(point).ok()).collect();
+    let board = Board {
+        point_planes: 3,
+        points: 7,
+        directions: vec![next([1, 2, 3, -1, 2, 4, 5]), next([-1; 7]), next([6, 0, 1, 2, 3, 4, 5])],
+        lattice: [3, 3],
+        cells: vec![0, 1, 2, 4, 5, 7, 8],
+    };
+    Shape { inputs: 3 * 7 + 2, actions: 19, board }
+}
+
+fn networks() -> Vec<NetworkConfig> {
+    let graph = |blocks, channels, reach, neighbourhood| NetworkConfig::ResidualGraph {
+        blocks,
+        channels,
+        reach,
+        neighbourhood,
+    };
+    vec![
+        NetworkConfig::ResidualMlp { blocks: 0, width: 7 },
+        NetworkConfig::ResidualMlp { blocks: 2, width: 71 },
+        graph(0, 5, 1, Neighbourhood::Lines),
+        graph(2, 33, 1, Neighbourhood::Lines),
+        graph(1, 48, 3, Neighbourhood::Lines),
+        graph(2, 16, 1, Neighbourhood::Square),
+        NetworkConfig::Mixer { blocks: 0, channels: 3, hidden: 4 },
+        NetworkConfig::Mixer { blocks: 2, channels: 18, hidden: 37 },
+    ]
+}
+
+/// Without auxiliary targets, with one of them and with both. Gradients are not clipped.
+fn optimisers() -> [OptimiserConfig; 3] {
+    let plain = OptimiserConfig { clip_norm: f64::INFINITY, value_weight: 0.7, ..OptimiserConfig::default() };
+    let one = OptimiserConfig { plies_left_weight: 0.4, ..plain.clone() };
+    [plain, one.clone(), OptimiserConfig { margin_weight: 1.5, ..one }]
+}
+
+/// Random positions. The share of legal actions differs from position to position.
+fn batch(rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
+    let shape = shape();
+    let mut batch = TrainingBatch::new(shape.clone());
+    for _ in 0..rows {
+        let inputs: Vec<f32> = (0..shape.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let sure = rng.random_range(0..shape.actions);
+        let legal: Vec<bool> = (0..shape.actions).map(|a| a == sure || rng.random_bool(legal_share)).collect();
+        let raw: Vec<f32> = legal.iter().map(|&l| if l { rng.random_range(0.01..1.0) } else { 0.0 }).collect();
+        let sum: f32 = raw.iter().sum();
+        let policy: Vec<f32> = raw.iter().map(|x| x / sum).collect();
+        let (win, draw) = (rng.random_range(0.0..0.5), rng.random_range(0.0..0.5));
+        let auxiliary = [rng.random_range(-1.0..1.0), rng.random_range(0.0..1.0)];
+        let value = [win, draw, 1.0 - win - draw];
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary }).unwrap();
+    }
+    batch
+}
+
+/// A learner before its first step, with weights so large that every layer contributes.
+fn learner(network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
+    let (shape, auxiliary) = (shape(), optimiser.margin_weight + optimiser.plies_left_weight > 0.0);
+    let weights = |mut layout: Vec<turnstone_models::TensorSpec>| {
+        layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
+        Weights::random(&layout, 11)
+    };
+    let playing = network.layout(&shape).unwrap();
+    let training = if auxiliary { network.training_layout(&shape).unwrap() } else { playing.clone() };
+    let weights_now = weights(training);
+    let state = LearnerState {
+        auxiliary,
+        steps: 0,
+        moment1: weights_now.zeros_like(),
+        moment2: weights_now.zeros_like(),
+        average: weights(playing),
+        weights: weights_now,
+        shape,
+        network: network.clone(),
+    };
+    Learner::from_state(state, optimiser).unwrap()
+}
+
+/// The report and the gradients of a step: a tenth of them is the first moment after it.
+fn gradients(mut learner: Learner, batch: &TrainingBatch) -> (StepReport, Vec<Vec<f32>>) {
+    let report = learner.step(batch, 0.0).unwrap();
+    let tensors = learner.state().moment1.tensors();
+    (report, tensors.iter().map(|tensor| tensor.data.iter().map(|m| m / (1.0 - 0.9_f64) as f32).collect()).collect())
+}
+
+#[test]
+fn loss_and_gradients_are_those_of_burn() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    for network in networks() {
+        for optimiser in optimisers() {
+            for (rows, legal_share) in [(1, 0.5), (37, 0.05), (211, 0.9)] {
+                agrees_with_burn(&network, &optimiser, &batch(rows, legal_share, &mut rng));
+            }
+        }
+    }
+}
+
+fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch: &TrainingBatch) {
+    let learner = learner(network, optimiser);
+    let (state, device) = (learner.state().clone(), Device::flex().autodiff());
+    let net = PolicyValueNet::new(network, &state.shape, &state.weights, &device).unwrap();
+    let weights = LossWeights {
+        value: optimiser.value_weight,
+        margin: optimiser.margin_weight,
+        plies_left: optimiser.plies_left_weight,
+    };
+    let rows = TensorData::new(batch.inputs().to_vec(), [batch.len(), state.shape.inputs]);
+    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, &weights, &device);
+    let layout =
+        if state.auxiliary { network.training_layout(&state.shape) } else { network.layout(&state.shape) }.unwrap();
+    let expected = net.gradients(&layout, &loss.total.backward());
+
+    let (report, found) = gradients(learner, batch);
+    let close = |found: f64, expected: Tensor<1>, what: &str| {
+        let expected = f64::from(expected.into_data().try_into_vec::<f32>().unwrap()[0]);
+        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{network}, {what}: {found} {expected}");
+    };
+    close(report.total_loss, loss.total, "loss");
+    close(report.policy_loss, loss.policy, "policy loss");
+    close(report.value_loss, loss.value, "value loss");
+    assert_eq!(
+        (report.margin_loss.is_some(), report.plies_left_loss.is_some()),
+        (loss.margin.is_some(), loss.plies_left.is_some())
+    );
+    loss.margin.into_iter().for_each(|loss| close(report.margin_loss.unwrap(), loss, "margin loss"));
+    loss.plies_left.into_iter().for_each(|loss| close(report.plies_left_loss.unwrap(), loss, "plies left loss"));
+    for (found, expected) in found.iter().zip(expected.tensors()) {
+        let largest = expected.data.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
+        let error = found.iter().zip(&expected.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(
+            error <= TOLERANCE * largest,
+            "{network}, {} rows, {}: {error} of {largest}",
+            batch.len(),
+            expected.name
+        );
+    }
+    let squares = expected.tensors().iter().flat_map(|tensor| &tensor.data).map(|&g| f64::from(g) * f64::from(g));
+    let norm = squares.sum::<f64>().sqrt();
+    assert!((report.gradient_norm - norm).abs() < 1e-4 * norm, "{} {norm}", report.gradient_norm);
+}
+
+/// Along the gradient of each tensor, the loss grows at the rate of the gradient's norm.
+#[test]
+fn gradients_are_slopes_of_the_loss() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let (batch, [.., optimiser]) = (batch(50, 0.3, &mut rng), optimisers());
+    for network in networks() {
+        let learner = learner(&network, &optimiser);
+        let state = learner.state().clone();
+        let (_, gradients) = gradients(learner, &batch);
+        for (index, gradient) in gradients.iter().enumerate() {
+            let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
+            let loss = |step: f64| {
+                let layout = network.training_layout(&state.shape).unwrap();
+                let mut tensors = state.weights.tensors().to_vec();
+                let moved = tensors[index].data.iter_mut().zip(gradient);
+                moved.for_each(|(w, &g)| *w += (step * f64::from(g) / norm) as f32);
+                let weights = Weights::new(&layout, tensors).unwrap();
+                let mut moved = Learner::from_state(LearnerState { weights, ..state.clone() }, &optimiser).unwrap();
+                moved.step(&batch, 0.0).unwrap().total_loss
+            };
+            let (step, name) = ((0.02 / norm).min(2e-3), &state.weights.tensors()[index].name);
+            let slope = (loss(step) - loss(-step)) / (2.0 * step);
+            assert!((slope - norm).abs() < 0.01 * norm, "{network}, {name}: slope {slope}, norm {norm}");
+        }
+    }
+}
