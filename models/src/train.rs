@@ -5,14 +5,16 @@ mod batch;
 mod network;
 mod loss;
 mod adamw;
-mod config;
 mod passes;
 mod state;
+mod gradients;
+mod config;
 mod learner;
 mod learner_file;
 
 pub use batch::{BatchError, Example, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
+pub use gradients::Backend;
 pub use learner::{Learner, StepReport};
 pub use learner_file::{load_state, save_state};
 pub use loss::{ILLEGAL_LOGIT, Loss, LossWeights, masked_log_policy, masked_loss};

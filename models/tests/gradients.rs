@@ -4,8 +4,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Board, Example, Learner, LearnerState, LossWeights, Neighbourhood, NetworkConfig, OptimiserConfig, PolicyValueNet,
-    Shape, StepReport, TrainingBatch, Weights, masked_loss,
+    Backend, Board, Example, Learner, LearnerState, LossWeights, Neighbourhood, NetworkConfig, OptimiserConfig,
+    PolicyValueNet, Shape, StepReport, TrainingBatch, Weights, masked_loss,
 };
 
 /// Relative to the largest gradient of a tensor.
@@ -108,6 +108,8 @@ fn loss_and_gradients_are_those_of_burn() {
             for (rows, legal_share) in [(1, 0.5), (37, 0.05), (211, 0.9)] {
                 agrees_with_burn(&network, &optimiser, &batch(rows, legal_share, &mut rng));
             }
+            let burn = OptimiserConfig { backend: Backend::Burn, ..optimiser };
+            agrees_with_burn(&network, &burn, &batch(211, 0.5, &mut rng));
         }
     }
 }

@@ -3,8 +3,8 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape, StepReport,
-    TrainingBatch, load_state, save_state, softmax,
+    Backend, Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape,
+    StepReport, TrainingBatch, load_state, save_state, softmax,
 };
 
 const SHAPE: Shape = Shape::flat(12, 6);
@@ -219,10 +219,11 @@ fn the_parts_of_a_batch_add_up() {
 #[test]
 fn threads_change_nothing() {
     let batch = random_batch(900, &mut Xoshiro256PlusPlus::seed_from_u64(9));
-    for network in networks() {
+    let [.., optimiser] = optimisers();
+    let burn = OptimiserConfig { backend: Backend::Burn, ..optimiser.clone() };
+    for (network, optimiser) in networks().into_iter().flat_map(|net| [(net.clone(), &optimiser), (net, &burn)]) {
         let states = [1, 2, 3, 7].map(|threads| {
-            let [.., optimiser] = optimisers();
-            let mut learner = Learner::new(ring(), &network, &optimiser, 2).unwrap();
+            let mut learner = Learner::new(ring(), &network, optimiser, 2).unwrap();
             learner.use_threads(threads);
             let reports = [1e-3, 1e-3].map(|rate| learner.step(&batch, rate).unwrap());
             (reports, learner.state().clone())

@@ -24,7 +24,7 @@ pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
 /// configs without them.
-const KEYS_ADDED_LATER: [&str; 1] = ["\"precision\":\"f32\","];
+const KEYS_ADDED_LATER: [&str; 2] = ["\"precision\":\"f32\",", "\"backend\":\"kernels\","];
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

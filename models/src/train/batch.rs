@@ -138,6 +138,20 @@ impl TrainingBatch {
         &self.shape
     }
 
+    /// Copies up to `count` examples from the row `first` on.
+    pub(crate) fn rows(&self, first: usize, count: usize) -> TrainingBatch {
+        let ([inputs, actions], count) = (self.shape.sizes(), count.min(self.len() - first));
+        let part = |data: &[f32], width: usize| data[first * width..][..count * width].to_vec();
+        TrainingBatch {
+            shape: self.shape.clone(),
+            inputs: part(&self.inputs, inputs),
+            legal: self.legal[first * actions..][..count * actions].to_vec(),
+            policy: part(&self.policy, actions),
+            value: part(&self.value, OUTCOMES),
+            auxiliary: part(&self.auxiliary, AUXILIARY),
+        }
+    }
+
     /// Observations, `[len, inputs]`.
     pub fn inputs(&self) -> &[f32] {
         &self.inputs

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gradients::Backend;
 use super::loss::LossWeights;
 use crate::error::NetworkError;
 
@@ -9,6 +10,8 @@ use crate::error::NetworkError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimiserConfig {
+    /// What computes the gradients.
+    pub backend: Backend,
     /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
     pub weight_decay: f64,
     /// Maximum norm of the gradient over all parameters together; above 0, infinite to disable clipping.
@@ -32,6 +35,7 @@ pub struct OptimiserConfig {
 impl Default for OptimiserConfig {
     fn default() -> Self {
         OptimiserConfig {
+            backend: Backend::default(),
             weight_decay: 1e-4,
             clip_norm: 1.0,
             ema_decay: 0.999,

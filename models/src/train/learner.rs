@@ -1,17 +1,15 @@
-//! The learner: gradients of a batch on several threads, AdamW and an average of the weights.
-
-use std::sync::Mutex;
+//! The learner: gradients of a batch, AdamW and an average of the weights.
 
 use serde::Serialize;
 
 use super::adamw::{self, Rule};
 use super::batch::TrainingBatch;
 use super::config::{LearnError, OptimiserConfig};
-use super::passes::{Buffers, LossSums, Passes};
+use super::gradients::Gradients;
+use super::passes::LossSums;
 use super::state::LearnerState;
 use crate::config::NetworkConfig;
 use crate::error::NetworkError;
-use crate::inference::Instructions;
 use crate::shape::Shape;
 use crate::weights::Weights;
 
@@ -62,14 +60,6 @@ impl StepReport {
     }
 }
 
-/// The sums over a part of a batch. They are added in the order of the parts, whichever thread computed them, so the result
-/// does not depend on the number of threads.
-#[derive(Debug)]
-struct Part {
-    losses: LossSums,
-    gradients: Weights,
-}
-
 /// A network in training.
 ///
 /// ```
@@ -98,11 +88,7 @@ struct Part {
 pub struct Learner {
     state: LearnerState,
     optimiser: OptimiserConfig,
-    passes: Passes,
-    /// Empty until the first step.
-    parts: Vec<Part>,
-    /// One per thread.
-    buffers: Vec<Buffers>,
+    gradients: Gradients,
     threads: usize,
 }
 
@@ -149,13 +135,12 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
-        let passes = Passes::new(&state.network, &state.shape);
-        let (parts, buffers) = (Vec::new(), Vec::new());
-        Ok(Learner { state, optimiser: optimiser.clone(), passes, parts, buffers, threads: 1 })
+        let gradients = Gradients::new(optimiser.backend, &state)?;
+        Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
     }
 
     /// Sets the maximum number of threads of a step, at least 1; the default is 1. The results do not depend on it. A
-    /// step uses at most eight threads, four for a residual MLP.
+    /// step uses at most eight threads, four for a residual MLP, of which burn uses one.
     pub fn use_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
     }
@@ -171,7 +156,9 @@ impl Learner {
         let finite = |what, value: f64| {
             if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
         };
-        let report = self.differentiate(batch);
+        let (losses, gradients) =
+            self.gradients.of(&self.state, batch, &self.optimiser.loss_weights(), self.threads)?;
+        let report = StepReport::new(&losses, batch.len(), &self.optimiser, adamw::global_norm(gradients));
         finite("loss", report.total_loss)?;
         finite("gradient norm", report.gradient_norm)?;
 
@@ -184,7 +171,7 @@ impl Learner {
             gradient_scale: (self.optimiser.clip_norm / report.gradient_norm).min(1.0),
         };
         let LearnerState { weights, moment1, moment2, average, steps, .. } = &mut self.state;
-        adamw::update(weights, moment1, moment2, &self.parts[0].gradients, step, &rule);
+        adamw::update(weights, moment1, moment2, gradients, step, &rule);
         let warm = step as f64;
         adamw::average_in(average, weights, self.optimiser.ema_decay.min((1.0 + warm) / (10.0 + warm)));
         *steps = step;
@@ -203,37 +190,6 @@ impl Learner {
             return Err(LearnError::OutOfRange { what: "learning_rate", value: learning_rate, range: "from 0 to 1" });
         }
         Ok(())
-    }
-
-    /// Computes losses and gradients, which are those of the first part then.
-    fn differentiate(&mut self, batch: &TrainingBatch) -> StepReport {
-        let Learner { state, optimiser, passes, parts, buffers, threads } = self;
-        let count = passes.parts();
-        parts.resize_with(count, || Part { losses: LossSums::default(), gradients: state.weights.zeros_like() });
-        buffers.resize_with(*threads, Buffers::default);
-        let (network, weights) = (passes.pack(&state.weights, batch, Instructions::best()), optimiser.loss_weights());
-        let queue = Mutex::new(parts.iter_mut().enumerate());
-        let work = |buffers: &mut Buffers| {
-            loop {
-                let next = queue.lock().expect("training does not panic").next();
-                let Some((index, part)) = next else { return };
-                part.gradients.tensors_mut().iter_mut().for_each(|tensor| tensor.data.fill(0.0));
-                let rows = index * batch.len() / count..(index + 1) * batch.len() / count;
-                part.losses = network.differentiate(batch, rows, &weights, buffers, &mut part.gradients);
-            }
-        };
-        std::thread::scope(|scope| {
-            let (own, others) = buffers.split_first_mut().expect("at least one thread");
-            others.iter_mut().take(count - 1).for_each(|buffers| drop(scope.spawn(|| work(buffers))));
-            work(own);
-        });
-
-        let (first, others) = parts.split_first_mut().expect("there are parts");
-        others.iter().for_each(|part| first.losses.add(&part.losses));
-        let others: Vec<&Weights> = others.iter().map(|part| &part.gradients).collect();
-        first.gradients.add_all(&others);
-        network.finish(&mut first.gradients);
-        StepReport::new(&first.losses, batch.len(), optimiser, adamw::global_norm(&first.gradients))
     }
 
     /// The weights after the last step, including the layer of the auxiliary targets if there is one.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Spec;
-use turnstone_models::OptimiserConfig;
+use turnstone_models::{Backend, OptimiserConfig};
 
 use turnstone_selfplay::config::{or_all_cores, within};
 
@@ -12,6 +12,8 @@ use turnstone_selfplay::config::{or_all_cores, within};
 pub struct LearnConfig {
     /// Positions per learner step.
     pub batch: usize,
+    /// What computes the gradients: `kernels`, or burn's autodiff.
+    pub backend: Backend,
     /// Threads of a learner step; 0 selects one per core. The number does not change any result.
     pub threads: usize,
     /// Peak learning rate of AdamW.
@@ -49,6 +51,7 @@ impl Default for LearnConfig {
         let optimiser = OptimiserConfig::default();
         Self {
             batch: 256,
+            backend: optimiser.backend,
             threads: 0,
             learning_rate: 2e-3,
             final_learning_rate: 2e-4,
@@ -79,6 +82,7 @@ impl LearnConfig {
     #[must_use]
     pub fn optimiser(&self) -> OptimiserConfig {
         OptimiserConfig {
+            backend: self.backend,
             weight_decay: self.weight_decay,
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,
