@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::streams::Stream;
@@ -38,6 +39,34 @@ pub struct Running<'a> {
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
     /// Stops the tournament when set; games in progress are finished first.
     pub stop: &'a AtomicBool,
+    /// Adds up the time in which threads had no game left and waited for the last one.
+    pub idle: Option<&'a IdleTime>,
+}
+
+impl<'a> Running<'a> {
+    /// Runs on this number of threads, with a callback for every finished game, until `stop` is set.
+    #[must_use]
+    pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a AtomicBool) -> Self {
+        Self { threads, progress, stop, idle: None }
+    }
+}
+
+/// Sum of times that several threads add to.
+#[derive(Default, Debug)]
+pub struct IdleTime(AtomicU64);
+
+impl IdleTime {
+    /// Adds the times from each of these moments to the last of them.
+    fn add_until_last(&self, ends: &[Instant]) {
+        let Some(last) = ends.iter().max() else { return };
+        let idle: Duration = ends.iter().map(|&end| *last - end).sum();
+        self.0.fetch_add(u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns the sum and sets it to zero.
+    pub fn take(&self) -> Duration {
+        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
+    }
 }
 
 impl<'a> Tournament<'a> {
@@ -170,15 +199,19 @@ impl<'a> Tournament<'a> {
         running: &Running<'_>,
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
-        let work = || -> Result<()> {
+        let work = || -> Result<Instant> {
             // An error of one thread stops the others.
             self.play_some(plans, &next, board, journal, running)
-                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
+                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
+            Ok(Instant::now())
         };
-        thread::scope(|scope| {
+        let ends = thread::scope(|scope| {
             let threads: Vec<_> = (0..running.threads.clamp(1, plans.len())).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+            let join = |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
+        })?;
+        running.idle.inspect(|idle| idle.add_until_last(&ends));
+        Ok(())
     }
 
     /// Plays games that no other thread has taken, until none is left.

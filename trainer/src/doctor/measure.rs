@@ -228,7 +228,7 @@ fn play_some(
         games.fetch_add(1, Ordering::Relaxed);
     };
     within(time, stop, |over| {
-        let running = Running { threads: cores(), progress: &count, stop: over };
+        let running = Running::new(cores(), &count, over);
         play_games(game, agents.to_vec(), settings, config.arena.opening_plies, &running)
     })?;
     let games = games.into_inner();
