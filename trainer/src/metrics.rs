@@ -199,12 +199,14 @@ impl Metrics {
             Some(losses) => format!("loss p {:.3} v {:.3}", losses.policy_loss, losses.value_loss),
             None => "no step yet".into(),
         };
+        // The last iteration of a run with overlap has been played before.
+        let rate = self.timing.positions_per_second;
+        let rate = if rate.is_finite() { format!("{rate:.0}") } else { "-".into() };
         format!(
-            "{:>4}/{iterations} step {} {losses} plies {:.0} {:.0} pos/s, {} left",
+            "{:>4}/{iterations} step {} {losses} plies {:.0} {rate} pos/s, {} left",
             self.iteration,
             self.step,
             self.game_length,
-            self.timing.positions_per_second,
             duration(left),
         )
     }

@@ -9,6 +9,7 @@ mod save;
 
 pub use setup::{Setup, confirm_matches};
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -21,14 +22,13 @@ use self::setup::truth;
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing};
-use crate::run_folder::Standing;
+use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_agents::shape;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::grading::TruthSet;
-use turnstone_selfplay::TrainableGame;
-use turnstone_selfplay::replay::{GameId, Window, window_size};
-use turnstone_selfplay::{SelfPlayGames, outcome_shares};
+use turnstone_selfplay::replay::{GameId, Shard, Window, window_size};
+use turnstone_selfplay::{SelfPlayStats, TrainableGame};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +60,8 @@ pub struct Run<'a> {
     standing: Standing,
     events: EventLog,
     clock: WallClock,
+    /// Positions of the next iteration, if its games have been played already, as `standing.ahead` says.
+    ahead: Option<Shard>,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
 }
@@ -81,7 +83,7 @@ impl<'a> Run<'a> {
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
-        Ok(Self { setup, spec, learner, window, standing, events, clock, truth })
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -122,13 +124,23 @@ impl<'a> Run<'a> {
         let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
         for (iteration, fault) in faults {
             if damaged == DamagedShards::Refuse {
-                bail!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it");
+                bail!(not_left_out(&fault));
             }
-            reporter.warning(&format!("{fault}; left out, so from here on the run does not repeat"));
+            reporter.warning(&left_out(&fault));
             standing.left_out.push(iteration);
         }
+        let ahead = standing.ahead.map(|counts| read_ahead(&setup, &standing, counts));
+        let ahead = match ahead.transpose() {
+            Ok(ahead) => ahead,
+            Err(fault) if damaged == DamagedShards::Refuse => bail!(not_left_out(&fault)),
+            Err(fault) => {
+                reporter.warning(&left_out(&fault));
+                standing.ahead = None;
+                None
+            }
+        };
         folder.create_dirs()?;
-        folder.remove_shards_after(standing.iteration)?;
+        folder.remove_shards_after(standing.played())?;
         folder.remove_shards_before(standing.window_from)?;
         let metrics = folder.cut_metrics(standing.iteration)?;
         metrics.damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
@@ -139,7 +151,7 @@ impl<'a> Run<'a> {
         let events = EventLog::open(&folder.tensorboard());
         let truth = truth(game, config)?;
         let clock = WallClock::start();
-        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, clock, truth };
+        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, clock, ahead, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -210,12 +222,20 @@ impl<'a> Run<'a> {
     fn iterate(&mut self) -> Result<Option<Metrics>> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();
-        let Some(games) = self.self_play(iteration)? else { return Ok(None) };
-        let (stats, ends) = (games.stats, games.ends.clone());
-        self.collect(games)?;
-        let start = Instant::now();
-        let Some(steps) = self.learn(iteration)? else { return Ok(None) };
-        self.clock.stages.learn += start.elapsed();
+        let mut work = SelfPlayStats::default();
+        let games = match self.ahead.take().zip(self.standing.ahead.take()) {
+            Some(ahead) => ahead,
+            None => {
+                let Some(games) = self.self_play(iteration)? else { return Ok(None) };
+                self.write_shard(&games.shard)?;
+                work.add(&games.stats);
+                let counts = GameCounts::of(&games);
+                (games.shard, counts)
+            }
+        };
+        let counts = games.1;
+        self.collect(games);
+        let Some(steps) = self.learn_and_play(iteration, &mut work)? else { return Ok(None) };
         let start = Instant::now();
         let Some(evaluation) = self.evaluate(iteration)? else { return Ok(None) };
         self.clock.stages.matches += start.elapsed();
@@ -227,15 +247,15 @@ impl<'a> Run<'a> {
             games: self.standing.games,
             positions: self.standing.positions,
             window: self.window.len(),
-            game_length: ends.iter().map(|&(_, plies)| f64::from(plies)).sum::<f64>() / ends.len() as f64,
-            outcome_shares: outcome_shares(&ends),
+            game_length: counts.game_length(),
+            outcome_shares: counts.outcome_shares(),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
             arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,
-            timing: Timing::new(&times, whole, stats.positions, &stats.cache),
+            timing: Timing::new(&times, whole, work.positions, &work.cache),
         };
         let start = Instant::now();
         self.save(&metrics, steps_before)?;
@@ -244,17 +264,38 @@ impl<'a> Run<'a> {
         Ok(Some(metrics))
     }
 
-    /// Writes an iteration's positions to disk and adds them to the window.
-    fn collect(&mut self, games: SelfPlayGames) -> Result<()> {
+    /// Writes an iteration's positions to disk.
+    fn write_shard(&mut self, shard: &Shard) -> Result<()> {
         let Setup { game, folder, .. } = self.setup;
         folder.confirm()?;
-        self.clock.files(|| folder.save_shard(&games.shard, &game_id(game)))?;
-        self.standing.games += games.ends.len() as u64;
-        self.standing.positions += games.shard.len() as u64;
-        let size =
-            window_size(self.standing.positions, self.setup.config.learn.window, self.setup.config.learn.max_window);
-        self.window.push(Arc::new(games.shard), size);
-        Ok(())
+        self.clock.files(|| folder.save_shard(shard, &game_id(game)))
+    }
+
+    /// Adds an iteration's positions to the window.
+    fn collect(&mut self, (shard, counts): (Shard, GameCounts)) {
+        self.standing.games += counts.games;
+        self.standing.positions += counts.positions;
+        let learn = &self.setup.config.learn;
+        self.window.push(Arc::new(shard), window_size(self.standing.positions, learn.window, learn.max_window));
+    }
+
+    /// Learns from an iteration, and with `run.overlap` plays the next one at the same time with the network as it was
+    /// before. Adds what self-play did to `work`. Returns `None` if interrupted.
+    fn learn_and_play(&mut self, iteration: u64, work: &mut SelfPlayStats) -> Result<Option<Vec<StepReport>>> {
+        if self.setup.config.run.overlap == 0 || self.is_last(iteration) {
+            let start = Instant::now();
+            let steps = self.learn(iteration);
+            self.clock.stages.learn += start.elapsed();
+            return steps;
+        }
+        let Some((games, steps)) = self.self_play_beside(iteration + 1, |run| run.learn(iteration))? else {
+            return Ok(None);
+        };
+        work.add(&games.stats);
+        self.write_shard(&games.shard)?;
+        self.standing.ahead = Some(GameCounts::of(&games));
+        self.ahead = Some(games.shard);
+        Ok(Some(steps))
     }
 
     /// Takes the learner steps that are due and returns their reports, or `None` if interrupted.
@@ -293,6 +334,24 @@ impl<'a> Run<'a> {
 
 fn game_id(game: &dyn TrainableGame) -> GameId {
     GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
+}
+
+/// Reads the games that were played ahead.
+fn read_ahead(setup: &Setup<'_>, standing: &Standing, counts: GameCounts) -> Result<Shard> {
+    let spec = setup.game.spec();
+    let (iteration, game) = (standing.iteration + 1, game_id(setup.game));
+    let shard = setup.folder.load_shard(iteration, &game, spec.features(), spec.actions)?;
+    let (found, expected) = (shard.len() as u64, counts.positions);
+    anyhow::ensure!(found == expected, "the shard of iteration {iteration} has {found} positions, not {expected}");
+    Ok(shard)
+}
+
+fn not_left_out(fault: &dyn Display) -> String {
+    format!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it")
+}
+
+fn left_out(fault: &dyn Display) -> String {
+    format!("{fault}; left out, so from here on the run does not repeat")
 }
 
 /// Means over the steps' reports; `None` without any.

@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
+use super::load::Ticks;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
 use turnstone_agents::streams::{Purpose, stream};
@@ -35,6 +36,8 @@ pub struct Measured {
     pub steps: u64,
     /// Mean seconds per learner step.
     pub seconds_per_step: f64,
+    /// Share of the machine's cores that a learner step keeps busy, 0..=1; 1 where the system does not tell.
+    pub learner_share: f64,
     /// Speed of matches against each opponent.
     pub matches: Vec<Match>,
 }
@@ -91,7 +94,8 @@ pub(super) fn measure(
     };
     let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
     let network = LoadedNetwork { info, weights: learner.averaged().clone() };
-    let (steps, seconds_per_step) = learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
+    let (steps, seconds_per_step, learner_share) =
+        learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
@@ -99,7 +103,7 @@ pub(super) fn measure(
         matches.push(play_some(game, config, [&agent, opponent], *planned, time.mul_f64(share), stop)?);
     }
     let interrupted = stop.load(Ordering::Relaxed);
-    Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
+    Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, learner_share, matches }))
 }
 
 /// Plays iterations of self-play with the run's settings and the untrained network.
@@ -188,7 +192,8 @@ fn play(
     Ok(Some((self_play, window)))
 }
 
-/// Takes learner steps on the window and returns their number and the mean seconds of one. The first step is a warm-up
+/// Takes learner steps on the window and returns their number, the mean seconds of one, and the share of the machine's
+/// cores that they keep busy. The first step is a warm-up
 /// and does not count; at least one more is taken.
 fn learn(
     game: &dyn TrainableGame,
@@ -197,20 +202,22 @@ fn learn(
     window: &Window,
     time: Duration,
     stop: &AtomicBool,
-) -> Result<(u64, f64)> {
+) -> Result<(u64, f64, f64)> {
     let spec = game.spec();
     let mut maker = BatchMaker::new(spec, &config.learn);
-    let mut start = Instant::now();
+    let (mut start, mut ticks) = (Instant::now(), None);
     let mut steps = 0;
     while steps < 2 || (start.elapsed() < time && !stop.load(Ordering::Relaxed)) {
         let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]));
         learner.step(batch, learning_rate(&config.learn, steps, 0.0))?;
         steps += 1;
         if steps == 1 {
-            start = Instant::now();
+            (start, ticks) = (Instant::now(), Ticks::now());
         }
     }
-    Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
+    let seconds = start.elapsed().as_secs_f64();
+    let share = ticks.zip(Ticks::now()).map_or(1.0, |(before, now)| now.own_since(before));
+    Ok((steps - 1, seconds / (steps - 1) as f64, share))
 }
 
 /// Plays games of a match with the run's settings. Games in progress when the time is up are finished.

@@ -21,11 +21,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 impl<'a> Run<'a> {
     /// Plays the games of an iteration. Returns `None` if interrupted.
     pub(super) fn self_play(&mut self, iteration: u64) -> Result<Option<SelfPlayGames>> {
-        let input = self.input(iteration)?;
-        let played = play_beside(&self.setup, &input.task(&self.setup), || Ok(Some(())))?;
+        let (setup, input) = (self.setup, self.input(iteration)?);
+        let played = play_beside(&setup, &input.task(&setup), || Ok(Some(())))?;
         Ok(played.map(|(games, (), times)| {
             self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
             games
+        }))
+    }
+
+    /// Plays the games of an iteration with the network and the window as they are now while `learn` changes the run.
+    /// Returns `None` if interrupted or if `learn` returns `None`.
+    pub(super) fn self_play_beside<T>(
+        &mut self,
+        iteration: u64,
+        learn: impl FnOnce(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<(SelfPlayGames, T)>> {
+        let (setup, input) = (self.setup, self.input(iteration)?);
+        let played = play_beside(&setup, &input.task(&setup), || learn(self))?;
+        Ok(played.map(|(games, learned, times)| {
+            self.clock.stages.add(&times);
+            (games, learned)
         }))
     }
 
@@ -60,7 +75,7 @@ struct Input {
 }
 
 impl Input {
-    fn task<'t>(&'t self, setup: &Setup<'t>) -> Task<'t> {
+    fn task<'t>(&'t self, setup: &'t Setup<'_>) -> Task<'t> {
         Task {
             network: &setup.config.net,
             weights: &self.weights,
