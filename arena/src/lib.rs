@@ -10,6 +10,7 @@ mod result;
 mod openings;
 mod schedule;
 mod referee;
+mod side_by_side;
 mod journal;
 mod tournament;
 mod summary;
