@@ -1,8 +1,13 @@
 //! Evaluator that runs a network: features of positions in, priors of the legal actions and values for the first side
 //! out.
 
+use std::sync::Arc;
+
 use turnstone_env::{Game, Side, Spec};
-use turnstone_models::{Board, Inference, Instructions, NetworkConfig, NetworkError, Shape, Weights, softmax};
+use turnstone_models::{
+    Board, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights, portable_softmax,
+    softmax,
+};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator};
 
 /// Shape of the inputs and outputs of a network for a game.
@@ -22,6 +27,8 @@ pub fn shape(spec: &Spec) -> Shape {
 #[derive(Debug)]
 pub struct NetworkEvaluator {
     inference: Inference,
+    /// Logits to probabilities.
+    softmax: fn(&mut [f32]),
     spec: Spec,
     inputs: Vec<f32>,
 }
@@ -50,8 +57,19 @@ impl NetworkEvaluator {
         instructions: Instructions,
     ) -> Result<Self, NetworkError> {
         let inference = Inference::with_instructions(weights, network, &shape(&spec), max_batch, instructions)?;
-        let inputs = vec![0.0; max_batch * spec.features()];
-        Ok(Self { inference, spec, inputs })
+        Ok(Self::with_inference(spec, inference, softmax))
+    }
+
+    /// Creates an evaluator that runs a quantised network, which is made for this game. Its evaluations have the same bits
+    /// on every processor.
+    #[must_use]
+    pub fn quantised(spec: Spec, network: &Arc<QuantisedNetwork>, max_batch: usize) -> Self {
+        Self::with_inference(spec, Inference::quantised(network, max_batch), portable_softmax)
+    }
+
+    fn with_inference(spec: Spec, inference: Inference, softmax: fn(&mut [f32])) -> Self {
+        let inputs = vec![0.0; inference.max_batch() * spec.features()];
+        Self { inference, softmax, spec, inputs }
     }
 }
 
@@ -69,19 +87,19 @@ impl<G: Game> Evaluator<G> for NetworkEvaluator {
             let policies = predictions.policy.chunks_exact(self.spec.actions);
             for ((i, logits), value) in (first..).zip(policies).zip(predictions.value.chunks_exact(3)) {
                 let mover = game.mover(&batch.states()[i]);
-                batch.set_evaluation(i, estimate(mover, value));
+                batch.set_evaluation(i, estimate(mover, value, self.softmax));
                 let (legal, priors) = batch.legal_and_priors(i);
                 for (prior, &action) in priors.iter_mut().zip(legal) {
                     *prior = logits[self.spec.policy_index(mover, action)];
                 }
-                softmax(priors);
+                (self.softmax)(priors);
             }
         }
     }
 }
 
 /// Converts logits of win, draw and loss for the mover into an evaluation for the first side.
-fn estimate(mover: Side, logits: &[f32]) -> Evaluation {
+fn estimate(mover: Side, logits: &[f32], softmax: fn(&mut [f32])) -> Evaluation {
     let mut outcome = [logits[0], logits[1], logits[2]];
     softmax(&mut outcome);
     Evaluation { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }

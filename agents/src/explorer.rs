@@ -65,7 +65,11 @@ fn with_network<G: Game>(
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
     let config = &network.info.network;
-    let evaluator = NetworkEvaluator::with_instructions(game.spec(), config, &network.weights, 1, instructions)?;
+    let evaluator = if tree.precision.is_quantised() {
+        network.evaluator(game, tree.precision, 1)?
+    } else {
+        NetworkEvaluator::with_instructions(game.spec(), config, &network.weights, 1, instructions)?
+    };
     Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
 }
 

@@ -33,6 +33,7 @@ mod classical;
 mod exact_spec;
 mod engine_spec;
 mod error;
+mod calibration;
 mod network;
 mod spec;
 mod tree_player;
@@ -50,6 +51,7 @@ pub mod sheet;
 
 pub use agent::Agent;
 pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
+pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;

@@ -1,12 +1,16 @@
 //! Trained networks loaded from checkpoints and checked against a game.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use turnstone_env::{DynGame, nearest};
-use turnstone_models::{CheckpointInfo, Inference, Integrity, NetworkConfig, Weights};
+use turnstone_env::{DynGame, Game, nearest};
+use turnstone_models::{
+    CheckpointInfo, Inference, Integrity, NetworkConfig, NetworkError, Precision, QuantisedNetwork, Weights,
+};
 
+use crate::calibration::random_observations;
 use crate::error::AgentError;
-use crate::evaluator::shape;
+use crate::evaluator::{NetworkEvaluator, shape};
 use crate::search_settings::SearchSettings;
 
 /// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
@@ -21,9 +25,17 @@ pub struct LoadedNetwork {
     pub info: CheckpointInfo,
     /// Weights of the network.
     pub weights: Weights,
+    /// The quantised network, made at its first use and shared with clones.
+    quantised: Arc<OnceLock<Arc<QuantisedNetwork>>>,
 }
 
 impl LoadedNetwork {
+    /// A network that is in memory already.
+    #[must_use]
+    pub fn new(info: CheckpointInfo, weights: Weights) -> Self {
+        Self { info, weights, quantised: Arc::default() }
+    }
+
     /// Reads a checkpoint of any game: a file, or `latest.safetensors` of a run folder.
     ///
     /// # Errors
@@ -34,7 +46,7 @@ impl LoadedNetwork {
             return Err(AgentError::NoCheckpoint { path: checkpoint.to_owned(), advice });
         }
         let (info, weights) = turnstone_models::load(&file(checkpoint))?;
-        Ok(Self { info, weights })
+        Ok(Self::new(info, weights))
     }
 
     /// Reads a checkpoint from memory; errors show `name` as its file.
@@ -43,7 +55,7 @@ impl LoadedNetwork {
     /// The bytes are not a valid checkpoint; the message contains `name` and the fault.
     pub fn from_bytes(bytes: &[u8], name: &Path) -> Result<Self, AgentError> {
         let (info, weights) = turnstone_models::load_bytes(bytes, name)?;
-        Ok(Self { info, weights })
+        Ok(Self::new(info, weights))
     }
 
     /// Reads the agent shipped with the program for the game of this name; `file` holds its checkpoint, compiled into
@@ -95,6 +107,32 @@ impl LoadedNetwork {
         }
         let outputs = inference.evaluate(rows, &features[..rows * width]);
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
+    }
+
+    /// Creates an evaluator for the game that the network has been checked for, for up to `max_batch` positions at a time.
+    /// A quantised network is quantised by the positions of random games.
+    ///
+    /// # Errors
+    /// The weights do not match the network and the game's shape.
+    pub fn evaluator<G: Game>(
+        &self,
+        game: &G,
+        precision: Precision,
+        max_batch: usize,
+    ) -> Result<NetworkEvaluator, NetworkError> {
+        let (spec, config) = (game.spec(), &self.info.network);
+        if !precision.is_quantised() {
+            return NetworkEvaluator::new(spec, config, &self.weights, max_batch);
+        }
+        let network = match self.quantised.get() {
+            Some(network) => network,
+            None => {
+                let samples = random_observations(game);
+                let network = QuantisedNetwork::new(&self.weights, config, &shape(&spec), &samples)?;
+                self.quantised.get_or_init(|| Arc::new(network))
+            }
+        };
+        Ok(NetworkEvaluator::quantised(spec, network, max_batch))
     }
 
     /// Settings of the search used in training; the defaults where the checkpoint lacks them.

@@ -90,7 +90,7 @@ pub(crate) struct Network<G: Game> {
 
 impl<G: Game> Network<G> {
     pub(crate) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
-        let evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+        let evaluator = network.evaluator(game, spec.precision, 1)?;
         let settings = spec.search.over(network.search_settings());
         Ok(Self { tree: TreePlayer::new(game, spec.budget, settings, spec.draw), evaluator })
     }

@@ -143,6 +143,8 @@ mod tests {
             "az:x,sims=200,draw=0.3",
             "az:x,sims=200,search=puct,draw=-0.07",
             "az:pretrained,sims=200",
+            "az:x,sims=0,precision=i8",
+            "az:x,time=1s,draw=0.3,precision=auto",
             "engine::my-engine",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {
@@ -151,6 +153,7 @@ mod tests {
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
         assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
+        assert_eq!("az:x,precision=f32".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
     }
 
     #[test]
@@ -178,5 +181,7 @@ mod tests {
         for draw in ["2", "-1.01", "nan", ""] {
             assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a value from -1 to 1"));
         }
+        assert!(fault("az:x,precision=int8").contains("precision must be f32, i8 or auto, not `int8`"));
+        assert!(fault("mcts:precision=i8").contains("unknown option `precision`"));
     }
 }

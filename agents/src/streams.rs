@@ -26,6 +26,8 @@ pub enum Purpose {
     Sample = 7,
     /// The choice of the first player in a world of Konane; the place is the number of the game.
     Toss = 8,
+    /// Random games whose positions a network is quantised by.
+    Calibration = 9,
 }
 
 /// Creates the stream of a purpose at a place of the run with this seed. It depends only on these arguments, so that

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use turnstone_models::Precision;
+
 use super::options::{Options, time_text};
 use crate::search_settings::{SearchKind, SearchSettings};
 
@@ -18,6 +20,8 @@ pub struct TreeSpec {
     pub search: SearchOverrides,
     /// Value of a draw for the agent.
     pub draw: DrawValue,
+    /// Arithmetic of the network.
+    pub precision: Precision,
 }
 
 /// Limit of a tree search per move.
@@ -156,7 +160,12 @@ impl TreeSpec {
     /// Creates a spec with a fixed number of simulations and draws of value 0.
     #[must_use]
     pub fn simulations(simulations: u32, search: SearchOverrides) -> Self {
-        Self { budget: Budget::Simulations(simulations), search, draw: DrawValue::default() }
+        Self {
+            budget: Budget::Simulations(simulations),
+            search,
+            draw: DrawValue::default(),
+            precision: Precision::default(),
+        }
     }
 
     pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
@@ -165,7 +174,8 @@ impl TreeSpec {
         let draw = options.take("draw").map_or(Ok(DrawValue::default()), |text| {
             DrawValue::parse(&text).ok_or_else(|| format!("draw must be a value from -1 to 1, not `{text}`"))
         })?;
-        Ok(Self { budget, search, draw })
+        let precision = options.take("precision").map_or(Ok(Precision::default()), |text| text.parse())?;
+        Ok(Self { budget, search, draw, precision })
     }
 }
 
@@ -186,6 +196,9 @@ impl fmt::Display for TreeSpec {
         write!(f, "{}{}", self.budget, self.search)?;
         if self.draw != DrawValue::default() {
             write!(f, ",draw={}", f64::from(self.draw.0) / 100.0)?;
+        }
+        if self.precision != Precision::default() {
+            write!(f, ",precision={}", self.precision)?;
         }
         Ok(())
     }

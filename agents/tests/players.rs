@@ -54,7 +54,12 @@ fn a_progress_report_does_not_change_the_moves() {
     ] {
         watched_and_alone(&*mancala, spec);
     }
-    for spec in ["az:pretrained,sims=30", "az:pretrained,sims=30,search=puct", "az:pretrained,sims=0"] {
+    for spec in [
+        "az:pretrained,sims=30",
+        "az:pretrained,sims=30,search=puct",
+        "az:pretrained,sims=0",
+        "az:pretrained,sims=30,precision=i8",
+    ] {
         watched_and_alone(&*mu_torere, spec);
     }
 }
@@ -85,6 +90,35 @@ fn comments(game: &dyn PlayableGame, agent: &Agent) -> Vec<String> {
         player.played(action);
     }
     said
+}
+
+#[test]
+fn integers_predict_what_floats_do() {
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let agent = |precision: &str| {
+        let spec = format!("az:pretrained,sims=40,precision={precision}").parse().expect("a spec");
+        Agent::load(&spec, &*game).expect("an agent comes with the program")
+    };
+    let [floats, integers, automatic] = ["f32", "i8", "auto"].map(agent);
+    assert_eq!(comments(&*game, &integers), comments(&*game, &integers.clone()));
+    assert_eq!(comments(&*game, &integers), comments(&*game, &agent("i8")), "quantised anew");
+    assert_ne!(comments(&*game, &integers), comments(&*game, &floats));
+    let best = if turnstone_models::Precision::Auto.is_quantised() { &integers } else { &floats };
+    assert_eq!(comments(&*game, &automatic), comments(&*game, best));
+    let [mut one, mut other] = [&floats, &integers].map(|agent| agent.player(&*game).expect("a player"));
+    let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
+    let mut plies = 0;
+    while game.outcome(&state).is_none() {
+        let [a, b] = [&mut one, &mut other].map(|player| player.predict(&state).expect("a network"));
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.1), "ply {plies}: {a:?} {b:?}");
+        assert!((b.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        let action = one.choose(&state, &mut rng).expect("an action");
+        game.play(&mut state, action);
+        one.played(action);
+        other.played(action);
+        plies += 1;
+    }
+    assert!(plies > 10);
 }
 
 #[test]
@@ -204,7 +238,9 @@ fn random(game: &dyn PlayableGame, state: &AnyState, rng: &mut Stream) -> Action
 fn a_team_plays_the_moves_of_players() {
     let games = ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
     for game in &games {
-        for spec in ["az:pretrained,sims=24", "az:pretrained,sims=33,search=puct,draw=0.2", "az:pretrained,sims=1"] {
+        for spec in
+            ["az:pretrained,sims=24", "az:pretrained,sims=33,search=puct,draw=0.2", "az:pretrained,sims=9,precision=i8"]
+        {
             let agent = Agent::load(&spec.parse().expect("a spec"), &**game).expect("it plays this game");
             let alone = games_alone(&**game, &agent, 7);
             assert!(alone.iter().all(|actions| actions.len() > 4));

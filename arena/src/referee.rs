@@ -280,16 +280,8 @@ mod tests {
     /// Plays a game in which the first side shows the given behaviour from its second move on.
     fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
         let game = Erased::new(MuTorere::default());
-        let settings = Settings {
-            format: Format::RoundRobin,
-            games: 2,
-            seed: 1,
-            clock: Some(300),
-            out_of_time: penalty,
-            on_fault: penalty,
-            adjudication: Adjudication::None,
-            sprt: None,
-        };
+        let plain = Settings::plain(Format::RoundRobin, 2, 1);
+        let settings = Settings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
         let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
         let opening = Opening { actions: Vec::new(), state: game.start() };
         let referee = Referee { game: &game, settings: &settings, truth: None };
@@ -390,16 +382,8 @@ mod tests {
         let game = Erased::new(MuTorere::default());
         let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
         let value = truth.value(&game.start());
-        let settings = Settings {
-            format: Format::RoundRobin,
-            games: 2,
-            seed: 1,
-            clock: None,
-            out_of_time: Penalty::Lose,
-            on_fault: Penalty::Lose,
-            adjudication: Adjudication::Exact,
-            sprt: None,
-        };
+        let plain = Settings::plain(Format::RoundRobin, 2, 1);
+        let settings = Settings { adjudication: Adjudication::Exact, ..plain };
         let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
         let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
         let [first, second] = &mut players;

@@ -81,7 +81,7 @@ fn write_case(game: &dyn DynGame, kinds: &[(&str, NetworkConfig)], folder: &Path
         let mut engine = Inference::new(&weights, config, &shape, POSITIONS)?;
         let engine = engine.evaluate(POSITIONS, &features);
         write_floats(&folder.join(format!("{kind}.engine.f32")), &[engine.policy, engine.value].concat())?;
-        let network = LoadedNetwork { info: checkpoint_info(game, config, &SearchSettings::default(), 123), weights };
+        let network = LoadedNetwork::new(checkpoint_info(game, config, &SearchSettings::default(), 123), weights);
         export(game, network, Format::Bundle, &folder.join(kind), Existing::Keep)?;
     }
     Ok(())

@@ -41,7 +41,7 @@ pub fn export(
     out: &Path,
     existing: Existing,
 ) -> Result<Vec<PathBuf>> {
-    let LoadedNetwork { mut info, weights } = network;
+    let LoadedNetwork { mut info, weights, .. } = network;
     info.shape = shape(game.spec()); // older files lack the board
     info.extra.remove(FORWARD); // present if the checkpoint is itself an export
     let description = describe(game, &info, weights.count());

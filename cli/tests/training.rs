@@ -196,6 +196,7 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
             self_play: &config.self_play,
             simulations: config.search.simulations,
             archive: &[],
+            samples: &[],
             seed: config.seed,
             iteration,
         };

@@ -44,6 +44,26 @@ impl ActionList {
         debug_assert!(self.0.is_sorted(), "actions must be appended in increasing order");
     }
 
+    /// Appends `action(element)` for every element of a set, in increasing order, `AT_ONCE` of them in each turn of a
+    /// loop: how many there are cannot be predicted, but mostly that one turn is enough. `action` is also called with
+    /// 64, for elements that are not there, and must return something.
+    #[inline]
+    pub(crate) fn push_set<const AT_ONCE: usize>(&mut self, mut set: u64, action: impl Fn(usize) -> Action) {
+        let len = self.0.len() + set.count_ones() as usize;
+        loop {
+            self.0.extend_from_slice(&[(); AT_ONCE].map(|()| {
+                let element = set.trailing_zeros() as usize;
+                set &= set.wrapping_sub(1);
+                action(element)
+            }));
+            if set == 0 {
+                break;
+            }
+        }
+        self.0.truncate(len);
+        debug_assert!(self.0.is_sorted(), "actions must be appended in increasing order");
+    }
+
     /// Whether the action is in the list (binary search).
     #[must_use]
     pub fn contains(&self, action: Action) -> bool {

@@ -167,6 +167,11 @@ impl<'a, G: Game> Suite<'a, G> {
         self.game.legal(state, &mut self.legal);
         assert!(self.legal.windows(2).all(|w| w[0] < w[1]), "legal actions increase at `{text}`");
         assert!(self.legal.iter().all(|a| a.index() < self.spec.actions), "legal actions are bounded at `{text}`");
+        if let Some(set) = self.game.legal_set(state) {
+            assert!(self.spec.actions <= 64, "only games of up to 64 actions give them as a set");
+            let listed = self.legal.iter().fold(0, |set, action| set | 1 << action.index());
+            assert_eq!(set, listed, "the set of legal actions is the list at `{text}`");
+        }
         let outcome = self.game.outcome(state);
         assert_eq!(outcome.is_some(), self.legal.is_empty(), "no legal action exactly when over, at `{text}`");
         if let Some(outcome) = outcome {

@@ -144,6 +144,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Fills `out` with the legal actions in increasing order; it is empty exactly when the game is over.
     fn legal(&self, state: &Self::State, out: &mut ActionList);
 
+    /// The actions of [`Game::legal`] as a set, action `a` at bit `a`, or `None`, in every state, where the game does not
+    /// offer it. Worth offering where there are at most 64 actions and the rules work on sets: vectorised environments
+    /// then need no lists.
+    #[inline]
+    fn legal_set(&self, _state: &Self::State) -> Option<u64> {
+        None
+    }
+
     /// Plays a legal action. It trusts its caller; [`try_play`] and [`crate::gym::Env`] check.
     fn play(&self, state: &mut Self::State, action: Action);
 

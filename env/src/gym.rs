@@ -2,6 +2,8 @@
 
 mod env;
 mod buffers;
+mod legal;
+mod part;
 mod lanes;
 mod vec_env;
 mod any;
@@ -9,5 +11,6 @@ mod any;
 pub use any::{AnyEnv, AnyLanes, AnyVecEnv};
 pub use buffers::VecBuffers;
 pub use env::{Env, TimeStep};
-pub use lanes::{AutoReset, Lanes};
+pub use lanes::Lanes;
+pub use part::AutoReset;
 pub use vec_env::{VecEnv, VecStep};

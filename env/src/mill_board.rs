@@ -139,7 +139,7 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
 
     #[inline]
     pub(crate) fn push_places(targets: u32, out: &mut ActionList) {
-        points(targets).for_each(|to| out.push(Action(u16::from(to))));
+        out.push_set::<8>(targets.into(), |to| Action(to as u16));
     }
 
     /// All moves of the points of `own` to their neighbours in `reach(point)`, which must be empty points.
@@ -162,12 +162,12 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
 
     #[inline]
     pub(crate) fn push_moves(from: u8, targets: u32, out: &mut ActionList) {
-        points(targets).for_each(|to| out.push(Self::action(Ply::Move(from, to))));
+        out.push_set::<8>(targets.into(), |to| Self::action(Ply::Move(from, to as u8)));
     }
 
     #[inline]
     pub(crate) fn push_removals(targets: u32, out: &mut ActionList) {
-        points(targets).for_each(|point| out.push(Self::action(Ply::Remove(point))));
+        out.push_set::<8>(targets.into(), |point| Self::action(Ply::Remove(point as u8)));
     }
 
     #[inline]
@@ -315,8 +315,9 @@ pub(crate) fn owner(pieces: [u32; 2], point: u8) -> Option<Side> {
 }
 
 /// Writes a set as a plane of zeros and ones.
-pub(crate) fn write_plane(set: u32, plane: &mut [f32]) {
+#[inline]
+pub(crate) fn write_plane<const POINTS: usize>(set: u32, plane: &mut [f32; POINTS]) {
     for (point, feature) in plane.iter_mut().enumerate() {
-        *feature = f32::from((set >> point & 1) as u8);
+        *feature = if set & 1 << point == 0 { 0.0 } else { 1.0 }; // becomes SIMD, unlike a shift of `set`
     }
 }

@@ -35,6 +35,11 @@ pub fn playout<G: Game>(game: &G, state: &mut G::State, legal: &mut ActionList, 
 /// A uniformly random action of a list that is not empty, by multiplying and shifting: the bias is below 2^-20.
 #[inline]
 pub(crate) fn choose(legal: &[Action], rng: &mut impl Rng) -> Action {
-    let index = (u64::from(rng.next_u32()) * legal.len() as u64) >> 32;
-    legal[index as usize]
+    legal[choose_index(legal.len(), rng)]
+}
+
+/// A uniformly random index below `len`.
+#[inline]
+pub(crate) fn choose_index(len: usize, rng: &mut impl Rng) -> usize {
+    ((u64::from(rng.next_u32()) * len as u64) >> 32) as usize
 }

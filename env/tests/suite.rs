@@ -5,6 +5,7 @@ mod conformance;
 mod directions;
 mod dynamic;
 mod konane;
+mod mancala;
 mod mill_text;
 mod morabaraba;
 mod morris;

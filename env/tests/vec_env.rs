@@ -194,7 +194,8 @@ fn lists_of_legal_actions_agree_with_the_masks() {
         let (mut lanes, actions, tensor) =
             (game.lanes(3, threads, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());
         let (mut observations, mut masks) = (vec![0.0; 3 * tensor], vec![false; 3 * actions]);
-        let (mut list, mut starts, mut chosen) = (vec![0; 3 * actions], vec![0; 4], Vec::new());
+        let (mut list, mut counts, mut starts) = (vec![0; 3 * actions], [0; 3], [0; 4]);
+        let mut chosen = Vec::new();
         for _ in 0..300 {
             lanes.sample(&mut chosen);
             let (rewards, flags, movers) = (&mut [0.0; 6], [&mut [false; 3], &mut [false; 3]], &mut [0; 3]);
@@ -202,12 +203,13 @@ fn lists_of_legal_actions_agree_with_the_masks() {
             let (observations, masks) = (&mut observations[..], &mut masks[..]);
             let mut out = VecBuffers { observations, masks, rewards, terminated, truncated, movers };
             lanes.step(&chosen, &mut out).expect("sampled actions are legal");
-            lanes.legal_lists(&mut list, &mut starts);
+            lanes.legal_lists(&mut list, &mut counts, &mut starts);
             for env in 0..3 {
                 let listed = &list[starts[env] as usize..starts[env + 1] as usize];
                 let mask = &out.masks[env * actions..][..actions];
                 let masked: Vec<u16> = (0..actions as u16).filter(|&action| mask[usize::from(action)]).collect();
                 let over = lanes.outcome(env).is_some();
+                assert_eq!(listed.len(), usize::from(counts[env]), "{name}");
                 assert_eq!(listed, if over { &[0][..] } else { &masked[..] }, "{name}");
             }
         }

@@ -1,6 +1,8 @@
 //! Inference on one CPU thread: matrix products by hand-written kernels, with bias, residual and ReLU fused into them.
 
+mod softmax;
 mod neighbours;
+mod areas;
 mod kernel;
 mod layer;
 mod layers;
@@ -8,10 +10,15 @@ mod mlp;
 mod points;
 mod graph;
 mod mixer;
+mod integer;
 
+pub use integer::{IntegerInstructions, QuantisedNetwork};
 pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
 pub use neighbours::Neighbours;
+pub use softmax::{portable_softmax, softmax};
+
+use std::sync::Arc;
 
 use self::graph::Graph;
 use self::layers::Layers;
@@ -25,7 +32,7 @@ use crate::weights::Weights;
 /// A network ready for inference, with all its buffers, for one thread at a time.
 ///
 /// The result for a row depends neither on the other rows nor on their number, bit for bit. It is the same on processors
-/// with AVX2 and with AVX-512; on others it may differ in the last bits.
+/// with AVX2 and with AVX-512; on others it may differ in the last bits. That of a [`QuantisedNetwork`] is the same on all.
 #[derive(Debug, Clone)]
 pub struct Inference {
     shape: Shape,
@@ -43,6 +50,7 @@ enum Body {
     Mlp(Mlp),
     Graph(Graph),
     Mixer(Mixer),
+    Quantised(integer::Engine),
 }
 
 /// The outputs for each row of a batch: logits, not probabilities; see [`softmax`].
@@ -52,52 +60,6 @@ pub struct Predictions<'a> {
     pub policy: &'a [f32],
     /// Logits of win, draw and loss for the mover, `[batch, 3]`.
     pub value: &'a [f32],
-}
-
-/// Turns logits into probabilities in place. The priors of a position are those of the logits of its legal actions.
-pub fn softmax(logits: &mut [f32]) {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sum = 0.0;
-    for x in logits.iter_mut() {
-        *x = exp(*x - largest);
-        sum += *x;
-    }
-    let scale = 1.0 / sum;
-    logits.iter_mut().for_each(|x| *x *= scale);
-}
-
-/// e to the power of a number that is not positive.
-fn exp(x: f32) -> f32 {
-    #[cfg(target_family = "wasm")]
-    return nearest_exp(x);
-    #[cfg(not(target_family = "wasm"))]
-    return x.exp();
-}
-
-/// e to the power of a number that is not positive, rounded to the nearest `f32` but for about one number in a million.
-///
-/// WebAssembly has no mathematical library of its own, and `f32::exp` is up to one unit in the last place off there. On
-/// other platforms it is the nearest number but for about one in a thousand, so browser and program mostly agree.
-#[cfg(any(target_family = "wasm", test))]
-fn nearest_exp(x: f32) -> f32 {
-    use std::f64::consts::{LN_2, LOG2_E};
-    /// 1 / n! from n = 11 down to 0.
-    const TAYLOR: [f64; 12] = {
-        let (mut terms, mut n, mut factorial) = ([1.0; 12], 1, 1.0);
-        while n < 12 {
-            factorial *= n as f64;
-            terms[11 - n] = 1.0 / factorial;
-            n += 1;
-        }
-        terms
-    };
-    // Smaller powers are zero as an `f32`.
-    let x = f64::from(x).clamp(-104.0, 0.0);
-    let halvings = (x * LOG2_E).round();
-    let rest = x - halvings * LN_2;
-    let power = TAYLOR.iter().fold(0.0, |sum, term| sum * rest + term);
-    let scale = f64::from_bits(((halvings as i64 + 1023) as u64) << 52);
-    (power * scale) as f32
 }
 
 impl Inference {
@@ -142,13 +104,40 @@ impl Inference {
                 Body::Graph(Graph::new(layers, blocks, &taps, shape, max_batch))
             }
         };
-        Ok(Inference {
+        Ok(Self::with_body(shape, max_batch, body))
+    }
+
+    /// Prepares a quantised network for batches of up to `max_batch` rows, on the best instruction set of the processor.
+    ///
+    /// # Panics
+    /// If `max_batch` is zero.
+    pub fn quantised(network: &Arc<QuantisedNetwork>, max_batch: usize) -> Inference {
+        Self::quantised_with_instructions(network, max_batch, IntegerInstructions::best())
+    }
+
+    /// [`Inference::quantised`] for a given instruction set.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions, or `max_batch` is zero.
+    pub fn quantised_with_instructions(
+        network: &Arc<QuantisedNetwork>,
+        max_batch: usize,
+        instructions: IntegerInstructions,
+    ) -> Inference {
+        assert!(max_batch > 0, "an inference engine needs room for at least one row");
+        assert!(instructions.is_available(), "this processor has no {instructions:?}");
+        let engine = integer::Engine::new(Arc::clone(network), max_batch, instructions);
+        Self::with_body(network.shape(), max_batch, Body::Quantised(engine))
+    }
+
+    fn with_body(shape: &Shape, max_batch: usize, body: Body) -> Inference {
+        Inference {
             shape: shape.clone(),
             max_batch,
             body,
             policy_out: vec![0.0; max_batch * shape.actions],
             value_out: vec![0.0; max_batch * OUTCOMES],
-        })
+        }
     }
 
     /// Evaluates `batch` observations, `[batch, inputs]`.
@@ -164,6 +153,7 @@ impl Inference {
             Body::Mlp(mlp) => mlp.evaluate(batch, inputs, policy, value),
             Body::Graph(graph) => graph.evaluate(batch, inputs, policy, value),
             Body::Mixer(mixer) => mixer.evaluate(batch, inputs, policy, value),
+            Body::Quantised(engine) => engine.evaluate(inputs, policy, value),
         }
         Predictions { policy, value }
     }
@@ -233,28 +223,6 @@ mod tests {
         let shape = Shape::flat(1, 1);
         let (config, weights) = network(0, 1, &shape);
         Inference::new(&weights, &config, &shape, 8).unwrap().evaluate(9, &[0.0; 9]);
-    }
-
-    #[test]
-    fn softmax_is_stable() {
-        let mut logits = [1000.0, 1000.0, -1000.0];
-        softmax(&mut logits);
-        assert_eq!(logits, [0.5, 0.5, 0.0]);
-    }
-
-    #[test]
-    fn powers_of_e_are_rounded_to_the_nearest() {
-        let mut others = 0;
-        for i in 0..200_000 {
-            let x = -(i as f32) * 5.1e-4;
-            let (ours, exact) = (nearest_exp(x), f64::from(x).exp() as f32);
-            assert!(ours.to_bits().abs_diff(exact.to_bits()) <= 1, "{x}: {ours} {exact}");
-            others += u32::from(ours != exact);
-        }
-        assert!(others <= 2, "{others} of 200,000");
-        assert_eq!([0.0, -1.0, -104.0, f32::NEG_INFINITY].map(nearest_exp), [1.0, 0.367_879_45, 0.0, 0.0]);
-        assert_eq!(nearest_exp(-100.0).to_bits(), 27, "a subnormal number");
-        assert!(nearest_exp(f32::NAN).is_nan());
     }
 
     #[test]

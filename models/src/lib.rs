@@ -52,6 +52,7 @@ mod program;
 mod checkpoint;
 mod pretrained;
 mod inference;
+mod precision;
 mod export;
 #[cfg(feature = "train")]
 mod train;
@@ -65,8 +66,12 @@ pub use export::{
 };
 pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
 pub use folder_lock::{FolderLock, LOCK_FILE};
-pub use inference::{Finish, Inference, Instructions, Layer, Neighbours, Predictions, softmax};
+pub use inference::{
+    Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
+    portable_softmax, softmax,
+};
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};
+pub use precision::Precision;
 pub use pretrained::{pretrained, pretrained_games};
 pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};

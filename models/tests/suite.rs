@@ -8,5 +8,6 @@ mod inference_in_burn;
 #[cfg(feature = "train")]
 mod learner_files;
 mod pretrained;
+mod quantised;
 #[cfg(feature = "train")]
 mod training;

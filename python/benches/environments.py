@@ -33,9 +33,8 @@ def vec_env(name, batch):
 
     def steps(count):
         for _ in range(count):
-            starts = envs.legal_starts
-            places = starts[:-1] + (rng.random(batch, np.float32) * np.diff(starts)).astype(np.int64)
-            envs.step(envs.legal_actions[places])
+            places = (rng.random(batch, np.float32) * envs.legal_counts).astype(np.int64)
+            envs.step(envs.legal_actions[envs.legal_starts[:-1] + places])
         return count * batch
 
     return steps

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -38,6 +38,7 @@ pub(crate) struct VecEnv {
     terminated: Py<PyArray1<bool>>,
     truncated: Py<PyArray1<bool>>,
     legal_actions: Py<PyArray1<u16>>,
+    legal_counts: Py<PyArray1<u16>>,
     legal_starts: Py<PyArray1<i64>>,
     /// What `reset` and `step` return: the arrays above, always the same objects.
     on_reset: Py<PyTuple>,
@@ -86,7 +87,8 @@ impl VecEnv {
         let (to_play, rewards) = (PyArray1::zeros(py, num_envs, false), PyArray2::zeros(py, [num_envs, 2], false));
         let (terminated, truncated) = (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs, false));
         let legal_actions = PyArray1::zeros(py, num_envs * game.rules.spec().actions, false);
-        let legal_starts = PyArray1::zeros(py, num_envs + 1, false);
+        let (legal_counts, legal_starts) =
+            (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs + 1, false));
         let info = PyDict::new(py);
         info.set_item("action_mask", &masks)?;
         info.set_item("to_play", &to_play)?;
@@ -106,6 +108,7 @@ impl VecEnv {
             terminated: terminated.unbind(),
             truncated: truncated.unbind(),
             legal_actions: legal_actions.unbind(),
+            legal_counts: legal_counts.unbind(),
             legal_starts: legal_starts.unbind(),
             on_reset,
             on_step,
@@ -186,6 +189,12 @@ impl VecEnv {
         self.legal_actions.clone_ref(py)
     }
 
+    /// uint16 [num_envs]: the number of legal actions of each env, at least 1. Written in place.
+    #[getter]
+    fn legal_counts(&self, py: Python<'_>) -> Py<PyArray1<u16>> {
+        self.legal_counts.clone_ref(py)
+    }
+
     /// int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place.
     #[getter]
     fn legal_starts(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
@@ -217,28 +226,16 @@ impl VecEnv {
     ///
     /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played.
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
+        // Actions chosen from `legal_actions` need no conversion.
+        if let Ok(listed) = actions.cast::<PyArray1<u16>>()
+            && listed.is_c_contiguous()
+            && listed.len() == self.num_envs
+        {
+            return self.step_with(py, listed.try_readonly()?.as_slice()?);
+        }
         let actions = integers(actions, "actions")?;
         expect_shape(actions.as_untyped(), &[self.num_envs], "actions")?;
-        let actions = actions.as_slice()?;
-        let most = self.game.rules.spec().actions;
-        let result = self.with_buffers(py, |inner, out| {
-            inner.actions.clear();
-            for (env, &action) in actions.iter().enumerate() {
-                match u16::try_from(action).ok().filter(|&index| usize::from(index) < most) {
-                    Some(index) => inner.actions.push(Action(index)),
-                    None => return Err(Fault::OutOfRange { env, action }),
-                }
-            }
-            inner.lanes.step(&inner.actions, out).map_err(Fault::Game)
-        })?;
-        match result {
-            Ok(()) => Ok(self.on_step.clone_ref(py)),
-            Err(Fault::Game(error)) => Err(game_error(&error)),
-            Err(Fault::OutOfRange { env, action }) => {
-                let last = most - 1;
-                Err(illegal_action(format!("env {env}: action {action}: the actions are 0 to {last}")))
-            }
-        }
+        self.step_with(py, actions.as_slice()?)
     }
 
     /// A uniformly random legal action for each env, int64 [num_envs].
@@ -277,13 +274,25 @@ impl VecEnv {
     }
 }
 
-/// Why a step was refused.
-enum Fault {
-    Game(turnstone_env::Error),
-    OutOfRange { env: usize, action: i64 },
-}
-
 impl VecEnv {
+    fn step_with<T: Copy + Into<i64> + Sync>(&self, py: Python<'_>, actions: &[T]) -> PyResult<Py<PyTuple>> {
+        let most = self.game.rules.spec().actions as i64;
+        let exists = |action: T| (0..most).contains(&action.into());
+        // All are looked at, which is faster than to stop at the first that does not exist.
+        if !actions.iter().fold(true, |all, &action| all & exists(action)) {
+            let env = actions.iter().position(|&action| !exists(action)).expect("one of them does not exist");
+            let (action, last) = (actions[env].into(), most - 1);
+            return Err(illegal_action(format!("env {env}: action {action}: the actions are 0 to {last}")));
+        }
+        let result = self.with_buffers(py, |inner, out| {
+            inner.actions.clear();
+            inner.actions.extend(actions.iter().map(|&action| Action(action.into() as u16)));
+            inner.lanes.step(&inner.actions, out)
+        })?;
+        result.map_err(|error| game_error(&error))?;
+        Ok(self.on_step.clone_ref(py))
+    }
+
     fn env(&self, env: i64) -> PyResult<usize> {
         usize::try_from(env)
             .ok()
@@ -318,12 +327,14 @@ impl VecEnv {
             movers: to_play.as_slice_mut()?,
         };
         let mut legal_actions = self.legal_actions.bind(py).try_readwrite()?;
+        let mut legal_counts = self.legal_counts.bind(py).try_readwrite()?;
         let mut legal_starts = self.legal_starts.bind(py).try_readwrite()?;
-        let (legal_actions, legal_starts) = (legal_actions.as_slice_mut()?, legal_starts.as_slice_mut()?);
+        let (actions, counts) = (legal_actions.as_slice_mut()?, legal_counts.as_slice_mut()?);
+        let starts = legal_starts.as_slice_mut()?;
         let inner = &mut *inner;
         Ok(py.detach(|| {
             let result = act(inner, &mut out);
-            inner.lanes.legal_lists(legal_actions, legal_starts);
+            inner.lanes.legal_lists(actions, counts, starts);
             result
         }))
     }

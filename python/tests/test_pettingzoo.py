@@ -1,5 +1,6 @@
 """PettingZoo's own tests, and what they do not see."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -97,3 +98,11 @@ def test_options_and_faults():
     assert environment.agent_selection == "player_0", "nothing was played"
     with pytest.raises(ValueError, match="render_mode is 'film'"):
         turnstone.env("mancala", render_mode="film")
+
+
+def test_without_pettingzoo_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "turnstone.aec", raising=False)
+    monkeypatch.delattr(turnstone, "aec", raising=False)
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    with pytest.raises(ModuleNotFoundError, match="need the package pettingzoo: pip install pettingzoo"):
+        turnstone.env("mancala")

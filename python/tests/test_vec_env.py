@@ -51,6 +51,7 @@ def test_equals_single_games(name, autoreset, threads):
             assert info["to_play"][i] == states[i].to_play
             listed = envs.legal_actions[envs.legal_starts[i] : envs.legal_starts[i + 1]]
             assert listed.tolist() == (states[i].legal_actions() or [0])
+            assert envs.legal_counts[i] == len(listed)
     assert games > 3 and len(movers) == 7
 
 
@@ -89,8 +90,20 @@ def test_errors_name_the_env_and_change_nothing():
         with pytest.raises(error, match=fault):
             envs.step(actions)
         assert np.array_equal(envs.observations, before)
-    for kind in (np.uint8, np.int32, np.int64):
+    for kind in (np.uint8, np.uint16, np.int32, np.int64):
         envs.step(envs.sample().astype(kind))
+    envs.reset()
+    for listed, fault in [
+        (np.array([0, 6, 0], np.uint16), "env 1: illegal action `A2`"),
+        (np.array([0, 0, 12], np.uint16), "env 2: action 12: the actions are 0 to 11"),
+    ]:
+        with pytest.raises(turnstone.IllegalActionError, match=fault):
+            envs.step(listed)
+        assert np.array_equal(envs.observations, before)
+    with pytest.raises(ValueError, match="actions have the shape"):
+        envs.step(np.zeros(2, np.uint16))
+    spaced = np.repeat(envs.legal_actions[envs.legal_starts[:-1]], 2)[::2]
+    envs.step(spaced)
     with pytest.raises(ValueError, match="num_envs is 0"):
         turnstone.VecEnv("mancala", 0)
     with pytest.raises(ValueError, match="threads is -1"):

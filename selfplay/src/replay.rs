@@ -49,6 +49,24 @@ impl Window {
         self.shards.iter().flat_map(|shard| shard.archived())
     }
 
+    /// Observations of up to `count` positions, evenly spaced from the oldest to the newest, `[rows, features]`.
+    #[must_use]
+    pub fn spread(&self, count: usize) -> Vec<f32> {
+        let count = count.min(self.positions);
+        let mut observations = Vec::new();
+        let (mut shards, mut before) = (self.shards.iter(), 0);
+        let mut shard = shards.next();
+        for index in (0..count).map(|i| i * self.positions / count) {
+            while let Some(past) = shard.filter(|shard| index - before >= shard.len()) {
+                before += past.len();
+                shard = shards.next();
+            }
+            let shard = shard.expect("the shards hold all positions of the window");
+            observations.extend_from_slice(shard.position(index - before).features);
+        }
+        observations
+    }
+
     /// Draws a position uniformly at random.
     ///
     /// # Panics
@@ -102,5 +120,22 @@ mod tests {
             seen.insert(window.sample(&mut rng).features[0] as u64);
         }
         assert_eq!(seen.len(), 30, "every position can be drawn");
+    }
+
+    #[test]
+    fn a_spread_goes_from_the_oldest_to_the_newest() {
+        let mut window = Window::default();
+        assert!(window.spread(4).is_empty());
+        for iteration in 1..=3 {
+            window.push(Arc::new(shard::tests::example(iteration, 10)), 100);
+        }
+        let width = window.shards[0].position(0).features.len();
+        let all: Vec<f32> =
+            window.shards.iter().flat_map(|s| (0..10).flat_map(|i| s.position(i).features.to_vec())).collect();
+        assert_eq!(window.spread(30), all);
+        assert_eq!(window.spread(1000), all);
+        let seven: Vec<f32> =
+            [0, 4, 8, 12, 17, 21, 25].iter().flat_map(|&i| all[i * width..][..width].to_vec()).collect();
+        assert_eq!(window.spread(7), seven);
     }
 }

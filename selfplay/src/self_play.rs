@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use turnstone_agents::NetworkEvaluator;
+use turnstone_agents::{NetworkEvaluator, random_observations, shape};
 use turnstone_env::{Game, Outcome};
-use turnstone_models::NetworkError;
+use turnstone_models::{NetworkError, QuantisedNetwork};
 
 use self::task::GameRules;
 use self::worker::{Part, Worker};
@@ -55,8 +55,7 @@ pub(crate) fn play<G: Game>(
     // At first every worker gets an equal share, also if the games are too few for all seats.
     let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
     let next = AtomicUsize::new(0);
-    let evaluator = || NetworkEvaluator::new(game.spec(), task.network, task.weights, task.self_play.concurrent_games);
-    let mut evaluators = (0..workers).map(|_| evaluator()).collect::<Result<Vec<_>, _>>()?;
+    let mut evaluators = evaluators(game, task)?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
             .iter_mut()
@@ -85,6 +84,24 @@ pub(crate) fn play<G: Game>(
     Ok(Some(games))
 }
 
+/// Creates an evaluator for each worker.
+fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+    let (spec, workers, batch) = (game.spec(), task.self_play.workers(), task.self_play.concurrent_games);
+    if !task.self_play.precision.is_quantised() {
+        let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
+        return (0..workers).map(evaluator).collect();
+    }
+    let random;
+    let samples = if task.samples.is_empty() {
+        random = random_observations(game);
+        &random
+    } else {
+        task.samples
+    };
+    let network = Arc::new(QuantisedNetwork::new(task.weights, task.network, &shape(&spec), samples)?);
+    Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
+}
+
 /// Sum of the times for which workers waited, that ran for these times from a common start, until the last had finished.
 fn idle(times: &[Duration]) -> Duration {
     let last = times.iter().max().copied().unwrap_or_default();
@@ -95,10 +112,12 @@ fn idle(times: &[Duration]) -> Duration {
 mod recording_tests;
 
 #[cfg(test)]
+mod quantisation_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{SearchConfig, SelfPlayConfig};
-    use turnstone_agents::shape;
     use turnstone_agents::streams::{Purpose, stream};
     use turnstone_env::AnyState;
     use turnstone_env::games::mu_torere::MuTorere;
@@ -127,6 +146,7 @@ mod tests {
             self_play: &self_play,
             simulations: 4,
             archive: &archive,
+            samples: &[],
             seed: 1,
             iteration: 1,
         };

@@ -22,6 +22,10 @@ use turnstone_selfplay::config::within;
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
 
+/// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
+/// configs without them.
+const KEYS_ADDED_LATER: [&str; 1] = ["\"precision\":\"f32\","];
+
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{file}: {fault}")]
@@ -165,12 +169,15 @@ impl Config {
         };
         let learn = LearnConfig { threads: LearnConfig::default().threads, ..self.learn.clone() };
         let decisive = (self.seed, &self.game, &self.net, &self.search, self_play, learn, self.run.iterations);
-        let mut decisive = serde_json::to_vec(&decisive).expect("numbers, texts and tables");
-        if self.run.overlap > 0 {
-            // Left out at 0, so that the checksums of configs from before the key existed are unchanged.
-            decisive.extend_from_slice(format!("overlap {}", self.run.overlap).as_bytes());
+        let mut text = serde_json::to_string(&decisive).expect("numbers, texts and tables");
+        for later in KEYS_ADDED_LATER {
+            text = text.replacen(later, "", 1);
         }
-        format!("{:08x}", crc32fast::hash(&decisive))
+        if self.run.overlap > 0 {
+            // Nothing is added at 0, so that the checksums of configs from before the key existed are unchanged.
+            text += &format!("overlap {}", self.run.overlap);
+        }
+        format!("{:08x}", crc32fast::hash(text.as_bytes()))
     }
 
     /// Checks the range of every value, and that network and learner fit the game.
@@ -296,9 +303,15 @@ mod tests {
         {
             assert_ne!(checksum(change), plain, "{change}");
         }
-        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9"] {
+        for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9", "self_play.precision = \"i8\""] {
             assert_ne!(checksum(change), plain, "{change}");
         }
+    }
+
+    #[test]
+    fn keys_of_later_versions_leave_the_checksum_of_a_config_as_it_was() {
+        let config = parse("[game]\nname = \"mancala\"").expect("valid");
+        assert_eq!(config.result_checksum(), "eb034d06");
     }
 
     #[test]
@@ -338,6 +351,10 @@ mod tests {
             "learn.margin_weight is 0.5, but konane has no margin to learn"
         );
         assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
+        assert_eq!(
+            with("[self_play]\nprecision = \"int8\""),
+            "line 4: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
+        );
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
         assert_eq!(
             with("[net]\nkind = \"mixer\"\nchanels = 8"),

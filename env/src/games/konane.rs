@@ -107,6 +107,7 @@ impl Game for Konane {
         over.then(|| Outcome::win(state.mover.other()))
     }
 
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let points = self.size * self.size;
         let (planes, phase) = features.split_at_mut(3 * points);
@@ -120,7 +121,7 @@ impl Game for Konane {
             write_bits(stones ^ mine, opponents);
             write_bits(!stones, empty);
         }
-        let now = self.phase::<4>(state);
+        let now = if self.board.is_small() { self.phase::<1>(state) } else { self.phase::<4>(state) };
         phase[0] = f32::from(u8::from(matches!(now, Phase::FirstRemoval)));
         phase[1] = f32::from(u8::from(matches!(now, Phase::SecondRemoval)));
     }

@@ -29,8 +29,10 @@ use crate::symmetry::Symmetry;
 
 /// Seven low bits of every byte.
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-/// The per-pit planes "at least k stones", up to a lap of six pits (13 stones).
-const LEAST_COUNTS: [f32; 13] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
+/// Multiplied by it, the lowest bit of byte `i` comes to be bit `56 + i`.
+const SIDE_BY_SIDE: u64 = 0x0102_0408_1020_4080;
+/// Number of the per-pit planes "at least k stones", from k = 1 up to a lap of six pits.
+const LEAST_COUNTS: usize = 13;
 
 impl Mancala {
     /// A position from the pits in label order (B2.. and A2..), the stores and the mover, by player. Stones left when
@@ -93,7 +95,7 @@ impl Game for Mancala {
     fn spec(&self) -> Spec {
         let (points, pits) = (2 * self.pits(), u16::from(self.pits));
         let mut point_planes = vec!["stones / 16".to_owned()];
-        point_planes.extend(LEAST_COUNTS.map(|k| format!("at least {k} stones")));
+        point_planes.extend((1..=LEAST_COUNTS).map(|k| format!("at least {k} stones")));
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
@@ -138,29 +140,21 @@ impl Game for Mancala {
     #[inline]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
-        let row = self.row_bytes(state, state.mover);
-        let labelled = match state.mover {
-            Side::First => row,
-            Side::Second => self.reversed(row), // labels run against the sowing there
-        };
-        // The high bit of every byte that is not zero.
-        let mut filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
-        let first = state.mover.index() * self.pits();
-        while filled != 0 {
-            out.push(Action((first + filled.trailing_zeros() as usize / 8) as u16));
-            filled &= filled - 1;
-        }
+        out.push_set::<8>(self.sowable(state), |action| Action(action as u16));
+    }
+
+    #[inline]
+    fn legal_set(&self, state: &State) -> Option<u64> {
+        Some(self.sowable(state))
     }
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
+        // Where the last stone falls is as good as random, so only a capture, the rarest case, is a branch.
         let last = self.sow(state, self.hole(action));
-        if last != Some(self.store_hole(state.mover)) {
-            if let Some(pit) = last {
-                self.capture(state, pit);
-            }
-            state.mover = state.mover.other();
-        }
+        self.capture(state, last);
+        let again = last == self.store_hole(state.mover);
+        state.mover = if again { state.mover } else { state.mover.other() };
         self.finish(state);
     }
 
@@ -170,20 +164,31 @@ impl Game for Mancala {
         self.is_over(state).then(|| Outcome::by_margin(first - second))
     }
 
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let points = 2 * self.pits();
         let own = self.row_bytes(state, state.mover);
         let opponents = self.reversed(self.row_bytes(state, state.mover.other()));
-        let counts = u128::from(own) | u128::from(opponents) << (8 * self.pits());
-        let counts = counts.to_le_bytes().map(f32::from);
-        match <&[f32; 12]>::try_from(&counts[..points]) {
-            Ok(counts) => write_planes(counts, features), // the usual board, compiled with its length known
-            Err(_) => write_planes(&counts[..points], features),
+        let mut counts = [0; HOLES];
+        counts[..8].copy_from_slice(&own.to_le_bytes());
+        counts[self.pits()..self.pits() + 8].copy_from_slice(&opponents.to_le_bytes());
+        let counts = counts.map(f32::from);
+        let (planes, places) = features.split_at_mut(points * (1 + LEAST_COUNTS));
+        match counts.first_chunk() {
+            Some(counts) if points == 12 => write_planes::<12>(counts, planes), // the usual board, with its length known
+            _ => {
+                let (stones, at_least) = planes.split_at_mut(points);
+                stones.iter_mut().zip(counts).for_each(|(feature, count)| *feature = count / 16.0);
+                for (plane, fewer) in at_least.chunks_exact_mut(points).zip(0_u8..) {
+                    let fewer = f32::from(fewer);
+                    plane.iter_mut().zip(counts).for_each(|(to, count)| *to = f32::from(u8::from(count > fewer)));
+                }
+            }
         }
         let stores = [state.mover, state.mover.other()].map(|side| f32::from(self.store(state, side)));
         let total = f32::from(self.total());
         let scalars = [stores[0] / total, stores[1] / total, (stores[0] - stores[1]) / 16.0];
-        features[points * (1 + LEAST_COUNTS.len())..].copy_from_slice(&scalars);
+        places.copy_from_slice(&scalars);
     }
 
     fn permuted(&self, state: &State, _: &Symmetry) -> State {
@@ -286,6 +291,20 @@ impl Game for Mancala {
 }
 
 impl Mancala {
+    /// The pits that the mover can sow, as a set of actions.
+    #[inline]
+    fn sowable(&self, state: &State) -> u64 {
+        let row = self.row_bytes(state, state.mover);
+        let labelled = match state.mover {
+            Side::First => row,
+            Side::Second => self.reversed(row), // labels run against the sowing there
+        };
+        // The high bit of every byte that is not zero, and these bits side by side.
+        let filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
+        let pits = (filled >> 7).wrapping_mul(SIDE_BY_SIDE) >> 56;
+        pits << (state.mover.index() * self.pits())
+    }
+
     /// The board with this side's row above. Stones are sown counter-clockwise from either side.
     fn draw_above(&self, state: &State, above: Side) -> String {
         let cells = |row: Vec<u8>| row.iter().map(|n| format!("{n:>3}")).collect::<String>();
@@ -311,14 +330,16 @@ impl Mancala {
     }
 }
 
-/// Writes the planes of points from the stones in each of them.
+/// Writes the planes of `POINTS` points from the stones in each of them.
 #[inline]
-fn write_planes<C: AsRef<[f32]> + ?Sized>(counts: &C, features: &mut [f32]) {
-    let counts = counts.as_ref();
-    let (stones, at_least) = features.split_at_mut(counts.len());
-    stones.iter_mut().zip(counts).for_each(|(feature, count)| *feature = count / 16.0);
-    for (plane, least) in at_least.chunks_exact_mut(counts.len()).zip(LEAST_COUNTS) {
-        let feature = |count: f32| if count >= least { 1.0 } else { 0.0 };
-        plane.iter_mut().zip(counts).for_each(|(to, &count)| *to = feature(count));
+fn write_planes<const POINTS: usize>(counts: &[f32; POINTS], planes: &mut [f32]) {
+    let [stones, at_least @ ..] = planes.as_chunks_mut::<POINTS>().0 else { return };
+    *stones = counts.map(|count| count / 16.0);
+    // 1 or 0, as both are whole numbers, by arithmetic: the compiler turns a comparison into one of bytes, and these back
+    // into numbers. The sum keeps it from writing four planes at once, number by number. Both take twice as long.
+    let mut fewer = 0.0;
+    for plane in at_least {
+        *plane = counts.map(|count| (count - fewer).clamp(0.0, 1.0));
+        fewer += 1.0;
     }
 }

@@ -192,12 +192,13 @@ impl Game for Morabaraba {
         Some(Outcome::by_margin(first - second))
     }
 
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let sides = [state.mover, state.mover.other()];
         let banned = |side: Side| state.bans[side.index()].mills().fold(0, |set, mill| set | mill);
         let sets = [state.cows(sides[0]), state.cows(sides[1]), banned(sides[0]), banned(sides[1])];
         let (planes, scalars) = features.split_at_mut(POINT_PLANES.len() * POINTS);
-        for (plane, set) in planes.chunks_exact_mut(POINTS).zip(sets) {
+        for (plane, set) in planes.as_chunks_mut::<POINTS>().0.iter_mut().zip(sets) {
             write_plane(set, plane);
         }
         let hand = |side| f32::from(state.in_hand(side)) / f32::from(self.cows);

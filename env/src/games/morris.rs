@@ -175,10 +175,11 @@ impl Game for Morris {
         }
     }
 
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let sides = [state.mover, state.mover.other()];
         let (planes, scalars) = features.split_at_mut(POINT_PLANES.len() * POINTS);
-        for (plane, side) in planes.chunks_exact_mut(POINTS).zip(sides) {
+        for (plane, side) in planes.as_chunks_mut::<POINTS>().0.iter_mut().zip(sides) {
             write_plane(state.pieces(side), plane);
         }
         let hand = |side| f32::from(state.in_hand(side)) / f32::from(self.pieces);

@@ -21,7 +21,7 @@ mod state;
 mod svg;
 
 pub use self::board::ADJACENT;
-use self::board::{DRAWING, MOVES, SQUARES, directions, move_index};
+use self::board::{CHANGES, DRAWING, MOVES, SQUARES, directions, move_index};
 use self::state::owner;
 pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
@@ -90,14 +90,23 @@ impl Game for MuTorere {
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if !self.limit_reached(state) {
-            self.moves(state).for_each(|action| out.push(action));
+            // Nobody has more than four pieces.
+            out.push_set::<4>(self.moves(state).into(), |action| Action(action as u16));
         }
     }
 
     #[inline]
+    fn legal_set(&self, state: &State) -> Option<u64> {
+        Some(if self.limit_reached(state) { 0 } else { self.moves(state).into() })
+    }
+
+    #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let (start, end) = MOVES[action.index()];
-        state.pieces[state.mover.index()] ^= 1 << start | 1 << end;
+        let change = CHANGES[action.index()];
+        // An index by the mover would make the next reader wait for memory.
+        for (pieces, side) in state.pieces.iter_mut().zip(Side::BOTH) {
+            *pieces ^= if side == state.mover { change } else { 0 };
+        }
         state.plies += u16::from(self.max_plies > 0);
         state.mover = state.mover.other();
     }
@@ -113,6 +122,7 @@ impl Game for MuTorere {
         }
     }
 
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let (planes, plies) = features.split_at_mut(18);
         let sides = [state.mover, state.mover.other()];

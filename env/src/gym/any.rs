@@ -114,7 +114,7 @@ pub trait AnyLanes: Debug + Send {
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
 
     /// See [`Lanes::legal_lists`].
-    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]);
+    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]);
 
     /// See [`Lanes::sample`].
     fn sample(&mut self, actions: &mut Vec<Action>);
@@ -235,8 +235,8 @@ impl<G: Game> AnyLanes for Lanes<G> {
         self.step(actions, out)
     }
 
-    fn legal_lists(&self, actions: &mut [u16], starts: &mut [i64]) {
-        self.legal_lists(actions, starts);
+    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]) {
+        self.legal_lists(actions, counts, starts);
     }
 
     fn sample(&mut self, actions: &mut Vec<Action>) {

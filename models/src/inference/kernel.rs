@@ -12,11 +12,12 @@ mod avx2;
 mod avx512;
 
 pub use tile::Finish;
-pub(super) use tile::{LANES, Lanes, Product};
+pub(super) use tile::{Lanes, Product};
 
 use std::time::Duration;
 
-use self::tile::{Tile, Tiles};
+use self::tile::Tiles;
+use super::areas::{Extent, LANES, for_each_area};
 
 /// The instruction sets with a kernel, best first.
 ///
@@ -124,29 +125,12 @@ pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards
 /// Number of inputs that stay in the cache while all strips are computed.
 const NEAR: usize = 12 * 1024;
 
-/// Divides a product into tiles. Boards are processed in groups of a multiple of twelve, so that every class of points fills
-/// its tiles, and each group class by class and strip by strip.
+/// Computes a product tile by tile.
 fn over_tiles<T: Tiles>(product: &Product<'_>, boards: usize, y: &mut [f32]) {
-    let board = product.neighbours.points() * product.inputs;
-    let most_boards = 12 * (NEAR / (12 * board)).max(1);
-    for first_board in (0..boards).step_by(most_boards) {
-        let boards = most_boards.min(boards - first_board);
-        for class in product.neighbours.classes() {
-            let (start, rows) = (first_board * class.points(), boards * class.points());
-            let tiles = rows.div_ceil(T::MOST_ROWS);
-            let most_strips = T::most_strips(rows.div_ceil(tiles));
-            let mut first_strip = 0;
-            while first_strip < product.bias.len() {
-                let strips = most_strips.min(1 << (product.bias.len() - first_strip).ilog2());
-                for i in 0..tiles {
-                    let (from, to) = (i * rows / tiles, (i + 1) * rows / tiles);
-                    let tile = Tile { product, class, first_row: start + from, rows: to - from, first_strip, strips };
-                    T::compute(&tile, y);
-                }
-                first_strip += strips;
-            }
-        }
-    }
+    let &Product { neighbours, inputs, bias, .. } = product;
+    let near = NEAR / (neighbours.points() * inputs);
+    let extent = Extent { neighbours, boards, strips: bias.len(), near, most_rows: T::MOST_ROWS };
+    for_each_area(&extent, T::most_strips, |area| T::compute(product, area, y));
 }
 
 #[cfg(test)]

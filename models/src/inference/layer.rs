@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::kernel::{Finish, Instructions, LANES, Lanes, Product, multiply};
+use super::areas::LANES;
+use super::kernel::{Finish, Instructions, Lanes, Product, multiply};
 use super::neighbours::Neighbours;
 
 /// A linear layer: dense with one tap, a convolution over the neighbours of each point with several.

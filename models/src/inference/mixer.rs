@@ -82,7 +82,7 @@ fn mix([first, second]: &[Layer; 2], rows: usize, x: &mut [f32], inner: &mut [f3
 }
 
 /// Transposes `x [rows, columns]` into `y [columns, rows]`.
-fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
+pub(super) fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
     let rows = x.len() / columns;
     for (column, y) in y.chunks_exact_mut(rows).enumerate() {
         y.iter_mut().zip(x.chunks_exact(columns)).for_each(|(y, row)| *y = row[column]);

@@ -71,22 +71,29 @@ if _turnstone._PROGRAM:
     __all__ += ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
 
 
+def _aec() -> Any:
+    try:
+        from . import aec
+    except ModuleNotFoundError as error:
+        if error.name not in ("gymnasium", "pettingzoo"):
+            raise
+        message = f"PettingZoo environments need the package {error.name}: pip install pettingzoo"
+        raise ModuleNotFoundError(message, name=error.name) from None
+    return aec
+
+
 def env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
     """A PettingZoo AEC environment of a game, with PettingZoo's wrapper that checks the order of calls.
 
     Parameters of the game are keyword arguments: ``turnstone.env("mancala", stones=3)``. See `turnstone.aec.TurnstoneAEC`.
     Needs `pettingzoo`.
     """
-    from . import aec
-
-    return aec.env(game, render_mode=render_mode, **params)
+    return _aec().env(game, render_mode=render_mode, **params)
 
 
 def raw_env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
     """The environment of `env` without the wrapper."""
-    from . import aec
-
-    return aec.raw_env(game, render_mode=render_mode, **params)
+    return _aec().raw_env(game, render_mode=render_mode, **params)
 
 
 def parallel_env(
@@ -99,9 +106,7 @@ def parallel_env(
     """A PettingZoo parallel environment of a game: both agents choose in every step, and the choice of the one that is
     to move is played. See `turnstone.aec.TurnstoneParallel`. Needs `pettingzoo`.
     """
-    from . import aec
-
-    return aec.parallel_env(game, render_mode, max_cycles, illegal, **params)
+    return _aec().parallel_env(game, render_mode, max_cycles, illegal, **params)
 
 
 def _restore_game(name: str, version: int, params: dict[str, Any]) -> Any:

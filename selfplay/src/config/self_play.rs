@@ -1,6 +1,7 @@
 //! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
+use turnstone_models::Precision;
 
 use super::range::{or_all_cores, within};
 
@@ -17,6 +18,8 @@ pub struct SelfPlayConfig {
     pub cached_positions: usize,
     /// Worker threads; 0 means one per core. Does not change the games.
     pub threads: usize,
+    /// Arithmetic of the network. `i8` gives other games than `f32`, but the same on every processor with equal weights.
+    pub precision: Precision,
     /// Share of the moves that are searched in full and recorded for training (playout-cap randomisation); the others
     /// use `fast_simulations` and no noise.
     pub full_search_share: f32,
@@ -42,6 +45,7 @@ impl Default for SelfPlayConfig {
             concurrent_games: 64,
             cached_positions: 1 << 13,
             threads: 0,
+            precision: Precision::default(),
             full_search_share: 1.0,
             fast_simulations: 16,
             opening_plies: 4,

@@ -8,7 +8,7 @@ use turnstone_agents::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
-use turnstone_models::{NetworkConfig, Weights};
+use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, Uniform};
 
 use super::*;
@@ -49,6 +49,7 @@ fn played<G: Game>(
         self_play,
         simulations,
         archive: &[],
+        samples: &[],
         seed: 3,
         iteration: 1,
     };
@@ -324,6 +325,7 @@ fn games_start_from_the_archive_in_their_share() {
             self_play: &self_play,
             simulations: 1,
             archive: &[],
+            samples: &[],
             seed: 1,
             iteration: 1,
         };
@@ -341,12 +343,24 @@ fn games_start_from_the_archive_in_their_share() {
 
 #[test]
 fn workers_and_their_order_change_no_game() {
+    let [floats, integers] = [Precision::F32, Precision::I8].map(workers_and_their_order);
+    assert_ne!(floats, integers);
+}
+
+/// Returns the positions of the games that it compares.
+fn workers_and_their_order(precision: Precision) -> Shard {
     let game = Mancala::with_params(&Params::new().with("stones", 2)).expect("valid parameters");
     let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
     let weights = Weights::random(&network.layout(&turnstone_agents::shape(&game.spec())).expect("a small network"), 1);
     let games = |threads, concurrent_games, games_per_iteration| {
-        let self_play =
-            SelfPlayConfig { threads, concurrent_games, games_per_iteration, temperature: 1.0, ..plain_self_play() };
+        let self_play = SelfPlayConfig {
+            threads,
+            concurrent_games,
+            games_per_iteration,
+            precision,
+            temperature: 1.0,
+            ..plain_self_play()
+        };
         let search = SearchConfig::default();
         let task = Task {
             network: &network,
@@ -355,6 +369,7 @@ fn workers_and_their_order_change_no_game() {
             self_play: &self_play,
             simulations: 6,
             archive: &[],
+            samples: &[],
             seed: 1,
             iteration: 1,
         };
@@ -378,4 +393,5 @@ fn workers_and_their_order_change_no_game() {
     let first = games(1, 1, 1);
     assert_eq!(first.ends, one.ends[..1]);
     assert_ne!(first.ends[0], one.ends[1], "games differ");
+    one.shard
 }

@@ -22,6 +22,9 @@ pub struct Task<'a> {
     pub simulations: u32,
     /// Positions from which games may start, with the number of plies played before them.
     pub archive: &'a [(AnyState, u16)],
+    /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
+    /// are none, positions of random games.
+    pub samples: &'a [f32],
     /// Seed of the run.
     pub seed: u64,
     /// Number of the iteration, from 1.

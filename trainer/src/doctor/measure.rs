@@ -95,7 +95,7 @@ pub(super) fn measure(
         return Ok(None);
     };
     let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
-    let network = LoadedNetwork { info, weights: learner.averaged().clone() };
+    let network = LoadedNetwork::new(info, learner.averaged().clone());
     let (steps, seconds_per_step, learner_share) =
         learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
@@ -123,6 +123,7 @@ fn play(
         self_play,
         simulations,
         archive: &[],
+        samples: &[],
         seed: config.seed,
         iteration,
     };

@@ -38,7 +38,7 @@ impl Run<'_> {
             return Ok(Some(evaluation));
         }
         let info = self.checkpoint_info(self.learner.steps());
-        let agent = self.agent(LoadedNetwork { info, weights: self.learner.averaged().clone() });
+        let agent = self.agent(LoadedNetwork::new(info, self.learner.averaged().clone()));
         let idle = IdleTime::default();
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {

@@ -12,6 +12,7 @@ use turnstone_models::Weights;
 use super::Run;
 use super::setup::Setup;
 use crate::metrics::StageTimes;
+use turnstone_agents::CALIBRATION_POSITIONS;
 use turnstone_selfplay::replay::Archived;
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 
@@ -47,7 +48,10 @@ impl<'a> Run<'a> {
     /// What the games of an iteration depend on, as of now.
     fn input(&self, iteration: u64) -> Result<Input> {
         let simulations = self.setup.config.search.simulations_at(self.progress(iteration));
-        Ok(Input { iteration, simulations, weights: self.learner.averaged().clone(), archive: self.archive()? })
+        let quantised = self.setup.config.self_play.precision.is_quantised();
+        let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
+        let (weights, archive) = (self.learner.averaged().clone(), self.archive()?);
+        Ok(Input { iteration, simulations, weights, archive, samples })
     }
 
     /// Returns the archived positions of the window, from which self-play games may start.
@@ -72,6 +76,8 @@ struct Input {
     simulations: u32,
     weights: Weights,
     archive: Vec<(AnyState, u16)>,
+    /// Observations by which the network is quantised.
+    samples: Vec<f32>,
 }
 
 impl Input {
@@ -83,6 +89,7 @@ impl Input {
             self_play: &setup.config.self_play,
             simulations: self.simulations,
             archive: &self.archive,
+            samples: &self.samples,
             seed: setup.config.seed,
             iteration: self.iteration,
         }

@@ -2,13 +2,14 @@
 
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
-use turnstone_models::{NetworkConfig, Shape, Weights};
+use turnstone_models::{NetworkConfig, Precision, QuantisedNetwork, Shape, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::subject::Subject;
@@ -50,7 +51,8 @@ impl Inference {
         }
         let mut rows = Vec::new();
         for &batch in &self.batch {
-            let rate = bare_rate(&config.net, &weights, &shape, batch as usize, &inputs, time)?;
+            let rate =
+                bare_rate(&config.net, &weights, &shape, config.self_play.precision, (batch as usize, &inputs), time)?;
             if !self.json {
                 println!("{batch:>6}{rate:>16.0}");
             }
@@ -68,11 +70,16 @@ pub(super) fn bare_rate(
     net: &NetworkConfig,
     weights: &Weights,
     shape: &Shape,
-    batch: usize,
-    inputs: &[f32],
+    precision: Precision,
+    (batch, inputs): (usize, &[f32]),
     time: Duration,
 ) -> Result<f64> {
-    let mut engine = turnstone_models::Inference::new(weights, net, shape, batch)?;
+    let mut engine = if precision.is_quantised() {
+        let network = QuantisedNetwork::new(weights, net, shape, inputs)?;
+        turnstone_models::Inference::quantised(&Arc::new(network), batch)
+    } else {
+        turnstone_models::Inference::new(weights, net, shape, batch)?
+    };
     let inputs = &inputs[..batch * shape.inputs];
     let mut calls = 0u64;
     engine.evaluate(batch, inputs);

@@ -106,6 +106,7 @@ impl SelfPlay {
             self_play: &self_play,
             simulations: config.search.simulations,
             archive: &[],
+            samples: &[],
             seed: config.seed,
             iteration: 0,
         };
@@ -120,7 +121,14 @@ impl SelfPlay {
         let elapsed = start.elapsed();
         let bare = on_all(threads, || {
             let batch = (stats.cache.mean_batch().round() as usize).max(1);
-            bare_rate(&config.net, &weights, &shape(game.spec()), batch, &observations(game, batch), time / 5)
+            bare_rate(
+                &config.net,
+                &weights,
+                &shape(game.spec()),
+                config.self_play.precision,
+                (batch, &observations(game, batch)),
+                time / 5,
+            )
         })?;
         Ok(Row::new(threads, config, elapsed, &stats, bare))
     }

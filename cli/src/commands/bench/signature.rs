@@ -64,6 +64,7 @@ fn parts(machine: &Machine) -> Vec<(String, Option<Compute>)> {
         let compute = instructions.map(|instructions| Box::new(move || networks::inference(instructions)) as Compute);
         parts.push((format!("inference.{rounding}"), compute));
     }
+    parts.push(("inference_i8".into(), Some(Box::new(networks::integer_inference))));
     parts
 }
 

@@ -3,20 +3,20 @@
 use super::state::{HOLES, MAX_PITS, Mancala, State};
 use crate::side::Side;
 
-/// For each number of pits less one and for each pit, by hole: the stone that falls first into each hole when sowing from
-/// there, counted from 1. 255 for a store that is skipped and for holes that the board does not have.
-static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
-    let mut table = [[[u8::MAX; HOLES]; HOLES]; MAX_PITS as usize];
+/// For each number of pits less one, for each pit and for each number of stones up to a lap: how many stones fall into each
+/// hole when they are sown from there, as the bytes of a word, that of hole 0 lowest.
+static FALLS: [[[u128; HOLES]; HOLES]; MAX_PITS as usize] = {
+    let mut falls = [[[0; HOLES]; HOLES]; MAX_PITS as usize];
     let mut pits = 1;
     while pits <= MAX_PITS as usize {
         let (stores, holes) = ([pits, 2 * pits + 1], 2 * pits + 2);
         let mut start = 0;
-        while start < 2 * pits + 1 {
+        while start < stores[1] {
             let skipped = stores[(start < pits) as usize];
             let (mut stone, mut hole) = (1, (start + 1) % holes);
             while start != stores[0] && stone < holes {
                 if hole != skipped {
-                    table[pits - 1][start][hole] = stone as u8;
+                    falls[pits - 1][start][stone] = falls[pits - 1][start][stone - 1] + byte(hole, 1);
                     stone += 1;
                 }
                 hole = (hole + 1) % holes;
@@ -25,42 +25,46 @@ static REACHED_BY: [[[u8; HOLES]; HOLES]; MAX_PITS as usize] = {
         }
         pits += 1;
     }
-    table
+    falls
 };
 
+/// A word with the value in the byte of a hole.
+#[inline]
+const fn byte(hole: usize, value: u8) -> u128 {
+    (value as u128) << (8 * hole)
+}
+
 impl Mancala {
-    /// Sows the stones of `hole`, a pit of the mover, and returns the hole of the last stone if it is the mover's too.
+    /// Sows the stones of `hole`, a pit of the mover, and returns the hole of the last stone, counted on beyond the mover's
+    /// store where it is the opponent's.
     #[inline]
-    pub(super) fn sow(&self, state: &mut State, hole: usize) -> Option<usize> {
+    pub(super) fn sow(&self, state: &mut State, hole: usize) -> usize {
         let lap = 2 * self.pits + 1;
         let stones = state.holes[hole];
         let (laps, rest) = if stones < lap { (0, stones) } else { (stones / lap, stones % lap) };
-        let reached_by = &REACHED_BY[self.pits() - 1][hole];
-        // The pit itself, last of a lap, is emptied in the same loop, which the compiler turns into vector operations: a
-        // single byte written just before would make them wait.
-        for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
-            let kept = if stone == lap { 0 } else { *count };
-            *count = kept + u8::from(stone <= rest);
-        }
+        let falls = &FALLS[self.pits() - 1][hole];
+        // No hole overflows into the next one, as there are at most 255 stones.
+        let kept = u128::from_le_bytes(state.holes) & !byte(hole, u8::MAX);
+        let mut sown = kept + falls[usize::from(rest)];
         if laps > 0 {
-            for (count, &stone) in state.holes.iter_mut().zip(reached_by) {
-                *count += if stone == u8::MAX { 0 } else { laps };
-            }
+            sown += falls[usize::from(lap)] * u128::from(laps);
         }
+        state.holes = sown.to_le_bytes();
         let first = self.first_hole(state.mover);
-        match hole - first + usize::from(rest) {
-            reach if reach <= self.pits() => Some(first + reach),
-            reach if reach < usize::from(lap) => None,
-            reach => Some(first + reach - usize::from(lap)),
-        }
+        let reach = hole - first + usize::from(rest);
+        first + if reach < usize::from(lap) { reach } else { reach - usize::from(lap) }
     }
 
-    /// Takes the last stone and the opposite pit, if it fell into an empty pit; `last` is a pit of the mover.
+    /// Takes the last stone and the opposite pit, if it fell into an empty pit of the mover; `last` is what
+    /// [`Mancala::sow`] returned.
     #[inline]
     pub(super) fn capture(&self, state: &mut State, last: usize) {
-        let opposite = 2 * self.pits() - last;
-        if state.holes[last] == 1 && (self.empty_capture || state.holes[opposite] > 0) {
-            state.holes[self.store_hole(state.mover)] += 1 + state.holes[opposite];
+        let store = self.store_hole(state.mover);
+        // Any hole, unless `last` is a pit of the mover.
+        let opposite = (2 * self.pits()).wrapping_sub(last) % HOLES;
+        let alone = state.holes[last % HOLES] == 1;
+        if (last < store) & alone & (self.empty_capture | (state.holes[opposite] > 0)) {
+            state.holes[store] += 1 + state.holes[opposite];
             state.holes[last] = 0;
             state.holes[opposite] = 0;
         }

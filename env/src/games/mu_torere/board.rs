@@ -53,16 +53,37 @@ pub(super) const NEAR: [u16; 9] = {
     near
 };
 
-/// For each empty square and each start next to it, the index of the move. Indices increase with the start.
-pub(super) const ACTIONS: [[u8; 9]; 9] = {
-    let mut actions = [[u8::MAX; 9]; 9];
+/// What each action changes in the set of the mover's pieces.
+pub(super) static CHANGES: [u16; 32] = {
+    let mut changes = [0; 32];
+    let mut action = 0;
+    while action < MOVES.len() {
+        changes[action] = 1 << MOVES[action].0 | 1 << MOVES[action].1;
+        action += 1;
+    }
+    changes
+};
+
+/// For each empty square, the moves into it by their starts: from a set of the squares 0 to 4, and of 5 to 8.
+pub(super) static INTO: [([u32; 32], [u32; 16]); 9] = {
+    let mut into = [([0; 32], [0; 16]); 9];
     let mut action = 0;
     while action < MOVES.len() {
         let (start, end) = MOVES[action];
-        actions[end as usize][start as usize] = action as u8;
+        let (low, high) = &mut into[end as usize];
+        let mut set = 0;
+        while set < 32 {
+            if start < 5 && set >> start & 1 == 1 {
+                low[set] |= 1 << action;
+            }
+            if start >= 5 && set < 16 && set >> (start - 5) & 1 == 1 {
+                high[set] |= 1 << action;
+            }
+            set += 1;
+        }
         action += 1;
     }
-    actions
+    into
 };
 
 /// Round the ring both ways, and from each ring square through the hub to the square opposite.

@@ -1,7 +1,6 @@
 //! Mu Torere's parameters, its positions and the moves that they allow.
 
-use super::board::{ACTIONS, HUB, NEAR};
-use crate::action::Action;
+use super::board::{HUB, INTO, NEAR};
 use crate::side::Side;
 
 /// The game with its parameters.
@@ -30,12 +29,14 @@ pub struct State {
 }
 
 impl State {
+    #[inline]
     fn empty_square(&self) -> u8 {
         (!(self.pieces[0] | self.pieces[1])).trailing_zeros() as u8
     }
 }
 
 impl MuTorere {
+    #[inline]
     pub(super) fn limit_reached(&self, state: &State) -> bool {
         self.max_plies > 0 && state.plies >= self.max_plies
     }
@@ -56,11 +57,12 @@ impl MuTorere {
         }
     }
 
-    /// The mover's moves, limits aside, in the order of the actions.
+    /// The mover's moves, limits aside, as a set of actions.
     #[inline]
-    pub(super) fn moves(&self, state: &State) -> impl Iterator<Item = Action> {
-        let into = &ACTIONS[state.empty_square() as usize];
-        squares(self.starts(state)).map(|start| Action(u16::from(into[start])))
+    pub(super) fn moves(&self, state: &State) -> u32 {
+        let (low, high) = &INTO[state.empty_square() as usize];
+        let starts = usize::from(self.starts(state));
+        low[starts % 32] | high[starts / 32 % 16]
     }
 }
 

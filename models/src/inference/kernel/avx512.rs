@@ -6,7 +6,8 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{self, LANES, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::super::areas::{Area, LANES, of_shape};
+use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -20,10 +21,10 @@ impl tile::Tiles for Tiles {
         }
     }
 
-    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
+    fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
         // SAFETY: the function needs nothing but AVX-512F, which `multiply` has checked.
         unsafe {
-            of_shape!(compute, tile, y;
+            of_shape!(compute, product, area, y;
                 1 x 1, 2 x 1, 3 x 1, 4 x 1, 5 x 1, 6 x 1,
                 1 x 2, 2 x 2, 3 x 2, 4 x 2, 5 x 2, 6 x 2,
                 1 x 4, 2 x 4, 3 x 4, 4 x 4, 5 x 4, 6 x 4,
@@ -34,8 +35,8 @@ impl tile::Tiles for Tiles {
 }
 
 #[target_feature(enable = "avx512f")]
-fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
-    compute_tile::<Register, ROWS, STRIPS>(tile, y);
+fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
+    compute_tile::<Register, ROWS, STRIPS>(product, area, y);
 }
 
 /// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.

@@ -1,6 +1,7 @@
 //! Tiles in plain Rust, for all processors.
 
-use super::tile::{self, LANES, Lanes, Tile, Vector, compute_tile, of_shape, spin_vectors};
+use super::super::areas::{Area, LANES, of_shape};
+use super::tile::{self, Lanes, Product, Vector, compute_tile, spin_vectors};
 
 pub(super) struct Tiles;
 
@@ -11,13 +12,13 @@ impl tile::Tiles for Tiles {
         if rows == 1 { 2 } else { 1 }
     }
 
-    fn compute(tile: &Tile<'_>, y: &mut [f32]) {
-        of_shape!(compute, tile, y; 1 x 1, 2 x 1, 3 x 1, 1 x 2);
+    fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
+        of_shape!(compute, product, area, y; 1 x 1, 2 x 1, 3 x 1, 1 x 2);
     }
 }
 
-fn compute<const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
-    compute_tile::<Lanes, ROWS, STRIPS>(tile, y);
+fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
+    compute_tile::<Lanes, ROWS, STRIPS>(product, area, y);
 }
 
 /// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.

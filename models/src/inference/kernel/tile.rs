@@ -1,9 +1,7 @@
 //! Tiles of a matrix product: a few rows by a few strips of sixteen outputs, whose sums stay in registers.
 
-use super::super::neighbours::{Class, Neighbours};
-
-/// Number of outputs per strip.
-pub(crate) const LANES: usize = 16;
+use super::super::areas::{Area, LANES, places};
+use super::super::neighbours::Neighbours;
 
 /// The values of a strip, aligned to a cache line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,19 +43,7 @@ pub(super) trait Tiles {
     /// Strips of the widest tile with this number of rows, a power of two.
     fn most_strips(rows: usize) -> usize;
     /// Computes a tile. The caller has checked that the processor has the instructions.
-    fn compute(tile: &Tile<'_>, y: &mut [f32]);
-}
-
-/// A range of rows and a range of strips of a product.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Tile<'a> {
-    pub(super) product: &'a Product<'a>,
-    pub(super) class: &'a Class,
-    /// Index into the rows of the class, board by board.
-    pub(super) first_row: usize,
-    pub(super) rows: usize,
-    pub(super) first_strip: usize,
-    pub(super) strips: usize,
+    fn compute(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]);
 }
 
 /// Sixteen lanes in registers. Its methods and all functions that are generic over it must be inlined into a function that
@@ -84,8 +70,12 @@ pub(super) trait Vector: Copy {
 /// The sums stay in registers from the bias to the output because all their indices are constants once the short loops
 /// over `r` and `s` are unrolled.
 #[inline(always)]
-pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(tile: &Tile<'_>, y: &mut [f32]) {
-    let Tile { product, class, first_row, first_strip, .. } = *tile;
+pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(
+    product: &Product<'_>,
+    area: &Area<'_>,
+    y: &mut [f32],
+) {
+    let Area { class, first_row, first_strip, .. } = *area;
     let &Product { x, weight, bias, inputs, outputs, neighbours, finish } = product;
     let places = places::<ROWS>(class.points(), neighbours.points(), first_row);
     let bias = &bias[first_strip..][..STRIPS];
@@ -134,21 +124,6 @@ pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(ti
     }
 }
 
-/// Positions of `ROWS` rows of a class from `first_row` on: the first point of the board, and the index within the class.
-#[inline(always)]
-fn places<const ROWS: usize>(members: usize, points: usize, first_row: usize) -> [(usize, usize); ROWS] {
-    let (mut board, mut member) = (first_row / members * points, first_row % members);
-    let mut places = [(0, 0); ROWS];
-    for place in &mut places {
-        *place = (board, member);
-        member += 1;
-        if member == members {
-            (board, member) = (board + points, 0);
-        }
-    }
-    places
-}
-
 /// Writes sixteen sums to the output.
 #[inline(always)]
 fn finish_strip<V: Vector>(finish: Finish, y: &mut [f32; LANES], sums: V) {
@@ -179,14 +154,3 @@ pub(super) fn spin_vectors<V: Vector, const N: usize>() -> u64 {
     std::hint::black_box(stored);
     STEPS * (N * LANES) as u64 * 2
 }
-
-/// Calls a tile function by the shape of the tile: `of_shape!(function, tile, y; rows x strips, ...)`.
-macro_rules! of_shape {
-    ($function:ident, $tile:ident, $y:ident; $($rows:literal x $strips:literal),* $(,)?) => {
-        match ($tile.rows, $tile.strips) {
-            $(($rows, $strips) => $function::<$rows, $strips>($tile, $y),)*
-            (rows, strips) => unreachable!("no tile of {rows} x {strips}"),
-        }
-    };
-}
-pub(super) use of_shape;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rand::{Rng, SeedableRng};
 use turnstone_env::{AnyState, Params};
 use turnstone_models::{
-    Example, Inference, Instructions, Learner, LearnerState, NamedTensor, NetworkConfig, OptimiserConfig, Shape,
-    TensorSpec, TrainingBatch, Weights,
+    Example, Inference, Instructions, IntegerInstructions, Learner, LearnerState, NamedTensor, NetworkConfig,
+    OptimiserConfig, QuantisedNetwork, Shape, TensorSpec, TrainingBatch, Weights,
 };
 use turnstone_selfplay::{TrainableGame, built_in};
 
@@ -81,6 +81,31 @@ pub(super) fn inference(instructions: Instructions) -> Result<Digest> {
     Ok(digest)
 }
 
+/// Checksum of the quantised networks' logits, which are the same with every instruction set.
+pub(super) fn integer_inference() -> Result<Digest> {
+    const BATCH: usize = 40;
+    let mut digest = Digest::default();
+    for (game, network) in networks()? {
+        let shape = shape(game.spec());
+        let inputs = observations(&*game, BATCH)?;
+        let weights = weights(&network.layout(&shape)?, 5)?;
+        let network = Arc::new(QuantisedNetwork::new(&weights, &network, &shape, &inputs)?);
+        let mut logits: Vec<[Vec<f32>; 2]> = Vec::new();
+        for instructions in IntegerInstructions::available() {
+            let mut engine = Inference::quantised_with_instructions(&network, BATCH, instructions);
+            let found = engine.evaluate(BATCH, &inputs);
+            logits.push([found.policy.to_vec(), found.value.to_vec()]);
+        }
+        ensure!(
+            logits.iter().all(|others| *others == logits[0]),
+            "the kernels for integers disagree on {}",
+            game.name()
+        );
+        logits[0].iter().for_each(|logits| digest.floats(logits));
+    }
+    Ok(digest)
+}
+
 /// Checksum of a small iteration of self-play for each kind of network and of search.
 pub(super) fn self_play(threads: usize) -> Result<Digest> {
     let mut digest = Digest::default();
@@ -120,6 +145,7 @@ fn add_self_play(
         self_play: &self_play,
         simulations: 16,
         archive: &archive,
+        samples: &[],
         seed: 7,
         iteration: 3,
     };

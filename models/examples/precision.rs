@@ -1,0 +1,115 @@
+//! Compares inference in floats with that in integers of eight bits on one thread, and prints a JSON line per measurement:
+//! evaluations per second by network, arithmetic, instruction set and batch size.
+//!
+//! `cargo run --release -p turnstone-models --example precision -- --batch 32 mlp-3x128` measures one batch size and the
+//! names that start with one of the other arguments; without arguments it measures all. The measurements of a network
+//! take turns, so that what else the machine does disturbs all of them alike.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use turnstone_models::{
+    Board, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, Shape, TensorSpec, Weights,
+};
+
+const BATCHES: [usize; 4] = [1, 8, 32, 128];
+const ROUNDS: usize = 40;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
+    let mut batches = BATCHES.to_vec();
+    if wanted.first().is_some_and(|option| option == "--batch") {
+        let batch = wanted.drain(..wanted.len().min(2)).next_back().ok_or("--batch needs a number")?;
+        batches = vec![batch.parse()?];
+    }
+    for (name, config, shape) in networks() {
+        if wanted.is_empty() || wanted.iter().any(|prefix| name.starts_with(prefix)) {
+            for &batch in &batches {
+                measure(name, &config, &shape, batch)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The MLP of `rates`, a deeper one, and the graph networks of Morris and Konane by their sizes.
+fn networks() -> Vec<(&'static str, NetworkConfig, Shape)> {
+    let mlp = |blocks| NetworkConfig::ResidualMlp { blocks, width: 128 };
+    let graph = |channels| NetworkConfig::ResidualGraph {
+        blocks: 3,
+        channels,
+        reach: 1,
+        neighbourhood: turnstone_models::Neighbourhood::Lines,
+    };
+    let flat = Shape::flat(128, 64);
+    vec![
+        ("mlp-3x128", mlp(3), flat.clone()),
+        ("mlp-4x128", mlp(4), flat),
+        ("graph-3x48", graph(48), lattice(4, 6, 342)),
+        ("graph-3x32", graph(32), lattice(8, 8, 448)),
+    ]
+}
+
+/// A board of rows and columns with lines along both, and three planes.
+fn lattice(rows: usize, columns: usize, actions: usize) -> Shape {
+    let points = rows * columns;
+    let direction = |down: isize, right: isize| -> Vec<Option<u16>> {
+        let next = |point: usize| {
+            let row = (point / columns).checked_add_signed(down).filter(|&row| row < rows)?;
+            let column = (point % columns).checked_add_signed(right).filter(|&column| column < columns)?;
+            Some((row * columns + column) as u16)
+        };
+        (0..points).map(next).collect()
+    };
+    let directions = vec![direction(0, 1), direction(0, -1), direction(1, 0), direction(-1, 0)];
+    let board =
+        Board { point_planes: 3, points, directions, lattice: [rows, columns], cells: (0..points as u16).collect() };
+    Shape { inputs: 3 * points + 2, actions, board }
+}
+
+fn measure(name: &str, config: &NetworkConfig, shape: &Shape, batch: usize) -> Result<(), Failure> {
+    let weights = Weights::random(&config.layout(shape)?, 5);
+    // Observations of flags, most of them 0.
+    let numbers =
+        Weights::random(&[TensorSpec { name: String::new(), shape: vec![shape.inputs, 512], deviation: 1.0 }], 9);
+    let observations: Vec<f32> = numbers.tensors()[0].data.iter().map(|&x| f32::from(u8::from(x > 0.8))).collect();
+    let network = Arc::new(QuantisedNetwork::new(&weights, config, shape, &observations)?);
+    let mut engines = Vec::new();
+    for instructions in Instructions::available() {
+        let engine = Inference::with_instructions(&weights, config, shape, batch, instructions)?;
+        engines.push((format!("f32 {instructions:?}"), engine, 0.0));
+    }
+    for instructions in IntegerInstructions::available() {
+        let engine = Inference::quantised_with_instructions(&network, batch, instructions);
+        engines.push((format!("i8 {instructions:?}"), engine, 0.0));
+    }
+    let observations = &observations[..batch * shape.inputs];
+    for _ in 0..ROUNDS {
+        for (_, engine, best) in &mut engines {
+            *best = rate(|| {
+                black_box(engine.evaluate(batch, black_box(observations)));
+            })
+            .max(*best);
+        }
+    }
+    for (engine, _, best) in engines {
+        println!(r#"{{"name": "{name}/{engine}", "batch": {batch}, "per_second": {:.1}}}"#, batch as f64 * best);
+    }
+    Ok(())
+}
+
+/// Calls of `f` per second in a few milliseconds.
+fn rate(mut f: impl FnMut()) -> f64 {
+    let (start, mut calls) = (Instant::now(), 0);
+    loop {
+        f();
+        calls += 1;
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds > 0.003 {
+            return f64::from(calls) / seconds;
+        }
+    }
+}

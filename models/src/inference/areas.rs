@@ -1,0 +1,85 @@
+//! The division of a product over a board into areas: a few rows by a few strips of outputs.
+
+use super::neighbours::{Class, Neighbours};
+
+/// Number of outputs per strip.
+pub(super) const LANES: usize = 16;
+
+/// A range of rows and a range of strips of a product.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Area<'a> {
+    pub(super) class: &'a Class,
+    /// Index into the rows of the class, board by board.
+    pub(super) first_row: usize,
+    pub(super) rows: usize,
+    pub(super) first_strip: usize,
+    pub(super) strips: usize,
+}
+
+/// What the division depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent<'a> {
+    pub(super) neighbours: &'a Neighbours,
+    pub(super) boards: usize,
+    /// Number of strips of all outputs.
+    pub(super) strips: usize,
+    /// Number of boards whose inputs stay in the cache while all strips are computed.
+    pub(super) near: usize,
+    /// Rows of the tallest tile.
+    pub(super) most_rows: usize,
+}
+
+/// Calls `compute` with each area of a product. Boards are processed in groups of a multiple of twelve, so that every class
+/// of points fills its tiles, and each group class by class and strip by strip. `most_strips` is the number of strips of
+/// the widest tile with this number of rows, a power of two.
+pub(super) fn for_each_area(
+    extent: &Extent<'_>,
+    most_strips: impl Fn(usize) -> usize,
+    mut compute: impl FnMut(&Area<'_>),
+) {
+    let most_boards = 12 * (extent.near / 12).max(1);
+    for first_board in (0..extent.boards).step_by(most_boards) {
+        let boards = most_boards.min(extent.boards - first_board);
+        for class in extent.neighbours.classes() {
+            let (start, rows) = (first_board * class.points(), boards * class.points());
+            let tiles = rows.div_ceil(extent.most_rows);
+            let most_strips = most_strips(rows.div_ceil(tiles));
+            let mut first_strip = 0;
+            while first_strip < extent.strips {
+                let strips = most_strips.min(1 << (extent.strips - first_strip).ilog2());
+                for i in 0..tiles {
+                    let (from, to) = (i * rows / tiles, (i + 1) * rows / tiles);
+                    compute(&Area { class, first_row: start + from, rows: to - from, first_strip, strips });
+                }
+                first_strip += strips;
+            }
+        }
+    }
+}
+
+/// Positions of `ROWS` rows of a class from `first_row` on: the first point of the board, and the index within the class.
+#[inline(always)]
+pub(super) fn places<const ROWS: usize>(members: usize, points: usize, first_row: usize) -> [(usize, usize); ROWS] {
+    let (mut board, mut member) = (first_row / members * points, first_row % members);
+    let mut places = [(0, 0); ROWS];
+    for place in &mut places {
+        *place = (board, member);
+        member += 1;
+        if member == members {
+            (board, member) = (board + points, 0);
+        }
+    }
+    places
+}
+
+/// Calls a tile function by the shape of the area:
+/// `of_shape!(function, product, area, y; rows x strips, ...)`.
+macro_rules! of_shape {
+    ($function:ident, $product:expr, $area:expr, $y:expr; $($rows:literal x $strips:literal),* $(,)?) => {
+        match ($area.rows, $area.strips) {
+            $(($rows, $strips) => $function::<$rows, $strips>($product, $area, $y),)*
+            (rows, strips) => unreachable!("no tile of {rows} x {strips}"),
+        }
+    };
+}
+pub(super) use of_shape;

@@ -1,0 +1,186 @@
+//! The kernel for AVX2, and for AVX-VNNI, which has one instruction for three of AVX2's: a strip is two registers.
+//!
+//! The `unsafe` is measured in docs/lab/quantisation.md.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use super::super::super::areas::{Area, LANES, of_shape};
+use super::tile::{
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
+};
+
+pub(super) struct Avx2<const VNNI: bool>;
+
+impl<const VNNI: bool> Kernel for Avx2<VNNI> {
+    const MOST_ROWS: usize = 4;
+
+    fn most_strips(rows: usize) -> usize {
+        match rows {
+            0..=1 => 4,
+            2 => 2,
+            _ => 1,
+        }
+    }
+
+    fn add_up(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+        // SAFETY: the functions need nothing but AVX2 and AVX-VNNI, which `multiply` has checked.
+        unsafe {
+            if VNNI {
+                of_shape!(add_up_vnni, product, area, sums; 1 x 1, 2 x 1, 3 x 1, 4 x 1, 1 x 2, 2 x 2, 1 x 4);
+            } else {
+                of_shape!(add_up, product, area, sums; 1 x 1, 2 x 1, 3 x 1, 4 x 1, 1 x 2, 2 x 2, 1 x 4);
+            }
+        }
+    }
+
+    fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+        // SAFETY: as for `quantise`.
+        unsafe { finish(product, area, sums, to) }
+    }
+
+    fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
+        // SAFETY: the function needs nothing but AVX2, which `quantise` has checked.
+        unsafe { quantise(columns, numbers, bytes) }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
+    finish_area::<FloatRegisters>(product, area, sums, to);
+}
+
+#[target_feature(enable = "avx2")]
+fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
+    quantise_rows::<FloatRegisters>(columns, numbers, bytes);
+}
+
+#[target_feature(enable = "avx2")]
+fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+    add_up_tile::<Registers<false>, ROWS, STRIPS>(product, area, sums);
+}
+
+#[target_feature(enable = "avx2,avxvnni")]
+fn add_up_vnni<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
+    add_up_tile::<Registers<true>, ROWS, STRIPS>(product, area, sums);
+}
+
+#[derive(Clone, Copy)]
+struct Registers<const VNNI: bool>(__m256i, __m256i);
+
+// Used inside the functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
+impl<const VNNI: bool> Dot for Registers<VNNI> {
+    type Weights = (__m256i, __m256i);
+
+    #[inline(always)]
+    fn weights(weights: &Weights) -> Self::Weights {
+        let (low, high) = weights.0.split_at(8);
+        // SAFETY: AVX2 is available, see above; either half of the weights is valid for a whole register, aligned or not.
+        unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn load(sums: &Sums) -> Self {
+        let (low, high) = sums.0.split_at(8);
+        // SAFETY: as for `weights`.
+        unsafe { Registers(_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn store(self, sums: &mut Sums) {
+        let (low, high) = sums.0.split_at_mut(8);
+        // SAFETY: as for `weights`.
+        unsafe {
+            _mm256_storeu_si256(low.as_mut_ptr().cast(), self.0);
+            _mm256_storeu_si256(high.as_mut_ptr().cast(), self.1);
+        }
+    }
+
+    #[inline(always)]
+    fn add_products(self, x: Quad, weights: Self::Weights) -> Self {
+        // SAFETY: AVX2 and, with `VNNI`, AVX-VNNI are available, see above.
+        unsafe {
+            let x = _mm256_set1_epi32(i32::from_le_bytes(x));
+            if VNNI {
+                return Registers(
+                    _mm256_dpbusd_avx_epi32(self.0, x, weights.0),
+                    _mm256_dpbusd_avx_epi32(self.1, x, weights.1),
+                );
+            }
+            // The sums of two products in 16 bits, which do not saturate (see `Weights`), then of two of those in 32.
+            let ones = _mm256_set1_epi16(1);
+            let low = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.0), ones);
+            let high = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.1), ones);
+            Registers(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FloatRegisters(__m256, __m256);
+
+// Used inside the functions above only, which are compiled for AVX2.
+impl Numbers for FloatRegisters {
+    #[inline(always)]
+    fn load(numbers: &[f32; LANES]) -> Self {
+        let (low, high) = numbers.split_at(8);
+        // SAFETY: AVX2 is available, see above; either half of the numbers is valid for a whole register, aligned or not.
+        unsafe { FloatRegisters(_mm256_loadu_ps(low.as_ptr()), _mm256_loadu_ps(high.as_ptr())) }
+    }
+
+    #[inline(always)]
+    fn store(self, numbers: &mut [f32; LANES]) {
+        let (low, high) = numbers.split_at_mut(8);
+        // SAFETY: as for `load`.
+        unsafe {
+            _mm256_storeu_ps(low.as_mut_ptr(), self.0);
+            _mm256_storeu_ps(high.as_mut_ptr(), self.1);
+        }
+    }
+
+    #[inline(always)]
+    fn of_sums(sums: &Sums) -> Self {
+        let sums = Registers::<false>::load(sums);
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_cvtepi32_ps(sums.0), _mm256_cvtepi32_ps(sums.1)) }
+    }
+
+    #[inline(always)]
+    fn multiply(self, other: Self) -> Self {
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX2 is available, see above.
+        unsafe { FloatRegisters(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        // SAFETY: AVX2 is available, see above. Of a NaN and a number the second is the greater.
+        unsafe {
+            let zero = _mm256_setzero_ps();
+            FloatRegisters(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))
+        }
+    }
+
+    #[inline(always)]
+    fn to_bytes(self) -> [u8; LANES] {
+        let mut bytes = [0; LANES];
+        let numbers = self.relu();
+        // SAFETY: AVX2 is available, see above; the bytes are valid for a whole register, aligned or not.
+        unsafe {
+            let most = _mm256_set1_ps(255.0);
+            let low = _mm256_cvtps_epi32(_mm256_min_ps(numbers.0, most));
+            let high = _mm256_cvtps_epi32(_mm256_min_ps(numbers.1, most));
+            // Packing works on each half of the registers, so that its result is out of order.
+            let packed = _mm256_packs_epi32(low, high);
+            let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+            let halves = (_mm256_castsi256_si128(ordered), _mm256_extracti128_si256::<1>(ordered));
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm_packus_epi16(halves.0, halves.1));
+        }
+        bytes
+    }
+}

@@ -1,0 +1,70 @@
+//! The arithmetic of inference, as specs and configs name it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::inference::IntegerInstructions;
+
+/// Arithmetic of inference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Floats of 32 bits.
+    #[default]
+    F32,
+    /// Integers of eight bits; see [`QuantisedNetwork`](crate::QuantisedNetwork).
+    I8,
+    /// `i8` on processors with instructions that make it faster, otherwise `f32`.
+    Auto,
+}
+
+impl Precision {
+    /// Whether this processor computes with integers of eight bits at this precision.
+    pub fn is_quantised(self) -> bool {
+        match self {
+            Precision::F32 => false,
+            Precision::I8 => true,
+            Precision::Auto => IntegerInstructions::best() != IntegerInstructions::Portable,
+        }
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Precision::F32 => "f32",
+            Precision::I8 => "i8",
+            Precision::Auto => "auto",
+        })
+    }
+}
+
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Precision::F32, Precision::I8, Precision::Auto];
+        let found = all.into_iter().find(|precision| precision.to_string() == text);
+        found.ok_or_else(|| format!("precision must be f32, i8 or auto, not `{text}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_in_specs_and_configs() {
+        for (name, quantised) in [("f32", Some(false)), ("i8", Some(true)), ("auto", None)] {
+            let precision: Precision = name.parse().unwrap();
+            assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{name}\""));
+            assert_eq!(serde_json::from_str::<Precision>(&format!("\"{name}\"")).unwrap(), precision);
+            let fast = IntegerInstructions::available().count() > 1;
+            assert_eq!(precision.is_quantised(), quantised.unwrap_or(fast));
+        }
+        assert_eq!("int8".parse::<Precision>().unwrap_err(), "precision must be f32, i8 or auto, not `int8`");
+        assert_eq!(Precision::default(), Precision::F32);
+    }
+}
