@@ -117,6 +117,7 @@ fn kill_and_resume(overlap: u64) {
     let (whole, killed) = (place.run("whole"), place.run("killed"));
     let (code, text) = finish(place.start(&whole));
     assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
 
     let mut child = place.start(&killed);
     while !killed.join("state.safetensors").exists() {
@@ -136,7 +137,6 @@ fn kill_and_resume(overlap: u64) {
         assert!(same, "{file} differs with overlap {overlap}");
     }
     assert_eq!(metrics(&whole), metrics(&killed));
-    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
 }
 
 #[test]
