@@ -45,6 +45,7 @@ mod analyser;
 mod tablebase;
 mod agent;
 mod explorer;
+mod team;
 mod playable;
 pub mod sheet;
 
@@ -65,4 +66,5 @@ pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{SearchKind, SearchSettings};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
+pub use team::{AtOnce, Team};
 pub use tree_spec::{Budget, Decimal, DrawValue, SearchOverrides, TreeSpec};

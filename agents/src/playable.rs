@@ -21,7 +21,8 @@ use crate::players::{Network, Random, Rollouts};
 use crate::search_settings::SearchSettings;
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::tree_spec::{DrawValue, TreeSpec};
+use crate::team::{AtOnce, NetworkTeam, Team};
+use crate::tree_spec::{Budget, DrawValue, TreeSpec};
 
 /// A game that agents can be created for: rules with static evaluations ([`Classical`]) and exact values
 /// ([`Solvable`]), both optional. All items have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for
@@ -76,6 +77,13 @@ pub trait PlayableGame: DynGame {
     /// # Errors
     /// The spec is `human`, which has no player, or the network, the exact values or the program cannot be started.
     fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
+
+    /// Creates a team of `seats` seats for an agent that was loaded for this game; `None` if the agent has no searches whose
+    /// positions can be evaluated together.
+    ///
+    /// # Errors
+    /// The network does not match the game.
+    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError>;
 
     /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
     ///
@@ -160,6 +168,13 @@ impl<G: Playable> PlayableGame for Erased<G> {
                 Box::new(Seat { game, player })
             }
         })
+    }
+
+    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError> {
+        let (AtOnce::Team(_), AgentSpec::Az { tree, .. }) = (agent.at_once(), &agent.spec) else { return Ok(None) };
+        let Budget::Simulations(simulations) = tree.budget else { return Ok(None) };
+        let network = agent.network.as_ref().expect("the checkpoint was read on loading");
+        Ok(Some(Box::new(NetworkTeam::new(self.game(), network, *tree, simulations, seats)?)))
     }
 
     fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {

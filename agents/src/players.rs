@@ -97,15 +97,24 @@ impl<G: Game> Network<G> {
 
     /// The action with the greatest prior, and the network's evaluation of the position.
     fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Evaluation) {
-        let mut legal = ActionList::new();
-        game.legal(state, &mut legal);
-        let mut batch = EvalBatch::default();
-        batch.push(*state, &legal);
-        self.evaluator.evaluate(game, &mut batch);
-        let (priors, estimate) = batch.answer(0);
-        let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
-        (legal[best.expect("a running game has legal actions")], estimate)
+        evaluate_one(game, state, &mut self.evaluator)
     }
+}
+
+/// The action with the greatest prior, and the network's evaluation of a position in which the game is not over.
+pub(crate) fn evaluate_one<G: Game>(
+    game: &G,
+    state: &G::State,
+    evaluator: &mut NetworkEvaluator,
+) -> (Action, Evaluation) {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    let mut batch = EvalBatch::default();
+    batch.push(*state, &legal);
+    evaluator.evaluate(game, &mut batch);
+    let (priors, estimate) = batch.answer(0);
+    let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
+    (legal[best.expect("a running game has legal actions")], estimate)
 }
 
 impl<G: Game> TypedPlayer<G> for Network<G> {

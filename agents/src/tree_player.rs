@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use turnstone_env::{Action, Game, Side};
-use turnstone_search::classic::{Limits, Stop};
+use turnstone_search::classic::{Control, Limits, Stop};
 use turnstone_search::{Clock, EvalBatch, Evaluation, Evaluator, Mcts, SearchStep};
 
 use crate::request::{Score, SearchInfo, SearchRequest};
@@ -69,8 +69,7 @@ impl<G: Game> TreePlayer<G> {
     ) -> Action {
         let limits = request.limits.unwrap_or_else(|| self.own_limits());
         let watch = Watch::new(&limits, request.control.clock);
-        self.follow(game, state, &watch, &request.control.stop);
-        self.search.set_contempt(game, game.mover(state), self.draw.value());
+        self.root(game, state, &watch, &request.control.stop);
         match self.budget {
             Budget::Simulations(simulations) if !request.is_watched() => {
                 self.search.begin(&self.settings.strongest(simulations), simulations, rng);
@@ -78,8 +77,27 @@ impl<G: Game> TreePlayer<G> {
             }
             _ => self.search_watched(game, evaluator, &limits, watch, request, rng),
         }
-        self.comment = in_words(self.search.estimate(), game.mover(state));
+        self.end(rng)
+    }
+
+    /// Begins a search of `simulations` simulations for a caller that runs it to its end, as [`Self::search`] does alone.
+    pub(crate) fn begin(&mut self, game: &G, state: &G::State, simulations: u32, rng: &mut Stream) {
+        let control = Control::default();
+        let watch = Watch::new(&Limits::default(), control.clock);
+        self.root(game, state, &watch, &control.stop);
+        self.search.begin(&self.settings.strongest(simulations), simulations, rng);
+    }
+
+    /// Ends a search and returns the chosen action.
+    pub(crate) fn end(&mut self, rng: &mut Stream) -> Action {
+        self.comment = in_words(self.search.estimate(), self.search.mover());
         self.search.choose(0.0, rng)
+    }
+
+    /// Makes a position the root, with the tree below it if it is known.
+    fn root(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
+        self.follow(game, state, watch, stop);
+        self.search.set_contempt(game, game.mover(state), self.draw.value());
     }
 
     /// Moves the root along the played actions to a position. Discards a tree that takes too long to keep.

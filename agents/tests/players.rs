@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use turnstone_agents::streams::{Purpose, stream};
+use rand::RngExt;
+use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
-    Agent, AgentSpec, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, built_in, checkpoint_info,
-    load_network,
+    Agent, AgentSpec, AtOnce, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, built_in,
+    checkpoint_info, load_network,
 };
-use turnstone_env::Params;
+use turnstone_env::{Action, AnyState, Params, Side};
 
 /// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
 /// limits.
@@ -144,4 +145,143 @@ fn a_network_is_played_with_the_search_that_it_was_trained_with() {
     assert_eq!(by_gumbel, played(&puct, ",search=gumbel,c_scale=0.1"));
     assert_ne!(by_puct, played(&puct, ",c_puct=0.2"));
     assert_ne!(by_gumbel, played(&gumbel, ",c_scale=5"));
+}
+
+/// Games of an agent as one side against random moves, the player's one after the other: the actions of each.
+fn games_alone(game: &dyn PlayableGame, agent: &Agent, games: usize) -> Vec<Vec<Action>> {
+    let play = |number: usize| {
+        let mut player = agent.player(game).expect("a player");
+        let (mut state, mut rng) = (game.start(), stream(1, Purpose::Match, [number as u64, 0]));
+        let mut others = stream(1, Purpose::Match, [number as u64, 1]);
+        player.new_game(&state, &mut rng);
+        let mut actions = Vec::new();
+        while game.outcome(&state).is_none() && actions.len() < 40 {
+            let action = if game.mover(&state) == side(number) {
+                player.choose(&state, &mut rng).expect("an action")
+            } else {
+                random(game, &state, &mut others)
+            };
+            game.play(&mut state, action);
+            player.played(action);
+            actions.push(action);
+        }
+        actions
+    };
+    (0..games).map(play).collect()
+}
+
+/// The same games by a team with fewer seats than games, which begin at different times.
+fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: usize) -> Vec<Vec<Action>> {
+    struct Seat {
+        number: usize,
+        state: AnyState,
+        rng: Stream,
+        others: Stream,
+    }
+    let mut team = game.team(agent, seats).expect("its network").expect("a network's search has a team");
+    let (mut begun, mut all) = (0, vec![Vec::new(); games]);
+    let mut playing: Vec<Option<Seat>> = (0..seats).map(|_| None).collect();
+    let mut done = Vec::new();
+    loop {
+        for (i, place) in playing.iter_mut().enumerate() {
+            if place.is_none() && begun < games {
+                let [rng, others] = [0, 1].map(|stream_of| stream(1, Purpose::Match, [begun as u64, stream_of]));
+                team.new_game(i, &game.start());
+                *place = Some(Seat { number: begun, state: game.start(), rng, others });
+                begun += 1;
+                done.push((i, None));
+                break; // one game begins per batch
+            }
+        }
+        while let Some((i, chosen)) = done.pop() {
+            let Some(Seat { number, state, rng, others }) = &mut playing[i] else { panic!("a game in this seat") };
+            let mut next: Option<Action> = chosen;
+            loop {
+                if let Some(action) = next.take() {
+                    game.play(state, action);
+                    team.played(i, action);
+                    all[*number].push(action);
+                }
+                if game.outcome(state).is_some() || all[*number].len() == 40 {
+                    playing[i] = None;
+                    break;
+                }
+                if game.mover(state) == side(*number) {
+                    team.begin(i, state, rng);
+                    break;
+                }
+                next = Some(random(game, state, others));
+            }
+        }
+        if begun == games && playing.iter().all(Option::is_none) {
+            return all;
+        }
+        let mut seats = Vec::new();
+        team.advance(&mut seats);
+        for i in seats {
+            let Some(Seat { rng, .. }) = &mut playing[i] else { panic!("a game in this seat") };
+            done.push((i, Some(team.chosen(i, rng))));
+        }
+    }
+}
+
+fn side(number: usize) -> Side {
+    if number.is_multiple_of(2) { Side::First } else { Side::Second }
+}
+
+fn random(game: &dyn PlayableGame, state: &AnyState, rng: &mut Stream) -> Action {
+    let legal = game.legal_actions(state);
+    legal[rng.random_range(0..legal.len())]
+}
+
+#[test]
+fn a_team_plays_the_moves_of_players() {
+    let games = ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
+    for game in &games {
+        for spec in
+            ["az:pretrained,sims=24", "az:pretrained,sims=33,search=puct,draw=0.2", "az:pretrained,sims=9,precision=i8"]
+        {
+            let agent = Agent::load(&spec.parse().expect("a spec"), &**game).expect("it plays this game");
+            let alone = games_alone(&**game, &agent, 7);
+            assert!(alone.iter().all(|actions| actions.len() > 4));
+            for seats in [1, 3, 7] {
+                assert_eq!(games_at_once(&**game, &agent, 7, seats), alone, "{spec} in {seats} seats");
+            }
+        }
+    }
+    let start = games[0].start();
+    let agent = Agent::load(&"az:pretrained,sims=8".parse().expect("a spec"), &*games[0]).expect("it plays this game");
+    let mut team = games[0].team(&agent, 2).expect("its network").expect("a team");
+    let mut player = agent.player(&*games[0]).expect("a player");
+    assert_eq!(Some(team.predict(&start)), player.predict(&start));
+}
+
+#[test]
+fn memory_and_clocks_bound_the_games_at_once() {
+    let game = built_in().make("mu_torere", &Params::new()).expect("a game");
+    let at_once =
+        |spec: &str| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game").at_once();
+    for (spec, expected) in [
+        ("random", AtOnce::Shared),
+        ("exact", AtOnce::Shared),
+        ("az:pretrained,sims=0", AtOnce::Shared),
+        ("az:pretrained,sims=100", AtOnce::Team(10_485)),
+        ("az:pretrained,sims=10000000", AtOnce::Team(1)),
+        ("az:pretrained,time=1s", AtOnce::Players(1)),
+        ("mcts:sims=1024", AtOnce::Players(1024)),
+        ("mcts:time=1s", AtOnce::Players(1)),
+        ("alphabeta:depth=4", AtOnce::Players(usize::MAX)),
+        ("alphabeta:nodes=1000", AtOnce::Players(4)),
+        ("alphabeta:depth=4,hash=300", AtOnce::Players(1)),
+        ("alphabeta:time=1s", AtOnce::Players(1)),
+        ("alphabeta:total=1s", AtOnce::Players(1)),
+        ("engine::nothing", AtOnce::Players(1)),
+    ] {
+        assert_eq!(at_once(spec), expected, "{spec}");
+        let has_team = matches!(expected, AtOnce::Team(_));
+        let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
+        if !spec.contains("0000000") {
+            assert_eq!(game.team(&agent, 2).expect("its network").is_some(), has_team, "{spec}");
+        }
+    }
 }

@@ -14,9 +14,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use crate::side_by_side::games_at_once;
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault};
+use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault, Team};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 /// An agent's move in one position of a truth set.
@@ -48,21 +49,31 @@ pub fn grade(
 ) -> anyhow::Result<Option<Grade>> {
     let answers = Mutex::new(Vec::with_capacity(set.positions.len()));
     let next = AtomicUsize::new(0);
+    let take = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let is_left = number < set.positions.len() && !stop.load(Ordering::Relaxed);
+        is_left.then(|| (number, &set.positions[number], stream(seed, Purpose::Play, [number as u64, 0])))
+    };
+    let put = |number: usize, answer: Answer| {
+        answers.lock().expect("no thread panics while it holds the list").push((number, answer));
+        progress();
+    };
+    let threads = threads.max(1);
+    let at_once = games_at_once(&[agent], false, set.positions.len().div_ceil(threads));
     let work = || -> anyhow::Result<()> {
-        let mut player = agent.player(game)?;
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= set.positions.len() || stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let mut rng = stream(seed, Purpose::Play, [number as u64, 0]);
-            let answer = ask(game, &mut *player, &set.positions[number], &mut rng)?;
-            answers.lock().expect("no thread panics while it holds the list").push((number, answer));
-            progress();
+        if at_once > 1
+            && let Some(mut team) = game.team(agent, at_once)?
+        {
+            return ask_side_by_side(game, &mut *team, at_once, &take, &put);
         }
+        let mut player = agent.player(game)?;
+        while let Some((number, position, mut rng)) = take() {
+            put(number, ask(game, &mut *player, position, &mut rng)?);
+        }
+        Ok(())
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     let mut answers = answers.into_inner().expect("all threads have ended well");
@@ -79,16 +90,66 @@ fn ask(
     rng: &mut Stream,
 ) -> anyhow::Result<Answer> {
     let state = game.parse_position(&position.text)?;
-    let sign = game.mover(&state).sign() as i8;
     player.new_game(&state, rng);
     let prediction = player.predict(&state);
-    let chosen = game.action_text(player.choose(&state, rng)?);
+    let chosen = player.choose(&state, rng)?;
+    answer(game, position, &state, chosen, prediction)
+}
+
+/// Asks a team in positions from `take`, each in a free one of its seats, until there are no more.
+fn ask_side_by_side<'s>(
+    game: &dyn DynGame,
+    team: &mut dyn Team,
+    seats: usize,
+    take: &dyn Fn() -> Option<(usize, &'s TruthPosition, Stream)>,
+    put: &dyn Fn(usize, Answer),
+) -> anyhow::Result<()> {
+    struct Asked<'s> {
+        number: usize,
+        position: &'s TruthPosition,
+        state: AnyState,
+        rng: Stream,
+        prediction: [f32; 3],
+    }
+    let mut asked: Vec<Option<Asked<'_>>> = (0..seats).map(|_| None).collect();
+    let mut done = Vec::new();
+    loop {
+        for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
+            let Some((number, position, mut rng)) = take() else { break };
+            let state = game.parse_position(&position.text)?;
+            team.new_game(seat, &state);
+            let prediction = team.predict(&state);
+            team.begin(seat, &state, &mut rng);
+            *place = Some(Asked { number, position, state, rng, prediction });
+        }
+        if asked.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        team.advance(&mut done);
+        for seat in done.drain(..) {
+            let Some(Asked { number, position, state, mut rng, prediction }) = asked[seat].take() else { continue };
+            let chosen = team.chosen(seat, &mut rng);
+            put(number, answer(game, position, &state, chosen, Some(prediction))?);
+        }
+    }
+}
+
+/// Values of an action in a position of the set, and of the position.
+fn answer(
+    game: &dyn DynGame,
+    position: &TruthPosition,
+    state: &AnyState,
+    chosen: Action,
+    prediction: Option<[f32; 3]>,
+) -> anyhow::Result<Answer> {
+    let sign = game.mover(state).sign() as i8;
+    let chosen = game.action_text(chosen);
     let value = |text: &str| position.actions.iter().find(|(action, _)| action == text).map(|&(_, value)| value);
     let reached = value(&chosen).ok_or_else(|| {
         anyhow::anyhow!("position `{}`: the truth set has no value for the legal action {chosen}", position.text)
     })?;
     Ok(Answer {
-        phase: game.phase(&state),
+        phase: game.phase(state),
         value: sign * position.value,
         reached: sign * reached,
         critical: position.actions.iter().any(|&(_, value)| value != position.value),
@@ -205,4 +266,40 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;
     Some(TruthPosition { text: game.position_text(state), value: truth.value(state)?, actions })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::Params;
+
+    #[test]
+    fn a_grade_is_that_of_positions_asked_one_by_one() {
+        let game = turnstone_agents::built_in().make("mancala", &Params::new()).expect("a game");
+        let mut set = known(&*game).expect("sound").expect("it comes with exact values");
+        set.positions.truncate(70);
+        let (stop, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let count = || {
+            asked.fetch_add(1, Ordering::Relaxed);
+        };
+        for spec in ["az:pretrained,sims=16", "az:pretrained,sims=0", "alphabeta:depth=2"] {
+            let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
+            let mut player = agent.player(&*game).expect("a player");
+            let mut one_by_one = Vec::new();
+            for (number, position) in (0..).zip(&set.positions) {
+                let mut rng = stream(5, Purpose::Play, [number, 0]);
+                one_by_one.push(ask(&*game, &mut *player, position, &mut rng).expect("an answer"));
+            }
+            let expected = summarise(&one_by_one);
+            assert!(expected.all.value() > 0.5 && expected.value_head.is_some() == spec.starts_with("az"), "{spec}");
+            for threads in [1, 3] {
+                let graded = grade(&*game, &agent, &set, 5, threads, &count, &stop).expect("it answers");
+                assert_eq!(graded.expect("nothing stops it"), expected, "{spec}, {threads} threads");
+            }
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 6 * 70);
+        stop.store(true, Ordering::Relaxed);
+        let agent = Agent::load(&"az:pretrained,sims=16".parse().expect("a spec"), &*game).expect("it plays");
+        assert!(grade(&*game, &agent, &set, 5, 2, &|| (), &stop).expect("no fault").is_none());
+    }
 }

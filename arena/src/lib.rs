@@ -10,6 +10,7 @@ mod result;
 mod openings;
 mod schedule;
 mod referee;
+mod side_by_side;
 mod journal;
 mod tournament;
 mod summary;
@@ -25,7 +26,7 @@ pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Pen
 pub use result::{Record, SeatRecord};
 pub use schedule::openings_needed;
 pub use summary::{Meeting, Standing, Summary};
-pub use tournament::{Running, Tournament, play};
+pub use tournament::{IdleTime, Running, Tournament, play};
 pub use turnstone_statistics::{
     Decision, MatchScore, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
 };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{DynExactValues, Player, PlayerFault};
-use turnstone_env::{Action, ActionList, AnyState, DynGame};
+use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
@@ -19,11 +19,21 @@ pub(super) struct Referee<'a> {
     pub(super) truth: Option<Box<dyn DynExactValues>>,
 }
 
+/// A game in progress.
+pub(super) struct GameInProgress {
+    plan: Plan,
+    opening_plies: usize,
+    pub(super) state: AnyState,
+    moves: Vec<Action>,
+    incidents: Vec<Incident>,
+    pub(super) sides: [SideInProgress; 2],
+    end: Option<End>,
+}
+
 /// One side of a game in progress.
-struct Seat<'a> {
-    player: &'a mut dyn Player,
-    agent: usize,
-    rng: Stream,
+pub(super) struct SideInProgress {
+    pub(super) agent: usize,
+    pub(super) rng: Stream,
     /// Remaining time for the game, if there are clocks.
     remaining: Option<Duration>,
     /// Whether random moves replace the player's from now on.
@@ -37,46 +47,93 @@ struct End {
 }
 
 impl Referee<'_> {
-    /// Plays a game to its end. `players` are those of the plan's agents, in the order of their sides.
-    pub(super) fn play(&self, plan: &Plan, opening: &Opening, players: [&mut dyn Player; 2]) -> GameRecord {
-        let mut seats = self.seats(plan, players);
-        for seat in &mut seats {
-            seat.player.new_game(&opening.state, &mut seat.rng);
-        }
-        let (mut state, mut moves, mut incidents) = (opening.state.clone(), opening.actions.clone(), Vec::new());
-        let end = loop {
-            if let Some(end) = self.ended(&state) {
-                break end;
-            }
-            let side = self.game.mover(&state);
-            let action = match self.ask(&mut seats[side.index()], &state) {
-                Ok(action) => action,
-                Err(fault) => {
-                    let (kind, penalty) = self.judge(&fault);
-                    let seat = &mut seats[side.index()];
-                    incidents.push(Incident { ply: moves.len(), agent: seat.agent, kind, what: fault.to_string() });
-                    if penalty == Penalty::Lose {
-                        break End { result: -side.sign() as i8, ending: kind };
-                    }
-                    seat.replaced |= kind != Ending::IllegalMove;
-                    self.random(&state, &mut seat.rng)
-                }
-            };
-            self.game.play(&mut state, action);
-            seats.iter_mut().for_each(|seat| seat.player.played(action));
-            moves.push(action);
+    /// Begins a game. Its players have not been notified.
+    pub(super) fn begin(&self, plan: &Plan, opening: &Opening) -> GameInProgress {
+        let [a, b] = plan.agents;
+        let side = |agent: usize, other: usize| SideInProgress {
+            agent,
+            // Each agent keeps its random stream when the seats are swapped.
+            rng: stream(self.settings.seed, Purpose::Match, [plan.number as u64, u64::from(agent > other)]),
+            remaining: self.settings.clock.map(Duration::from_millis),
+            replaced: false,
         };
-        let Plan { number, round, agents, opening: opening_number } = *plan;
+        GameInProgress {
+            plan: *plan,
+            opening_plies: opening.actions.len(),
+            state: opening.state.clone(),
+            moves: opening.actions.clone(),
+            incidents: Vec::new(),
+            sides: [side(a, b), side(b, a)],
+            end: None,
+        }
+    }
+
+    /// The side to move; `None` if the game is over.
+    pub(super) fn turn(&self, game: &mut GameInProgress) -> Option<Side> {
+        if game.end.is_none() {
+            game.end = self.ended(&game.state);
+        }
+        game.end.is_none().then(|| self.game.mover(&game.state))
+    }
+
+    /// Asks the player of the side to move for an action and measures its time.
+    pub(super) fn ask(&self, game: &mut GameInProgress, player: &mut dyn Player) -> Result<Action, PlayerFault> {
+        let side = &mut game.sides[self.game.mover(&game.state).index()];
+        if side.replaced {
+            return Ok(self.random(&game.state, &mut side.rng));
+        }
+        let Some(remaining) = side.remaining else { return player.choose(&game.state, &mut side.rng) };
+        player.clock(remaining);
+        let start = Instant::now();
+        let chosen = player.choose(&game.state, &mut side.rng);
+        let left = remaining.checked_sub(start.elapsed());
+        side.remaining = Some(left.unwrap_or_default());
+        // A crash after the time limit counts as a crash.
+        if left.is_none() && chosen.is_ok() { Err(PlayerFault::OutOfTime) } else { chosen }
+    }
+
+    /// Plays what the side to move has answered. Returns the action, of which the players are to be notified; `None` if
+    /// the game was lost by a fault.
+    pub(super) fn answer(&self, game: &mut GameInProgress, chosen: Result<Action, PlayerFault>) -> Option<Action> {
+        let mover = self.game.mover(&game.state);
+        let action = match chosen {
+            Ok(action) => action,
+            Err(fault) => {
+                let (kind, penalty) = self.judge(&fault);
+                let side = &mut game.sides[mover.index()];
+                game.incidents.push(Incident {
+                    ply: game.moves.len(),
+                    agent: side.agent,
+                    kind,
+                    what: fault.to_string(),
+                });
+                if penalty == Penalty::Lose {
+                    game.end = Some(End { result: -mover.sign() as i8, ending: kind });
+                    return None;
+                }
+                side.replaced |= kind != Ending::IllegalMove;
+                self.random(&game.state, &mut side.rng)
+            }
+        };
+        self.game.play(&mut game.state, action);
+        game.moves.push(action);
+        Some(action)
+    }
+
+    /// The record of a game that is over.
+    pub(super) fn record(&self, game: GameInProgress) -> GameRecord {
+        let Plan { number, round, agents, opening } = game.plan;
+        let End { result, ending } = game.end.expect("the game is over");
         GameRecord {
             number,
             round,
             agents,
-            opening: opening_number,
-            opening_plies: opening.actions.len(),
-            moves: moves.into_iter().map(|action| self.game.action_text(action)).collect(),
-            result: end.result,
-            ending: end.ending,
-            incidents,
+            opening,
+            opening_plies: game.opening_plies,
+            moves: game.moves.into_iter().map(|action| self.game.action_text(action)).collect(),
+            result,
+            ending,
+            incidents: game.incidents,
         }
     }
 
@@ -143,20 +200,6 @@ impl Referee<'_> {
         }
     }
 
-    fn seats<'p>(&self, plan: &Plan, players: [&'p mut dyn Player; 2]) -> [Seat<'p>; 2] {
-        let [a, b] = plan.agents;
-        let seat = |player, agent: usize, other: usize| Seat {
-            player,
-            agent,
-            // Each agent keeps its random stream when the seats are swapped.
-            rng: stream(self.settings.seed, Purpose::Match, [plan.number as u64, u64::from(agent > other)]),
-            remaining: self.settings.clock.map(Duration::from_millis),
-            replaced: false,
-        };
-        let [first, second] = players;
-        [seat(first, a, b), seat(second, b, a)]
-    }
-
     fn ended(&self, state: &AnyState) -> Option<End> {
         if let Some(outcome) = self.game.outcome(state) {
             let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
@@ -164,21 +207,6 @@ impl Referee<'_> {
         }
         let result = self.truth.as_ref()?.value(&self.game.without_counters(state))?;
         Some(End { result, ending: Ending::Adjudicated })
-    }
-
-    /// Asks the player for an action and measures its time.
-    fn ask(&self, seat: &mut Seat<'_>, state: &AnyState) -> Result<Action, PlayerFault> {
-        if seat.replaced {
-            return Ok(self.random(state, &mut seat.rng));
-        }
-        let Some(remaining) = seat.remaining else { return seat.player.choose(state, &mut seat.rng) };
-        seat.player.clock(remaining);
-        let start = Instant::now();
-        let chosen = seat.player.choose(state, &mut seat.rng);
-        let left = remaining.checked_sub(start.elapsed());
-        seat.remaining = Some(left.unwrap_or_default());
-        // A crash after the time limit counts as a crash.
-        if left.is_none() && chosen.is_ok() { Err(PlayerFault::OutOfTime) } else { chosen }
     }
 
     /// Kind of a fault, and its penalty.
@@ -237,25 +265,29 @@ mod tests {
         }
     }
 
+    /// Plays a game between two players.
+    fn play(referee: &Referee<'_>, plan: &Plan, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
+        let mut game = referee.begin(plan, opening);
+        while let Some(side) = referee.turn(&mut game) {
+            let chosen = referee.ask(&mut game, players[side.index()]);
+            if let Some(action) = referee.answer(&mut game, chosen) {
+                players.iter_mut().for_each(|player| player.played(action));
+            }
+        }
+        referee.record(game)
+    }
+
     /// Plays a game in which the first side shows the given behaviour from its second move on.
     fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
         let game = Erased::new(MuTorere::default());
-        let settings = Settings {
-            format: Format::RoundRobin,
-            games: 2,
-            seed: 1,
-            clock: Some(300),
-            out_of_time: penalty,
-            on_fault: penalty,
-            adjudication: Adjudication::None,
-            sprt: None,
-        };
+        let plain = Settings::plain(Format::RoundRobin, 2, 1);
+        let settings = Settings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
         let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
         let opening = Opening { actions: Vec::new(), state: game.start() };
         let referee = Referee { game: &game, settings: &settings, truth: None };
         let [first, second] = &mut players;
         let plan = Plan { number: 0, round: 0, agents: [4, 7], opening: 0 };
-        let record = referee.play(&plan, &opening, [first, second]);
+        let record = play(&referee, &plan, &opening, [first, second]);
         (record, players)
     }
 
@@ -350,22 +382,14 @@ mod tests {
         let game = Erased::new(MuTorere::default());
         let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
         let value = truth.value(&game.start());
-        let settings = Settings {
-            format: Format::RoundRobin,
-            games: 2,
-            seed: 1,
-            clock: None,
-            out_of_time: Penalty::Lose,
-            on_fault: Penalty::Lose,
-            adjudication: Adjudication::Exact,
-            sprt: None,
-        };
+        let plain = Settings::plain(Format::RoundRobin, 2, 1);
+        let settings = Settings { adjudication: Adjudication::Exact, ..plain };
         let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
         let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
         let [first, second] = &mut players;
         let plan = Plan { number: 0, round: 0, agents: [0, 1], opening: 0 };
         let opening = Opening { actions: Vec::new(), state: game.start() };
-        let record = referee.play(&plan, &opening, [first, second]);
+        let record = play(&referee, &plan, &opening, [first, second]);
         assert_eq!((Some(record.result), record.ending), (value, Ending::Adjudicated));
     }
 }

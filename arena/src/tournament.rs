@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use turnstone_agents::streams::Stream;
-use turnstone_agents::{Agent, AgentError, AgentSpec, Effort, PlayableGame, Player, PlayerFault, SearchRequest};
-use turnstone_env::{Action, AnyState};
+use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_models::program;
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
 use super::openings::{Opening, OpeningSource, openings};
-use super::record::{Adjudication, Ending, GameRecord, Header, Settings, TournamentRecord};
+use super::record::{Adjudication, GameRecord, Header, Settings, TournamentRecord};
 use super::referee::Referee;
 use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
+use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
@@ -36,8 +36,45 @@ pub struct Running<'a> {
     pub threads: usize,
     /// Called with every finished game, in any order.
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
-    /// Stops the tournament when set; games in progress are finished first.
+    /// Stops the tournament when set. A thread that plays one game at a time finishes it first, one that plays several
+    /// side by side gives them up.
     pub stop: &'a AtomicBool,
+    /// Begins no further game when set, and finishes those in progress.
+    pub enough: Option<&'a AtomicBool>,
+    /// Maximum number of games that a thread plays side by side, for the searches of networks to share batches.
+    pub at_once: usize,
+    /// Adds up the time in which threads had no game left and waited for the last one.
+    pub idle: Option<&'a IdleTime>,
+}
+
+impl<'a> Running<'a> {
+    /// Runs on this number of threads, with a callback for every finished game, until `stop` is set.
+    #[must_use]
+    pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a AtomicBool) -> Self {
+        Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None }
+    }
+
+    fn is_enough(&self) -> bool {
+        self.enough.is_some_and(|enough| enough.load(Ordering::Relaxed))
+    }
+}
+
+/// Sum of times that several threads add to.
+#[derive(Default, Debug)]
+pub struct IdleTime(AtomicU64);
+
+impl IdleTime {
+    /// Adds the times from each of these moments to the last of them.
+    fn add_until_last(&self, ends: &[Instant]) {
+        let Some(last) = ends.iter().max() else { return };
+        let idle: Duration = ends.iter().map(|&end| *last - end).sum();
+        self.0.fetch_add(u64::try_from(idle.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns the sum and sets it to zero.
+    pub fn take(&self) -> Duration {
+        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
+    }
 }
 
 impl<'a> Tournament<'a> {
@@ -170,63 +207,65 @@ impl<'a> Tournament<'a> {
         running: &Running<'_>,
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
-        let work = || -> Result<()> {
+        let threads = running.threads.clamp(1, plans.len());
+        let clocks = self.header.settings.clock.is_some();
+        let at_once = games_at_once(&self.agents, clocks, plans.len().div_ceil(threads)).min(running.at_once.max(1));
+        let work = || -> Result<Instant> {
             // An error of one thread stops the others.
-            self.play_some(plans, &next, board, journal, running)
-                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))
+            self.play_some(plans, at_once, &next, board, journal, running)
+                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
+            Ok(Instant::now())
         };
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..running.threads.clamp(1, plans.len())).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+        let ends = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
+        })?;
+        running.idle.inspect(|idle| idle.add_until_last(&ends));
+        Ok(())
     }
 
-    /// Plays games that no other thread has taken, until none is left.
+    /// Plays games that no other thread has taken, up to `at_once` side by side, until none is left.
     fn play_some(
         &self,
         plans: &[Plan],
+        at_once: usize,
         next: &AtomicUsize,
         board: &Mutex<Board>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
-        let referee = self.referee()?;
-        let mut players: Vec<Option<Box<dyn Player>>> = self.agents.iter().map(|_| None).collect();
+        let mut games = SideBySide::new(self.game, &self.agents, self.referee()?, at_once);
+        let put = |finished: Vec<(usize, GameRecord)>| -> Result<()> {
+            for (number, game) in finished {
+                if let Some(journal) = journal {
+                    journal.add(&game)?;
+                }
+                (running.progress)(&game);
+                lock(board).put(number, game);
+            }
+            Ok(())
+        };
+        let (mut left, stopped) = (true, || running.stop.load(Ordering::Relaxed));
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if running.stop.load(Ordering::Relaxed) || number >= lock(board).end {
-                return Ok(());
-            }
-            if lock(board).games[number].is_some() {
-                continue;
-            }
-            let plan = &plans[number];
-            for agent in plan.agents {
-                if players[agent].is_none() {
-                    players[agent] = Some(self.player(agent)?);
+            while left
+                && !stopped()
+                && !running.is_enough()
+                && let Some(seat) = games.free_seat()
+            {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                left = number < lock(board).end;
+                if left && lock(board).games[number].is_none() {
+                    let plan = &plans[number];
+                    games.begin(seat, number, plan, &self.openings[plan.opening])?;
+                    put(games.finished())?;
                 }
             }
-            let Ok([Some(first), Some(second)]) = players.get_disjoint_mut(plan.agents) else {
-                unreachable!("two different agents whose players were just made")
-            };
-            let game = referee.play(plan, &self.openings[plan.opening], [&mut **first, &mut **second]);
-            for incident in game.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
-                players[incident.agent] = None; // the next game starts the player again
+            if stopped() || games.is_empty() {
+                return Ok(());
             }
-            if let Some(journal) = journal {
-                journal.add(&game)?;
-            }
-            (running.progress)(&game);
-            lock(board).put(number, game);
-        }
-    }
-
-    /// Creates an agent's player. If an engine does not start, it is at fault in this game, and the tournament
-    /// continues.
-    fn player(&self, agent: usize) -> Result<Box<dyn Player>> {
-        match self.agents[agent].player(self.game) {
-            Err(AgentError::Player(fault)) => Ok(Box::new(Absent(fault))),
-            player => Ok(player?),
+            games.advance();
+            put(games.finished())?;
         }
     }
 
@@ -241,15 +280,6 @@ impl<'a> Tournament<'a> {
             }
         };
         Ok(Referee { game: self.game, settings, truth })
-    }
-}
-
-/// Player that could not be started; its game follows the rule for faults.
-struct Absent(PlayerFault);
-
-impl Player for Absent {
-    fn search(&mut self, _: &AnyState, _: &mut SearchRequest<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
-        Err(self.0.clone())
     }
 }
 

@@ -65,11 +65,12 @@ struct Fault {
 }
 
 impl Campaign {
-    fn new(seed: u64) -> Self {
+    /// A campaign on a run with `run.overlap`.
+    fn new(seed: u64, overlap: u64) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = |name: &str| folder.path().join(name);
         let (config, shim, whole, count) = (path("tiny.toml"), path("shim.so"), path("whole"), path("count"));
-        fs::write(&config, CONFIG).expect("writable");
+        fs::write(&config, format!("{CONFIG}overlap = {overlap}\n")).expect("writable");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/campaign/shim.c");
         let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).status();
         assert!(compiled.expect("the C compiler that Rust links with").success());
@@ -177,7 +178,11 @@ fn cases(full: u64) -> u64 {
 
 #[test]
 fn killed_runs_end_in_the_same_bytes() {
-    let mut campaign = Campaign::new(1);
+    [0, 1].into_iter().for_each(kill);
+}
+
+fn kill(overlap: u64) {
+    let mut campaign = Campaign::new(1, overlap);
     let (kills, mut killed, mut runs) = (cases(200), 0, 0);
     while killed < kills {
         runs += 1;
@@ -199,12 +204,16 @@ fn killed_runs_end_in_the_same_bytes() {
         assert_eq!(campaign.differences(&run), [""; 0], "run {runs}");
         fs::remove_dir_all(&run).expect("it was there");
     }
-    println!("{killed} kills in {runs} runs: the same bytes");
+    println!("overlap {overlap}: {killed} kills in {runs} runs: the same bytes");
 }
 
 #[test]
 fn failed_writes_are_reported_and_resumed_to_the_same_bytes() {
-    let mut campaign = Campaign::new(2);
+    [0, 1].into_iter().for_each(fail_writes);
+}
+
+fn fail_writes(overlap: u64) {
+    let mut campaign = Campaign::new(2, overlap);
     let (mut ended, mut tolerated) = (0, 0);
     let errors = cases(200);
     for number in 0..errors {
@@ -239,7 +248,11 @@ fn failed_writes_are_reported_and_resumed_to_the_same_bytes() {
 
 #[test]
 fn flipped_bits_are_reported() {
-    let mut campaign = Campaign::new(3);
+    [0, 1].into_iter().for_each(flip_bits);
+}
+
+fn flip_bits(overlap: u64) {
+    let mut campaign = Campaign::new(3, overlap);
     let base = campaign.run("base");
     let at = campaign.changes * 7 / 10;
     let output = campaign.finish(&base, Some(Fault { kind: "kill", at }));

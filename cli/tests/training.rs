@@ -3,10 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::Value;
+use turnstone_models::Weights;
+use turnstone_selfplay::replay::GameId;
+use turnstone_selfplay::{Progress, Task};
+use turnstone_trainer::config::Config;
 
 const TINY: &str = r#"
 seed = 5
@@ -74,9 +79,18 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
+        Self::with(TINY)
+    }
+
+    /// [`Place::new`] with `run.overlap`.
+    fn overlapping(overlap: u64) -> Self {
+        Self::with(&format!("{TINY}overlap = {overlap}\n"))
+    }
+
+    fn with(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let config = folder.path().join("tiny.toml");
-        fs::write(&config, TINY).expect("writable");
+        fs::write(&config, text).expect("writable");
         Self { folder, config }
     }
 
@@ -95,10 +109,15 @@ fn resume(run: &Path) -> Child {
 
 #[test]
 fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
-    let place = Place::new();
+    [0, 1].into_iter().for_each(kill_and_resume);
+}
+
+fn kill_and_resume(overlap: u64) {
+    let place = Place::overlapping(overlap);
     let (whole, killed) = (place.run("whole"), place.run("killed"));
     let (code, text) = finish(place.start(&whole));
     assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
 
     let mut child = place.start(&killed);
     while !killed.join("state.safetensors").exists() {
@@ -115,18 +134,25 @@ fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
     assert_eq!(code, Some(0), "{text}");
     for file in ["latest.safetensors", "state.safetensors", "best.safetensors"] {
         let same = fs::read(whole.join(file)).expect("written") == fs::read(killed.join(file)).expect("written");
-        assert!(same, "{file} differs");
+        assert!(same, "{file} differs with overlap {overlap}");
     }
     assert_eq!(metrics(&whole), metrics(&killed));
 }
 
 #[test]
 fn threads_batches_and_the_cache_change_nothing() {
-    let place = Place::new();
+    let [apart, at_once] = [0, 1].map(other_threads);
+    assert_ne!(apart, at_once, "iteration 3 is of another network");
+}
+
+/// Trains with two threads and with three, which makes no difference; returns the checkpoint.
+fn other_threads(overlap: u64) -> Vec<u8> {
+    let place = Place::overlapping(overlap);
     let (one, other) = (place.run("one"), place.run("other"));
     let (code, text) = finish(place.start(&one));
     assert_eq!(code, Some(0), "{text}");
-    let changes = ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0"];
+    let changes =
+        ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0", "learn.threads=1"];
     let config = place.config.to_str().expect("UTF-8");
     let mut args = vec![config, "--run", other.to_str().expect("UTF-8"), "--quiet"];
     changes.iter().for_each(|change| args.extend(["--set", change]));
@@ -139,6 +165,72 @@ fn threads_batches_and_the_cache_change_nothing() {
     // With every match the network is graded in all 1100 positions with a legal move.
     let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
     assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
+    read(&one)
+}
+
+#[test]
+fn with_overlap_the_network_of_two_iterations_before_plays() {
+    let place =
+        Place::with(&TINY.replace("archived_starts = 0.3", "").replace("checkpoint_steps = 300", "overlap = 1"));
+    let run = place.run("run");
+    let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
+    let set =
+        ["run.iterations=4", "run.checkpoint_steps=1", "learn.window=100000"].map(|change| ["--set", change]).concat();
+    let (code, text) = finish(train(&[&[config, "--run", folder][..], &set].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    let config = Config::read(&run.join("config.toml"), &turnstone_selfplay::built_in()).expect("the run's config");
+    let game = config.game(&turnstone_selfplay::built_in()).expect("a game");
+    let id = GameId { name: game.name().to_owned(), version: game.version(), params: game.params() };
+    let layout = config.net.layout(&turnstone_agents::shape(game.spec())).expect("a network");
+    let steps: Vec<u64> = metrics(&run).iter().map(|line| line["step"].as_u64().expect("a number")).collect();
+    let after = |iteration: usize| {
+        let path = run.join(format!("checkpoints/step_{:08}.safetensors", steps[iteration - 1]));
+        turnstone_models::load(&path).expect("a checkpoint").1
+    };
+    let first = Weights::random(&layout, config.seed);
+    for (iteration, weights) in [(1, first.clone()), (2, first), (3, after(1)), (4, after(2))] {
+        let task = Task {
+            network: &config.net,
+            weights: &weights,
+            search: &config.search,
+            self_play: &config.self_play,
+            simulations: config.search.simulations,
+            archive: &[],
+            samples: &[],
+            seed: config.seed,
+            iteration,
+        };
+        let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false)).expect("its network");
+        let shard = games.expect("nothing stops it").shard.to_bytes(&id);
+        let found = fs::read(run.join(format!("replay/{iteration:06}.shard"))).expect("written");
+        assert!(found == shard, "iteration {iteration} was played by another network");
+    }
+}
+
+#[test]
+fn games_played_ahead_survive_changes_and_damage_is_named() {
+    let place = Place::overlapping(1);
+    let run = place.run("run");
+    let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
+    let (code, text) = finish(train(&[config, "--run", folder, "--max-minutes", "0.0001"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(metrics(&run).len() == 1 && run.join("replay/000002.shard").is_file());
+    let shard = fs::read(run.join("replay/000002.shard")).expect("readable");
+    fs::write(run.join("replay/000002.shard"), &shard[..shard.len() - 1]).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("000002.shard") && text.contains("--leave-out-damaged"), "{text}");
+    let (code, text) = finish(train(&["--resume", folder, "--leave-out-damaged", "--max-minutes", "0.0001"]));
+    assert!(code == Some(0) && text.contains("000002.shard") && metrics(&run).len() == 2, "{text}");
+    // Without overlap from here on, the games that were played ahead are still learned from.
+    let ahead = fs::read(run.join("replay/000003.shard")).expect("played ahead");
+    let text = fs::read_to_string(run.join("config.toml")).expect("readable");
+    fs::write(run.join("config.toml"), text.replace("overlap = 1", "overlap = 0")).expect("writable");
+    let (code, text) = finish(train(&["--resume", folder, "--max-minutes", "0.0001"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(fs::read(run.join("replay/000003.shard")).expect("kept") == ahead);
+    assert!(metrics(&run).len() == 3 && !run.join("replay/000004.shard").exists());
+    let (code, text) = finish(resume(&run));
+    assert_eq!((code, metrics(&run).len()), (Some(0), 12), "{text}");
 }
 
 #[test]

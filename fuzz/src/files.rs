@@ -159,14 +159,16 @@ pub(crate) fn tournament() -> Tournament<'static> {
 pub(crate) fn journals(data: &[u8]) -> bool {
     let tournament = tournament();
     let Ok(games) = journal_games(data, tournament.header()) else { return false };
-    let running = Running { threads: 1, progress: &|_| (), stop: &AtomicBool::new(true) };
+    let stop = AtomicBool::new(true);
+    let running = Running::new(1, &|_| (), &stop);
     tournament.play(None, games, &running).is_ok()
 }
 
 /// The lines of a journal without checksums, the header first.
 pub(crate) fn journal_lines() -> Vec<String> {
     let tournament = tournament();
-    let running = Running { threads: 1, progress: &|_| (), stop: &AtomicBool::new(false) };
+    let stop = AtomicBool::new(false);
+    let running = Running::new(1, &|_| (), &stop);
     let record = tournament.play(None, Vec::new(), &running).expect("random players").expect("it was not stopped");
     let header = serde_json::to_string(&record.header).expect("plain fields");
     let games = record.games.iter().map(|game| serde_json::to_string(game).expect("plain fields"));

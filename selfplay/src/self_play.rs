@@ -1,7 +1,8 @@
 //! Self-play: every worker steps many games at once and evaluates their leaves in one batch.
 //!
-//! Game `n` of an iteration is played by worker `n % workers` with a random stream of its own, so that the games do not
-//! depend on the scheduling of the threads. Finished games are collected in the order of their numbers.
+//! A worker that has finished a game takes the next one that no worker has begun. Every game has a random stream of its
+//! own, and an evaluation does not depend on the rest of its batch, so that the games do not depend on the scheduling of
+//! the threads. Finished games are collected in the order of their numbers.
 
 mod task;
 mod stats;
@@ -16,8 +17,9 @@ pub(crate) use task::random_opening;
 pub use worker::FinishedGame;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use turnstone_agents::{NetworkEvaluator, random_observations, shape};
 use turnstone_env::{Game, Outcome};
@@ -49,16 +51,19 @@ pub(crate) fn play<G: Game>(
     stop: &AtomicBool,
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
     let rules = Arc::new(GameRules::of_task(game, task));
-    let workers = task.self_play.workers();
+    let (workers, most) = (task.self_play.workers(), task.self_play.games_per_iteration);
+    // At first every worker gets an equal share, also if the games are too few for all seats.
+    let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
+    let next = AtomicUsize::new(0);
     let mut evaluators = evaluators(game, task)?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
             .iter_mut()
-            .enumerate()
-            .map(|(worker, evaluator)| {
-                let numbers = (worker..task.self_play.games_per_iteration).step_by(workers);
-                let rules = Arc::clone(&rules);
-                scope.spawn(move || Worker::new(rules, numbers).run(evaluator, progress, stop))
+            .map(|evaluator| {
+                let (rules, next) = (Arc::clone(&rules), &next);
+                let numbers =
+                    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < most));
+                scope.spawn(move || Worker::new(rules, numbers, seats).run(evaluator, progress, stop))
             })
             .collect();
         threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
@@ -69,6 +74,7 @@ pub(crate) fn play<G: Game>(
     let shard = Shard::new(task.iteration, game.spec().features());
     let mut games = SelfPlayGames { shard, ends: Vec::new(), stats: SelfPlayStats::default() };
     parts.iter().flatten().for_each(|part| games.stats.add(&part.stats));
+    games.stats.idle = idle(&parts.iter().flatten().map(|part| part.stats.time).collect::<Vec<_>>());
     let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
     finished.sort_by_key(|game| game.number);
     for game in finished {
@@ -96,6 +102,12 @@ fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator
     Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
 }
 
+/// Sum of the times for which workers waited, that ran for these times from a common start, until the last had finished.
+fn idle(times: &[Duration]) -> Duration {
+    let last = times.iter().max().copied().unwrap_or_default();
+    times.iter().map(|&time| last - time).sum()
+}
+
 #[cfg(test)]
 mod recording_tests;
 
@@ -110,6 +122,12 @@ mod tests {
     use turnstone_env::AnyState;
     use turnstone_env::games::mu_torere::MuTorere;
     use turnstone_models::{NetworkConfig, Weights};
+
+    #[test]
+    fn workers_wait_for_the_last() {
+        assert_eq!(idle(&[5, 9, 7].map(Duration::from_secs)), Duration::from_secs(6));
+        assert_eq!(idle(&[]), Duration::ZERO);
+    }
 
     #[test]
     fn games_start_from_the_archive_and_add_a_position_to_it() {

@@ -74,11 +74,14 @@ pub struct RunConfig {
     /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
     /// all.
     pub keep_checkpoints: u64,
+    /// With 1, the games of an iteration are played while the one before is learned from, by the network of the
+    /// iteration before that. With 0, one after the other.
+    pub overlap: u64,
 }
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { iterations: 100, checkpoint_steps: 1000, keep_checkpoints: 10 }
+        Self { iterations: 100, checkpoint_steps: 1000, keep_checkpoints: 10, overlap: 0 }
     }
 }
 
@@ -170,6 +173,10 @@ impl Config {
         for later in KEYS_ADDED_LATER {
             text = text.replacen(later, "", 1);
         }
+        if self.run.overlap > 0 {
+            // Nothing is added at 0, so that the checksums of configs from before the key existed are unchanged.
+            text += &format!("overlap {}", self.run.overlap);
+        }
         format!("{:08x}", crc32fast::hash(text.as_bytes()))
     }
 
@@ -188,7 +195,8 @@ impl Config {
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
-        within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)
+        within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)?;
+        within("run.overlap", self.run.overlap, 0, 1)
     }
 }
 
@@ -286,10 +294,13 @@ mod tests {
         for change in ["self_play.threads = 3", "self_play.concurrent_games = 7", "self_play.cached_positions = 0"] {
             assert_eq!(checksum(change), plain, "{change}");
         }
-        for change in ["learn.threads = 2", "arena.games = 8", "run.checkpoint_steps = 7"] {
+        assert_eq!(plain, "eb034d06", "checkpoints of earlier versions have it");
+        for change in ["learn.threads = 2", "arena.games = 8", "run.checkpoint_steps = 7", "run.overlap = 0"] {
             assert_eq!(checksum(change), plain, "{change}");
         }
-        for change in ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3"] {
+        for change in
+            ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3", "run.overlap = 1"]
+        {
             assert_ne!(checksum(change), plain, "{change}");
         }
         for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9", "self_play.precision = \"i8\""] {
@@ -354,6 +365,7 @@ mod tests {
         assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
         assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
         assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
+        assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");
         assert_eq!(
             fault("[game]\nname = \"mancla\""),
             "game: unknown game `mancla` (did you mean `mancala`?); the games are \

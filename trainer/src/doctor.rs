@@ -2,8 +2,8 @@
 //! disk space. Nothing is written to disk.
 
 mod check;
-mod measure;
 mod load;
+mod measure;
 mod plan;
 mod memory;
 mod checks;

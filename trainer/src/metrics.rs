@@ -79,15 +79,75 @@ impl ArenaMetrics {
     }
 }
 
-/// Durations and rates of an iteration.
+/// Wall time by stage.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct StageTimes {
+    /// Self-play.
+    pub self_play: Duration,
+    /// Learning.
+    pub learn: Duration,
+    /// Self-play and learning at the same time, which is part of both.
+    pub both: Duration,
+    /// Matches and grading.
+    pub matches: Duration,
+    /// Writing checkpoints, replay shards, states and metrics.
+    pub files: Duration,
+    /// Core time in which workers of self-play and of matches had nothing left to do and waited for the last one.
+    pub idle: Duration,
+}
+
+impl StageTimes {
+    /// Adds the times of another iteration.
+    pub fn add(&mut self, other: &Self) {
+        self.self_play += other.self_play;
+        self.learn += other.learn;
+        self.both += other.both;
+        self.matches += other.matches;
+        self.files += other.files;
+        self.idle += other.idle;
+    }
+
+    /// Formats the shares of the stages in a wall time, and that of the idle time in the core time.
+    #[must_use]
+    pub fn summary(&self, whole: Duration, cores: usize) -> String {
+        let percent = |part: Duration, of: Duration| 100.0 * part.as_secs_f64() / of.as_secs_f64().max(1e-9);
+        let Self { self_play, learn, both, matches, files, idle } = *self;
+        let stages = [
+            ("self-play", self_play.saturating_sub(both)),
+            ("learning", learn.saturating_sub(both)),
+            ("both at once", both),
+            ("matches", matches),
+            ("files", files),
+        ];
+        let rest = ("rest", whole.saturating_sub(stages.iter().map(|(_, time)| *time).sum()));
+        let shares = stages.into_iter().chain([rest]).filter(|(_, time)| !time.is_zero());
+        let shares: Vec<String> = shares.map(|(name, time)| format!("{name} {:.1} %", percent(time, whole))).collect();
+        let idle = percent(idle, whole * u32::try_from(cores).unwrap_or(u32::MAX));
+        format!(
+            "{}: {}; {idle:.1} % of the core time idle at the ends of self-play and matches",
+            duration(whole),
+            shares.join(", ")
+        )
+    }
+}
+
+/// Durations and rates of an iteration: of the time since the line before, or since the program started.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Timing {
     /// Seconds of self-play.
     pub self_play_seconds: f64,
     /// Seconds of learning.
     pub learn_seconds: f64,
+    /// Seconds in which self-play and learning went on at the same time, which are part of both.
+    pub both_seconds: f64,
+    /// Seconds of matches and grading.
+    pub match_seconds: f64,
+    /// Seconds of writing files: the iteration's positions, and what was written after the line before.
+    pub file_seconds: f64,
     /// Seconds of the whole iteration.
     pub seconds: f64,
+    /// Seconds of cores in which workers of self-play and of matches waited for the last one.
+    pub idle_core_seconds: f64,
     /// Positions searched per second of self-play.
     pub positions_per_second: f64,
     /// Positions evaluated by the network per second of self-play.
@@ -99,12 +159,16 @@ pub struct Timing {
 impl Timing {
     /// Computes the rates from the durations, the number of positions searched, and self-play's cache statistics.
     #[must_use]
-    pub fn new(self_play: Duration, learn: Duration, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
-        let seconds = self_play.as_secs_f64();
+    pub fn new(times: &StageTimes, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
+        let seconds = times.self_play.as_secs_f64();
         Self {
             self_play_seconds: seconds,
-            learn_seconds: learn.as_secs_f64(),
+            learn_seconds: times.learn.as_secs_f64(),
+            both_seconds: times.both.as_secs_f64(),
+            match_seconds: times.matches.as_secs_f64(),
+            file_seconds: times.files.as_secs_f64(),
             seconds: whole.as_secs_f64(),
+            idle_core_seconds: times.idle.as_secs_f64(),
             positions_per_second: positions as f64 / seconds,
             evaluations_per_second: cache.evaluations() as f64 / seconds,
             mean_batch: cache.mean_batch(),
@@ -135,12 +199,14 @@ impl Metrics {
             Some(losses) => format!("loss p {:.3} v {:.3}", losses.policy_loss, losses.value_loss),
             None => "no step yet".into(),
         };
+        // The last iteration of a run with overlap has been played before.
+        let rate = self.timing.positions_per_second;
+        let rate = if rate.is_finite() { format!("{rate:.0}") } else { "-".into() };
         format!(
-            "{:>4}/{iterations} step {} {losses} plies {:.0} {:.0} pos/s, {} left",
+            "{:>4}/{iterations} step {} {losses} plies {:.0} {rate} pos/s, {} left",
             self.iteration,
             self.step,
             self.game_length,
-            self.timing.positions_per_second,
             duration(left),
         )
     }
@@ -166,6 +232,18 @@ impl Metrics {
         scalar("self_play/player_2_wins", self.outcome_shares[2]);
         scalar("self_play/positions_per_second", self.timing.positions_per_second);
         scalar("self_play/evaluations_per_second", self.timing.evaluations_per_second);
+        let Timing { self_play_seconds, learn_seconds, both_seconds, match_seconds, file_seconds, .. } = self.timing;
+        for (tag, seconds) in [
+            ("time/self_play", self_play_seconds),
+            ("time/learning", learn_seconds),
+            ("time/both", both_seconds),
+            ("time/matches", match_seconds),
+            ("time/files", file_seconds),
+            ("time/iteration", self.timing.seconds),
+            ("time/idle_cores", self.timing.idle_core_seconds),
+        ] {
+            scalar(tag, seconds);
+        }
         scalar("replay/window", self.window as f64);
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
@@ -189,4 +267,33 @@ impl Metrics {
 #[must_use]
 pub fn opponent_tag(what: &str, opponent: &str) -> String {
     format!("arena/{what}_vs_{}", opponent.replace([':', ',', '='], "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_divides_the_whole_time() {
+        let seconds = Duration::from_secs;
+        let mut times = StageTimes {
+            self_play: seconds(60),
+            learn: seconds(30),
+            both: seconds(20),
+            matches: seconds(10),
+            files: seconds(5),
+            idle: seconds(8),
+        };
+        times.add(&times.clone());
+        assert_eq!(
+            times.summary(seconds(200), 2),
+            "3 min 20 s: self-play 40.0 %, learning 10.0 %, both at once 20.0 %, matches 10.0 %, files 5.0 %, rest \
+             15.0 %; 4.0 % of the core time idle at the ends of self-play and matches"
+        );
+        let alone = StageTimes { self_play: seconds(4), ..StageTimes::default() };
+        assert!(alone.summary(seconds(4), 1).starts_with("4 s: self-play 100.0 %; 0.0 %"));
+        let timing = Timing::new(&times, seconds(200), 240, &CacheStats::default());
+        assert_eq!((timing.both_seconds, timing.match_seconds, timing.file_seconds), (40.0, 20.0, 10.0));
+        assert_eq!((timing.idle_core_seconds, timing.positions_per_second), (16.0, 2.0));
+    }
 }

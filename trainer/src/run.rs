@@ -2,34 +2,33 @@
 
 mod setup;
 mod restore;
+mod wall_clock;
+mod self_play;
 mod evaluation;
+mod save;
 
 pub use setup::{Setup, confirm_matches};
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
-use turnstone_env::{AnyState, Spec};
-use turnstone_models::{CheckpointInfo, Integrity, LearnError, Learner, StepReport};
+use turnstone_env::Spec;
+use turnstone_models::{Integrity, LearnError, Learner, StepReport};
 
 use self::setup::truth;
+use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
-use crate::metrics::{ArenaMetrics, Metrics, Timing, opponent_tag};
-use crate::run_folder::Standing;
+use crate::metrics::{ArenaMetrics, Metrics, Timing};
+use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
+use turnstone_agents::shape;
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_agents::{CALIBRATION_POSITIONS, checkpoint_info, shape};
-use turnstone_arena::TournamentRecord;
 use turnstone_arena::grading::TruthSet;
-use turnstone_selfplay::TrainableGame;
-use turnstone_selfplay::replay::{Archived, GameId, Window, window_size};
-use turnstone_selfplay::{Progress, SelfPlayGames, Task, outcome_shares};
-
-/// Iterations between histograms of the weights in TensorBoard.
-const HISTOGRAMS_EVERY: u64 = 10;
+use turnstone_selfplay::replay::{GameId, Shard, Window, window_size};
+use turnstone_selfplay::{SelfPlayStats, TrainableGame};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +59,9 @@ pub struct Run<'a> {
     window: Window,
     standing: Standing,
     events: EventLog,
+    clock: WallClock,
+    /// Positions of the next iteration, if its games have been played already, as `standing.ahead` says.
+    ahead: Option<Shard>,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
 }
@@ -80,7 +82,8 @@ impl<'a> Run<'a> {
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        Ok(Self { setup, spec: spec.clone(), learner, window: Window::default(), standing, events, truth })
+        let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -121,13 +124,23 @@ impl<'a> Run<'a> {
         let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
         for (iteration, fault) in faults {
             if damaged == DamagedShards::Refuse {
-                bail!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it");
+                bail!(not_left_out(&fault));
             }
-            reporter.warning(&format!("{fault}; left out, so from here on the run does not repeat"));
+            reporter.warning(&left_out(&fault));
             standing.left_out.push(iteration);
         }
+        let ahead = standing.ahead.map(|counts| read_ahead(&setup, &standing, counts));
+        let ahead = match ahead.transpose() {
+            Ok(ahead) => ahead,
+            Err(fault) if damaged == DamagedShards::Refuse => bail!(not_left_out(&fault)),
+            Err(fault) => {
+                reporter.warning(&left_out(&fault));
+                standing.ahead = None;
+                None
+            }
+        };
         folder.create_dirs()?;
-        folder.remove_shards_after(standing.iteration)?;
+        folder.remove_shards_after(standing.played())?;
         folder.remove_shards_before(standing.window_from)?;
         let metrics = folder.cut_metrics(standing.iteration)?;
         metrics.damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
@@ -137,7 +150,8 @@ impl<'a> Run<'a> {
         }
         let events = EventLog::open(&folder.tensorboard());
         let truth = truth(game, config)?;
-        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, truth };
+        let clock = WallClock::start();
+        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, clock, ahead, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -156,19 +170,28 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Those of [`Run::train`].
     pub fn train_watched(mut self, time: Option<Duration>, watch: &mut dyn FnMut(&Metrics)) -> Result<Ending> {
-        let started = Instant::now();
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
             self.record_provenance().map_err(|error| self.ended(&error))?;
             self.setup.reporter.line(Metrics::LEGEND);
         }
+        self.clock = WallClock::start();
+        let ending = self.iterate_all(time, watch)?;
+        if self.standing.iteration > first {
+            self.setup.reporter.line(&format!("time: {}", self.clock.summary()));
+        }
+        Ok(ending)
+    }
+
+    fn iterate_all(&mut self, time: Option<Duration>, watch: &mut dyn FnMut(&Metrics)) -> Result<Ending> {
+        let first = self.standing.iteration;
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
-            if time.is_some_and(|time| started.elapsed() >= time) {
+            if time.is_some_and(|time| self.clock.elapsed() >= time) {
                 return Ok(stopped);
             }
             let Some(metrics) = self.iterate().map_err(|error| self.ended(&error))? else { return Ok(stopped) };
-            let per_iteration = started.elapsed() / (metrics.iteration - first) as u32;
+            let per_iteration = self.clock.elapsed() / (metrics.iteration - first) as u32;
             let left = per_iteration * (self.setup.config.run.iterations - metrics.iteration) as u32;
             self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
             watch(&metrics);
@@ -199,94 +222,80 @@ impl<'a> Run<'a> {
     fn iterate(&mut self) -> Result<Option<Metrics>> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();
+        let mut work = SelfPlayStats::default();
+        let games = match self.ahead.take().zip(self.standing.ahead.take()) {
+            Some(ahead) => ahead,
+            None => {
+                let Some(games) = self.self_play(iteration)? else { return Ok(None) };
+                self.write_shard(&games.shard)?;
+                work.add(&games.stats);
+                let counts = GameCounts::of(&games);
+                (games.shard, counts)
+            }
+        };
+        let counts = games.1;
+        self.collect(games);
+        let Some(steps) = self.learn_and_play(iteration, &mut work)? else { return Ok(None) };
         let start = Instant::now();
-        let Some(games) = self.self_play(iteration)? else { return Ok(None) };
-        let self_play = start.elapsed();
-        let stats = games.stats;
-        let ends = games.ends.clone();
-        let searched = games.stats.positions;
-        self.collect(games)?;
-        let Some(steps) = self.learn(iteration)? else { return Ok(None) };
-        let learn = start.elapsed() - self_play;
         let Some(evaluation) = self.evaluate(iteration)? else { return Ok(None) };
+        self.clock.stages.matches += start.elapsed();
+        self.clock.stages.idle += evaluation.idle;
+        let (times, whole) = self.clock.end_iteration();
         let metrics = Metrics {
             iteration,
             step: self.learner.steps(),
             games: self.standing.games,
             positions: self.standing.positions,
             window: self.window.len(),
-            game_length: ends.iter().map(|&(_, plies)| f64::from(plies)).sum::<f64>() / ends.len() as f64,
-            outcome_shares: outcome_shares(&ends),
+            game_length: counts.game_length(),
+            outcome_shares: counts.outcome_shares(),
             learning_rate: self.learning_rate(iteration),
             losses: mean_report(&steps),
             arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,
-            timing: Timing::new(self_play, learn, start.elapsed(), searched, &stats.cache),
+            timing: Timing::new(&times, whole, work.positions, &work.cache),
         };
+        let start = Instant::now();
         self.save(&metrics, steps_before)?;
         self.log(&metrics, &evaluation.matches);
+        self.clock.stages.files += start.elapsed();
         Ok(Some(metrics))
     }
 
-    /// Returns the archived positions of the window, from which self-play games may start.
-    fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
-        let game = self.setup.game;
-        let state = |archived: &Archived| {
-            let state = game.parse_position(&archived.position)?;
-            // A shard of this run holds none, but a file can be changed.
-            anyhow::ensure!(
-                game.outcome(&state).is_none(),
-                "the replay window holds a finished position to start from"
-            );
-            Ok((state, archived.ply))
-        };
-        self.window.archived().map(state).collect()
+    /// Writes an iteration's positions to disk.
+    fn write_shard(&mut self, shard: &Shard) -> Result<()> {
+        let Setup { game, folder, .. } = self.setup;
+        folder.confirm()?;
+        self.clock.files(|| folder.save_shard(shard, &game_id(game)))
     }
 
-    fn self_play(&self, iteration: u64) -> Result<Option<SelfPlayGames>> {
-        let archive = self.archive()?;
-        let samples = if self.setup.config.self_play.precision.is_quantised() {
-            self.window.spread(CALIBRATION_POSITIONS)
-        } else {
-            Vec::new()
-        };
-        let task = Task {
-            network: &self.setup.config.net,
-            weights: self.learner.averaged(),
-            search: &self.setup.config.search,
-            self_play: &self.setup.config.self_play,
-            simulations: self.setup.config.search.simulations_at(self.progress(iteration)),
-            archive: &archive,
-            samples: &samples,
-            seed: self.setup.config.seed,
-            iteration,
-        };
-        let progress = Progress::default();
-        let bar = self.setup.reporter.bar("self-play", self.setup.config.self_play.games_per_iteration as u64);
-        let games = thread::scope(|scope| {
-            let playing = scope.spawn(|| self.setup.game.self_play(&task, &progress, self.setup.stop));
-            while !playing.is_finished() {
-                bar.set_position(progress.games.load(Ordering::Relaxed));
-                thread::sleep(Duration::from_millis(20));
-            }
-            playing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        bar.finish_and_clear();
-        Ok(games?)
+    /// Adds an iteration's positions to the window.
+    fn collect(&mut self, (shard, counts): (Shard, GameCounts)) {
+        self.standing.games += counts.games;
+        self.standing.positions += counts.positions;
+        let learn = &self.setup.config.learn;
+        self.window.push(Arc::new(shard), window_size(self.standing.positions, learn.window, learn.max_window));
     }
 
-    /// Writes an iteration's positions to disk and adds them to the window.
-    fn collect(&mut self, games: SelfPlayGames) -> Result<()> {
-        self.setup.folder.confirm()?;
-        self.setup.folder.save_shard(&games.shard, &game_id(self.setup.game))?;
-        self.standing.games += games.ends.len() as u64;
-        self.standing.positions += games.shard.len() as u64;
-        let size =
-            window_size(self.standing.positions, self.setup.config.learn.window, self.setup.config.learn.max_window);
-        self.window.push(Arc::new(games.shard), size);
-        Ok(())
+    /// Learns from an iteration, and with `run.overlap` plays the next one at the same time with the network as it was
+    /// before. Adds what self-play did to `work`. Returns `None` if interrupted.
+    fn learn_and_play(&mut self, iteration: u64, work: &mut SelfPlayStats) -> Result<Option<Vec<StepReport>>> {
+        if self.setup.config.run.overlap == 0 || self.is_last(iteration) {
+            let start = Instant::now();
+            let steps = self.learn(iteration);
+            self.clock.stages.learn += start.elapsed();
+            return steps;
+        }
+        let Some((games, steps)) = self.self_play_beside(iteration + 1, |run| run.learn(iteration))? else {
+            return Ok(None);
+        };
+        work.add(&games.stats);
+        self.write_shard(&games.shard)?;
+        self.standing.ahead = Some(GameCounts::of(&games));
+        self.ahead = Some(games.shard);
+        Ok(Some(steps))
     }
 
     /// Takes the learner steps that are due and returns their reports, or `None` if interrupted.
@@ -321,64 +330,28 @@ impl<'a> Run<'a> {
     fn is_last(&self, iteration: u64) -> bool {
         iteration == self.setup.config.run.iterations
     }
-
-    /// Writes TensorBoard events: metrics, one game of each match, and histograms of the averaged weights every
-    /// [`HISTOGRAMS_EVERY`] iterations and after the last.
-    fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
-        metrics.report(&mut self.events);
-        for record in matches {
-            self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
-        }
-        if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
-            for tensor in self.learner.averaged().tensors() {
-                self.events.histogram(&format!("weights/{}", tensor.name), &tensor.data, metrics.step);
-            }
-        }
-        self.events.flush();
-    }
-
-    /// Metadata of a checkpoint of this run after `step` training steps; its entry `config` is
-    /// [`Config::result_checksum`](crate::config::Config::result_checksum).
-    fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
-        let Setup { game, config, .. } = self.setup;
-        let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
-        info.extra.insert("config".to_owned(), config.result_checksum());
-        info
-    }
-
-    /// Writes the iteration to disk: checkpoints, metrics, and then the state, with which the iteration is complete.
-    fn save(&mut self, metrics: &Metrics, steps_before: u64) -> Result<()> {
-        let Setup { config, folder, .. } = self.setup;
-        let (iteration, step) = (metrics.iteration, metrics.step);
-        folder.confirm()?;
-        let info = self.checkpoint_info(step);
-        let weights = self.learner.averaged();
-        turnstone_models::save(&folder.latest(), &info, weights)?;
-        let every = config.run.checkpoint_steps;
-        if self.is_last(iteration) || step / every > steps_before / every {
-            folder.save_numbered(&info, weights)?;
-        }
-        let window_from = self.window.oldest().unwrap_or(1);
-        let mut standing = Standing { iteration, window_from, ..self.standing.clone() };
-        standing.left_out.retain(|&iteration| iteration >= window_from);
-        let best = metrics.mean_score().filter(|&score| standing.best_score.is_none_or(|best| score >= best));
-        if let Some(score) = best {
-            (standing.best_score, standing.best_step) = (Some(score), Some(step));
-        }
-        folder.append_metrics(metrics)?;
-        folder.save_state(self.learner.state(), &standing)?;
-        self.standing = standing;
-        if best.is_some() {
-            // After the state: if this iteration is discarded, the previous best checkpoint must still exist.
-            turnstone_models::save(&folder.best(), &info, self.learner.averaged())?;
-        }
-        folder.remove_shards_before(window_from)?;
-        folder.thin_checkpoints(step, &config.run)
-    }
 }
 
 fn game_id(game: &dyn TrainableGame) -> GameId {
     GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
+}
+
+/// Reads the games that were played ahead.
+fn read_ahead(setup: &Setup<'_>, standing: &Standing, counts: GameCounts) -> Result<Shard> {
+    let spec = setup.game.spec();
+    let (iteration, game) = (standing.iteration + 1, game_id(setup.game));
+    let shard = setup.folder.load_shard(iteration, &game, spec.features(), spec.actions)?;
+    let (found, expected) = (shard.len() as u64, counts.positions);
+    anyhow::ensure!(found == expected, "the shard of iteration {iteration} has {found} positions, not {expected}");
+    Ok(shard)
+}
+
+fn not_left_out(fault: &dyn Display) -> String {
+    format!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it")
+}
+
+fn left_out(fault: &dyn Display) -> String {
+    format!("{fault}; left out, so from here on the run does not repeat")
 }
 
 /// Means over the steps' reports; `None` without any.

@@ -6,7 +6,7 @@ mod standing;
 mod thinning;
 
 pub use provenance::Provenance;
-pub use standing::Standing;
+pub use standing::{GameCounts, Standing};
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -271,6 +271,20 @@ impl RunFolder {
         self.write(&self.shard(shard.iteration), &shard.to_bytes(game))
     }
 
+    /// Reads an iteration's positions.
+    ///
+    /// # Errors
+    /// The shard is missing, damaged, or of another game.
+    pub fn load_shard(
+        &self,
+        iteration: u64,
+        game: &GameId,
+        features: usize,
+        actions: usize,
+    ) -> Result<Shard, ShardError> {
+        Shard::read(&self.shard(iteration), game, iteration, features, actions)
+    }
+
     /// Reads the replay window as of `standing`, together with the iterations and errors of shards that cannot be read.
     #[must_use]
     pub fn load_window(
@@ -283,7 +297,7 @@ impl RunFolder {
         let (mut window, mut faults) = (Window::default(), Vec::new());
         let iterations = standing.window_from.max(1)..=standing.iteration;
         for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
-            match Shard::read(&self.shard(iteration), game, iteration, features, actions) {
+            match self.load_shard(iteration, game, features, actions) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),
             }

@@ -148,7 +148,7 @@ impl Arena {
             bar.set_message(format!("{a} - {b}"));
             bar.inc(1);
         };
-        let running = Running { threads: self.threads.unwrap_or_else(cores), progress: &progress, stop };
+        let running = Running::new(self.threads.unwrap_or_else(cores), &progress, stop);
         let record = tournament.play(journal.as_ref(), done, &running)?;
         bar.finish_and_clear();
         Ok(record)

@@ -152,7 +152,7 @@ pub(crate) fn arena(
             let count = |_: &GameRecord| {
                 finished.fetch_add(1, Ordering::Relaxed);
             };
-            let running = Running { threads: options.threads.unwrap_or_else(cores), progress: &count, stop: &stop };
+            let running = Running::new(options.threads.unwrap_or_else(cores), &count, &stop);
             let record = tournament.play(None, Vec::new(), &running).map_err(|error| program_error(&error))?;
             let record = record.ok_or_else(interrupted)?;
             let anchors = ladder.as_ref().map_or_else(|| vec![None; agents.len()], Ladder::anchors);

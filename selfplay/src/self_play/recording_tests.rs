@@ -54,7 +54,7 @@ fn played<G: Game>(
         iteration: 1,
     };
     let progress = Progress::default();
-    let worker = Worker::new(Arc::new(GameRules::of_task(game, &task)), 0..games);
+    let worker = Worker::new(Arc::new(GameRules::of_task(game, &task)), 0..games, self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
     assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);

@@ -66,7 +66,7 @@ pub(crate) fn sessions<G: Game>(game: &G, settings: &SessionSettings) -> Vec<Box
     let workers = settings.self_play.workers();
     let session = |first: usize| {
         let numbers: Box<dyn Iterator<Item = usize> + Send> = Box::new((first..).step_by(workers));
-        let worker = Worker::new(Arc::clone(&rules), numbers);
+        let worker = Worker::new(Arc::clone(&rules), numbers, rules.self_play.concurrent_games);
         Box::new(Endless { rules: Arc::clone(&rules), spec: rules.game.spec(), worker }) as Box<dyn Session>
     };
     (0..workers).map(session).collect()

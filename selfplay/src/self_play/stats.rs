@@ -19,6 +19,8 @@ pub struct SelfPlayStats {
     pub inference: Duration,
     /// Running time of the workers.
     pub time: Duration,
+    /// Time in which workers had no games left and waited for the last one.
+    pub idle: Duration,
     /// Nodes and bytes of the search trees, summed over all positions at the end of their search.
     pub tree: [u64; 2],
 }
@@ -31,6 +33,7 @@ impl SelfPlayStats {
         self.cache.add(&other.cache);
         self.inference += other.inference;
         self.time += other.time;
+        self.idle += other.idle;
         self.tree = [self.tree[0] + other.tree[0], self.tree[1] + other.tree[1]];
     }
 }
@@ -65,6 +68,7 @@ mod tests {
             cache: CacheStats { requests: 3, hits: 4, merged: 5, batches: 6 },
             inference: Duration::from_secs(7),
             time: Duration::from_secs(8),
+            idle: Duration::from_secs(11),
             tree: [9, 10],
         };
         let mut sum = SelfPlayStats {
@@ -77,7 +81,8 @@ mod tests {
         sum.add(&one);
         assert_eq!((sum.positions, sum.simulations, sum.tree), (102, 4, [1018, 2020]));
         assert_eq!(sum.cache, CacheStats { requests: 6, hits: 8, merged: 10, batches: 12 });
-        assert_eq!((sum.inference, sum.time), (Duration::from_secs(14), Duration::from_secs(17)));
+        let seconds = [sum.inference, sum.time, sum.idle].map(|time| time.as_secs());
+        assert_eq!(seconds, [14, 17, 22]);
         let ends: Vec<_> = [3, 1, 0, -2, 5, 0, 0, 4].map(|margin| (Outcome::by_margin(margin), 9)).to_vec();
         assert_eq!(outcome_shares(&ends), [0.5, 0.375, 0.125]);
         assert_eq!(outcome_shares(&[]), [0.0; 3]);

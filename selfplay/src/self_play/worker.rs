@@ -66,8 +66,8 @@ pub(super) struct Worker<G: Game, N> {
 }
 
 impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
-    /// Starts the first games.
-    pub(super) fn new(rules: Arc<GameRules<G>>, numbers: N) -> Self {
+    /// Starts the first games, `seats` or fewer, which is the number of games played at once.
+    pub(super) fn new(rules: Arc<GameRules<G>>, numbers: N, seats: usize) -> Self {
         let spec = rules.game.spec();
         let mut worker = Self {
             numbers,
@@ -80,7 +80,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             spec,
             rules,
         };
-        while worker.seats.len() < worker.rules.self_play.concurrent_games {
+        while worker.seats.len() < seats {
             let Some(seat) = worker.next_game(None) else { break };
             worker.seats.push(seat);
         }

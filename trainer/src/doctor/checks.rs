@@ -174,7 +174,8 @@ pub(super) fn time(measured: &Measured, plan: &Plan, others: Option<f64>) -> Che
     let whole = duration(Duration::try_from_secs_f64(plan.seconds()).unwrap_or(Duration::MAX));
     let [play, learn, arena] = plan.shares().map(|share| 100.0 * share);
     let finding = format!(
-        "about {whole}: self-play {play:.0} %, learning {learn:.0} %, matches {arena:.0} %, from {}",
+        "about {whole}: self-play {play:.0} %, learning {learn:.0} %, matches {arena:.0} %{}, from {}",
+        overlapped(plan),
         basis(measured)
     );
     match others {
@@ -188,6 +189,14 @@ pub(super) fn time(measured: &Measured, plan: &Plan, others: Option<f64>) -> Che
         }
         _ => Check::ok("time", finding),
     }
+}
+
+fn overlapped(plan: &Plan) -> String {
+    let saved = plan.overlap_saves_seconds;
+    if saved <= 0.0 {
+        return String::new();
+    }
+    format!(", some at once, which saves {}", duration(Duration::try_from_secs_f64(saved).unwrap_or(Duration::MAX)))
 }
 
 fn basis(measured: &Measured) -> String {
@@ -223,7 +232,13 @@ mod tests {
         let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
             .expect("valid");
         let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
-        let mut measured = Measured { self_play: ordinary(), steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        let mut measured = Measured {
+            self_play: ordinary(),
+            steps: 10,
+            seconds_per_step: 0.01,
+            learner_share: 0.5,
+            matches: Vec::new(),
+        };
         change(&mut measured);
         let plan = Plan::of(&config, &measured);
         let checks = [
@@ -242,7 +257,13 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_named() {
-        let measured = Measured { self_play: ordinary(), steps: 10, seconds_per_step: 0.01, matches: Vec::new() };
+        let measured = Measured {
+            self_play: ordinary(),
+            steps: 10,
+            seconds_per_step: 0.01,
+            learner_share: 0.5,
+            matches: Vec::new(),
+        };
         let config = Config::parse("[game]\nname = \"mancala\"\n", &turnstone_env::games::built_in()).expect("valid");
         let plan = Plan::of(&config, &measured);
         let found = |others| time(&measured, &plan, others);
@@ -250,6 +271,9 @@ mod tests {
         let busy = found(Some(0.45));
         assert_eq!(busy.level, Level::Warn);
         assert!(busy.line().contains("other programs used 45 % of its processors"), "{}", busy.line());
+        assert!(!busy.line().contains("at once"));
+        let overlapped = time(&measured, &Plan { overlap_saves_seconds: 61.0, ..plan }, None);
+        assert!(overlapped.line().contains("some at once, which saves 1 min 01 s"), "{}", overlapped.line());
     }
 
     #[test]

@@ -32,6 +32,12 @@ impl Ticks {
         Some(Self { all, busy: all - idle, own: own.sum::<Option<u64>>()? })
     }
 
+    /// Share of the machine's processor time since `earlier` that went to this process; 1 if no tick has passed.
+    pub(super) fn own_since(self, earlier: Self) -> f64 {
+        let [all, own] = [self.all - earlier.all, self.own - earlier.own];
+        if all == 0 { 1.0 } else { (own as f64 / all as f64).min(1.0) }
+    }
+
     /// Share of the machine's processor time since `earlier` that went to other programs.
     pub(super) fn others_since(self, earlier: Self) -> f64 {
         let [all, busy, own] = [self.all - earlier.all, self.busy - earlier.busy, self.own - earlier.own];
@@ -52,6 +58,9 @@ mod tests {
         // 100 ticks of the machine: 60 of this process, 30 of others, 10 idle.
         let share = ticks(190, 60, 90).others_since(ticks(100, 50, 30));
         assert!((share - 0.3).abs() < 1e-9, "{share}");
+        let own = ticks(190, 60, 90).own_since(ticks(100, 50, 30));
+        assert!((own - 0.6).abs() < 1e-9, "{own}");
+        assert_eq!(ticks(100, 50, 30).own_since(ticks(100, 50, 30)), 1.0);
         assert_eq!(ticks(100, 50, 30).others_since(ticks(100, 50, 30)), 0.0);
         assert_eq!(Ticks::parse("cpu  1 x", &process(1)), None);
         assert_eq!(Ticks::parse(&machine(1, 1), "no brackets"), None);

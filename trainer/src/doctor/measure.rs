@@ -8,6 +8,7 @@ use anyhow::Result;
 use serde::Serialize;
 use turnstone_models::Learner;
 
+use super::load::Ticks;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
 use crate::learn::{BatchMaker, learning_rate};
 use turnstone_agents::streams::{Purpose, stream};
@@ -25,6 +26,8 @@ const LEARNING_SHARE: f64 = 0.2;
 /// short one does not end in time either.
 const FEW_GAMES: usize = 32;
 const FEW_SIMULATIONS: u32 = 8;
+/// Number of match games that a thread plays side by side. A run plays more, so its matches are somewhat faster.
+const AT_ONCE: usize = 6;
 
 /// Speeds measured with the untrained network.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -35,6 +38,8 @@ pub struct Measured {
     pub steps: u64,
     /// Mean seconds per learner step.
     pub seconds_per_step: f64,
+    /// Share of the machine's cores that a learner step keeps busy, 0..=1; 1 where the system does not tell.
+    pub learner_share: f64,
     /// Speed of matches against each opponent.
     pub matches: Vec<Match>,
 }
@@ -91,7 +96,8 @@ pub(super) fn measure(
     };
     let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
     let network = LoadedNetwork::new(info, learner.averaged().clone());
-    let (steps, seconds_per_step) = learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
+    let (steps, seconds_per_step, learner_share) =
+        learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
@@ -99,7 +105,7 @@ pub(super) fn measure(
         matches.push(play_some(game, config, [&agent, opponent], *planned, time.mul_f64(share), stop)?);
     }
     let interrupted = stop.load(Ordering::Relaxed);
-    Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, matches }))
+    Ok((!interrupted).then_some(Measured { self_play, steps, seconds_per_step, learner_share, matches }))
 }
 
 /// Plays iterations of self-play with the run's settings and the untrained network.
@@ -189,7 +195,8 @@ fn play(
     Ok(Some((self_play, window)))
 }
 
-/// Takes learner steps on the window and returns their number and the mean seconds of one. The first step is a warm-up
+/// Takes learner steps on the window and returns their number, the mean seconds of one, and the share of the machine's
+/// cores that they keep busy. The first step is a warm-up
 /// and does not count; at least one more is taken.
 fn learn(
     game: &dyn TrainableGame,
@@ -198,20 +205,22 @@ fn learn(
     window: &Window,
     time: Duration,
     stop: &AtomicBool,
-) -> Result<(u64, f64)> {
+) -> Result<(u64, f64, f64)> {
     let spec = game.spec();
     let mut maker = BatchMaker::new(spec, &config.learn);
-    let mut start = Instant::now();
+    let (mut start, mut ticks) = (Instant::now(), None);
     let mut steps = 0;
     while steps < 2 || (start.elapsed() < time && !stop.load(Ordering::Relaxed)) {
         let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]));
         learner.step(batch, learning_rate(&config.learn, steps, 0.0))?;
         steps += 1;
         if steps == 1 {
-            start = Instant::now();
+            (start, ticks) = (Instant::now(), Ticks::now());
         }
     }
-    Ok((steps - 1, start.elapsed().as_secs_f64() / (steps - 1) as f64))
+    let seconds = start.elapsed().as_secs_f64();
+    let share = ticks.zip(Ticks::now()).map_or(1.0, |(before, now)| now.own_since(before));
+    Ok((steps - 1, seconds / (steps - 1) as f64, share))
 }
 
 /// Plays games of a match with the run's settings. Games in progress when the time is up are finished.
@@ -229,7 +238,8 @@ fn play_some(
         games.fetch_add(1, Ordering::Relaxed);
     };
     within(time, stop, |over| {
-        let running = Running { threads: cores(), progress: &count, stop: over };
+        // Few games at once, as those in progress are finished when the time is up.
+        let running = Running { enough: Some(over), at_once: AT_ONCE, ..Running::new(cores(), &count, stop) };
         play_games(game, agents.to_vec(), settings, config.arena.opening_plies, &running)
     })?;
     let games = games.into_inner();

@@ -79,6 +79,7 @@ pub(super) fn throughput(history: &[Iteration]) -> Part {
             Some(100.0 * seconds[i] / seconds.iter().sum::<f64>().max(1e-9))
         })
     };
+    let any = |values: &Values| values.iter().any(|&(_, share)| share > 0.0);
     let lines = |title, unit, name, values, note| curves(history, Form::Lines, title, unit, vec![(name, values)], note);
     let html = [
         lines(
@@ -107,8 +108,15 @@ pub(super) fn throughput(history: &[Iteration]) -> Part {
             Form::Stacked,
             "Share of time",
             "%",
-            STAGES.iter().copied().zip((0..3).map(stage)).collect(),
+            STAGES.iter().copied().zip((0..5).map(stage)).filter(|(_, values)| any(values)).collect(),
             "Of each iteration's wall time.",
+        ),
+        lines(
+            "Idle cores",
+            "core seconds",
+            "waiting",
+            over(history, |it| it.timing.idle_core_seconds),
+            "Workers of self-play and of matches that waited for the last one, per iteration.",
         ),
         lines(
             "Time of an iteration",

@@ -69,6 +69,14 @@ pub struct Stages {
     pub self_play_seconds: f64,
     /// Seconds of learning.
     pub learn_seconds: f64,
+    /// Seconds in which self-play and learning went on at the same time; part of both.
+    #[serde(default)]
+    pub both_seconds: f64,
+    /// Seconds of matches and grading.
+    #[serde(default)]
+    pub match_seconds: f64,
+    /// Seconds of cores in which workers of self-play and of matches waited for the last one.
+    pub idle_core_seconds: Option<f64>,
     /// Seconds of the whole iteration.
     pub seconds: f64,
     /// Positions searched per second of self-play.
@@ -126,11 +134,14 @@ impl Iteration {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
-    /// Returns the seconds of self-play, of learning, and of the rest (matches and files).
+    /// Returns the seconds of self-play alone, of learning alone, of both at once, of matches, and of the rest: files, and
+    /// in lines of earlier versions also matches.
     #[must_use]
-    pub fn stage_seconds(&self) -> [f64; 3] {
-        let Stages { self_play_seconds, learn_seconds, seconds, .. } = self.timing;
-        [self_play_seconds, learn_seconds, (seconds - self_play_seconds - learn_seconds).max(0.0)]
+    pub fn stage_seconds(&self) -> [f64; 5] {
+        let Stages { self_play_seconds, learn_seconds, both_seconds: both, match_seconds, seconds, .. } = self.timing;
+        let stages = [self_play_seconds - both, learn_seconds - both, both, match_seconds];
+        let rest = (seconds - stages.iter().sum::<f64>()).max(0.0);
+        [stages[0], stages[1], stages[2], stages[3], rest]
     }
 }
 
@@ -233,6 +244,13 @@ pub(super) mod tests {
         let result = &history[0].arena[0];
         assert_eq!((result.elo(), result.elo_interval()), (f64::INFINITY, [240.8, f64::INFINITY]));
         assert_eq!((result.games(), history[0].mean_score()), (2, Some(1.0)));
-        assert_eq!(history[0].stage_seconds(), [1.0, 0.5, 0.5]);
+        assert_eq!(history[0].stage_seconds(), [1.0, 0.5, 0.0, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn stages_divide_the_time_of_an_iteration() {
+        let timed = line(1, "").replace(r#""seconds":2.0"#, r#""both_seconds":0.25,"match_seconds":0.5,"seconds":2.0"#);
+        let history = parse(timed.as_bytes()).expect("sound");
+        assert_eq!(history[0].stage_seconds(), [0.75, 0.25, 0.25, 0.5, 0.25]);
     }
 }

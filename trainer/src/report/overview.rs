@@ -10,7 +10,7 @@ use crate::progress::duration;
 use turnstone_arena::page::{escaped, grouped, short};
 
 /// The stages of an iteration.
-pub(super) const STAGES: [&str; 3] = ["self-play", "learning", "matches and files"];
+pub(super) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];
 
 /// The header of the page.
 pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Iteration]) -> String {
@@ -66,7 +66,7 @@ fn standing(config: &Config, history: &[Iteration]) -> String {
         return "<p class=\"lead\">No iteration has been finished yet.</p>\n".into();
     };
     let stages =
-        history.iter().map(Iteration::stage_seconds).fold([0.0; 3], |sum, s| std::array::from_fn(|i| sum[i] + s[i]));
+        history.iter().map(Iteration::stage_seconds).fold([0.0; 5], |sum, s| std::array::from_fn(|i| sum[i] + s[i]));
     let whole: f64 = stages.iter().sum();
     let rate = last.positions as f64 / stages[0].max(1e-9);
     let tile = |figure: String, what: &str| format!("<div class=\"tile\"><b>{figure}</b><span>{what}</span></div>");
@@ -79,7 +79,7 @@ fn standing(config: &Config, history: &[Iteration]) -> String {
         tile(short(rate), "positions per second of self-play"),
     ];
     let (mut bar, mut legend) = (String::new(), String::new());
-    for ((name, time), colour) in STAGES.iter().zip(stages).zip(1..) {
+    for ((name, time), colour) in STAGES.iter().zip(stages).filter(|(_, time)| *time > 0.0).zip(1..) {
         let share = 100.0 * time / whole.max(1e-9);
         write!(bar, r#"<i class="c{colour}" style="width:{share:.2}%"></i>"#).expect("a string");
         write!(legend, r#"<li><i class="c{colour}"></i>{name} <b>{}</b> ({share:.0} %)</li>"#, seconds(time))

@@ -1,5 +1,7 @@
 //! Evaluation after an iteration: matches against opponents and the best checkpoint, the game's ladder, exact values.
 
+use std::time::Duration;
+
 use anyhow::Result;
 
 use super::Run;
@@ -8,7 +10,7 @@ use crate::config::cores;
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade};
-use turnstone_arena::{Format, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
+use turnstone_arena::{Format, IdleTime, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
 
 /// Results of the evaluation after an iteration.
 #[derive(Default)]
@@ -21,6 +23,8 @@ pub(super) struct Evaluation {
     pub(super) ladder: Option<LadderRating>,
     /// Grade against exact values.
     pub(super) grade: Option<Grade>,
+    /// Time in which threads of matches waited for the last one.
+    pub(super) idle: Duration,
 }
 
 impl Run<'_> {
@@ -35,15 +39,18 @@ impl Run<'_> {
         }
         let info = self.checkpoint_info(self.learner.steps());
         let agent = self.agent(LoadedNetwork::new(info, self.learner.averaged().clone()));
+        let idle = IdleTime::default();
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {
             let opponent = Agent::load(opponent, self.setup.game)?;
-            let Some(record) = self.meet(vec![&agent, &opponent], games, arena.opening_plies)? else { return Ok(None) };
+            let Some(record) = self.meet(vec![&agent, &opponent], games, arena.opening_plies, &idle)? else {
+                return Ok(None);
+            };
             self.report_match(&record.header.agents[1], &Meeting::of_match(&record));
             evaluation.matches.push(record);
         }
         if let Some((step, best)) = self.previous_best() {
-            let Some(record) = self.meet(vec![&agent, &best], arena.best_games, arena.opening_plies)? else {
+            let Some(record) = self.meet(vec![&agent, &best], arena.best_games, arena.opening_plies, &idle)? else {
                 return Ok(None);
             };
             let (opponent, result) = (format!("the best so far, of step {step}"), Meeting::of_match(&record));
@@ -54,7 +61,7 @@ impl Run<'_> {
             let ladder = Ladder::shipped(self.setup.game)?;
             let rungs = ladder.agents(self.setup.game)?;
             let agents = std::iter::once(&agent).chain(&rungs).collect();
-            let Some(record) = self.meet(agents, arena.ladder_games, ladder.openings)? else { return Ok(None) };
+            let Some(record) = self.meet(agents, arena.ladder_games, ladder.openings, &idle)? else { return Ok(None) };
             let rating = ladder.rate(&record);
             self.setup.reporter.line(&format!("    on the ladder: {rating}"));
             evaluation.ladder = Some(rating);
@@ -63,6 +70,7 @@ impl Run<'_> {
             let Some(grade) = self.grade(&agent, truth)? else { return Ok(None) };
             evaluation.grade = Some(grade);
         }
+        evaluation.idle = idle.take();
         Ok(Some(evaluation))
     }
 
@@ -92,7 +100,13 @@ impl Run<'_> {
     }
 
     /// Plays the first agent against each of the others. Returns `None` if interrupted.
-    fn meet(&self, agents: Vec<&Agent>, games: usize, opening_plies: [u16; 2]) -> Result<Option<TournamentRecord>> {
+    fn meet(
+        &self,
+        agents: Vec<&Agent>,
+        games: usize,
+        opening_plies: [u16; 2],
+        idle: &IdleTime,
+    ) -> Result<Option<TournamentRecord>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let settings = Settings::plain(Format::Gauntlet, games, config.seed);
         let stage = match &agents[..] {
@@ -100,7 +114,8 @@ impl Run<'_> {
             _ => "ladder".into(),
         };
         let bar = reporter.bar(&stage, (settings.games * (agents.len() - 1)) as u64);
-        let running = Running { threads: cores(), progress: &|_| bar.inc(1), stop };
+        let progress = |_: &_| bar.inc(1);
+        let running = Running { idle: Some(idle), ..Running::new(cores(), &progress, stop) };
         let record = play(game, agents, settings, opening_plies, &running)?;
         bar.finish_and_clear();
         record.iter().flat_map(|record| &record.notes).for_each(|note| reporter.line(&format!("    {note}")));

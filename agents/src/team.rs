@@ -1,0 +1,175 @@
+//! Players of many games at once, whose positions are evaluated in one batch.
+
+use turnstone_env::{Action, AnyState, Game};
+use turnstone_models::NetworkError;
+use turnstone_search::{Lookup, Requests};
+
+use crate::agent::Agent;
+use crate::classical::ClassicalMethod;
+use crate::evaluator::NetworkEvaluator;
+use crate::network::LoadedNetwork;
+use crate::players::evaluate_one;
+use crate::spec::AgentSpec;
+use crate::streams::Stream;
+use crate::tree_player::TreePlayer;
+use crate::tree_spec::{Budget, TreeSpec};
+
+/// Capacity of a team's evaluation cache, in positions.
+const CACHED: usize = 1 << 13;
+
+/// Simulations of all trees of a team together, which bound its memory to about a quarter of a GiB.
+const MOST_SIMULATIONS: u32 = 1 << 20;
+
+/// Mebibytes of the transposition tables of the players that take part in games at once.
+const LARGEST_TABLES: u32 = 256;
+
+/// How an agent takes part in several games at once on one thread, with the same moves as in one game after another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtOnce {
+    /// With a [`Team`] of up to this many seats.
+    Team(usize),
+    /// With one player for all games: its choice depends on the position and the random stream alone.
+    Shared,
+    /// With a player per game, in up to this many games.
+    Players(usize),
+}
+
+impl Agent {
+    /// How the agent takes part in several games at once. Other programs and searches with a time limit play one game
+    /// after another.
+    #[must_use]
+    pub fn at_once(&self) -> AtOnce {
+        let trees = |simulations: u32| (MOST_SIMULATIONS / simulations.max(1)).max(1) as usize;
+        match &self.spec {
+            AgentSpec::Human | AgentSpec::Engine(_) => AtOnce::Players(1),
+            AgentSpec::Random | AgentSpec::Exact(_) => AtOnce::Shared,
+            AgentSpec::Classical(spec) => match spec.method {
+                ClassicalMethod::Deepening { time: Some(_), .. }
+                | ClassicalMethod::Deepening { total: Some(_), .. } => AtOnce::Players(1),
+                _ => {
+                    AtOnce::Players(LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize))
+                }
+            },
+            AgentSpec::Mcts { budget: Budget::Simulations(simulations) } => AtOnce::Players(trees(*simulations)),
+            AgentSpec::Az { tree: TreeSpec { budget: Budget::Simulations(0), .. }, .. } => AtOnce::Shared,
+            AgentSpec::Az { tree: TreeSpec { budget: Budget::Simulations(simulations), .. }, .. } => {
+                AtOnce::Team(trees(*simulations))
+            }
+            AgentSpec::Mcts { .. } | AgentSpec::Az { .. } => AtOnce::Players(1),
+        }
+    }
+}
+
+/// Plays one side in each of several games at once, one per seat. The moves are those of a [`Player`](crate::Player) per
+/// game.
+pub trait Team: Send {
+    /// Starts a new game in a seat. Earlier games must not influence it.
+    fn new_game(&mut self, seat: usize, state: &AnyState);
+
+    /// Notifies a seat of an action of either side in its game.
+    fn played(&mut self, seat: usize, action: Action);
+
+    /// Begins to choose an action in a seat, in a position in which the game is not over. `rng` is the random stream of
+    /// the game and side.
+    fn begin(&mut self, seat: usize, state: &AnyState, rng: &mut Stream);
+
+    /// Advances every choice that has begun by one evaluation, all in one batch, and adds the seats whose choice is made to
+    /// `done`.
+    fn advance(&mut self, done: &mut Vec<usize>);
+
+    /// The action of a seat whose choice is made, with the random stream that it was begun with.
+    fn chosen(&mut self, seat: usize, rng: &mut Stream) -> Action;
+
+    /// Probabilities of win, draw and loss for the mover, evaluated by the network without search.
+    fn predict(&mut self, state: &AnyState) -> [f32; 3];
+}
+
+/// A team that searches with a network.
+pub(crate) struct NetworkTeam<G: Game> {
+    game: G,
+    seats: Vec<TreePlayer<G>>,
+    simulations: u32,
+    /// Seats that are choosing, each with the row of the batch that holds its leaf.
+    choosing: Vec<(usize, usize)>,
+    requests: Requests<G::State>,
+    evaluator: NetworkEvaluator,
+}
+
+impl<G: Game> NetworkTeam<G> {
+    /// Creates a team of `seats` seats that runs this number of simulations per move.
+    ///
+    /// # Errors
+    /// The weights do not match the network.
+    pub(crate) fn new(
+        game: &G,
+        network: &LoadedNetwork,
+        spec: TreeSpec,
+        simulations: u32,
+        seats: usize,
+    ) -> Result<Self, NetworkError> {
+        let evaluator = network.evaluator(game, spec.precision, seats)?;
+        let settings = spec.search.over(network.search_settings());
+        let seats = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings, spec.draw)).collect();
+        let requests = Requests::new(CACHED);
+        Ok(Self { game: game.clone(), seats, simulations, choosing: Vec::new(), requests, evaluator })
+    }
+
+    /// Advances a search to its next leaf that has to be evaluated, and returns its row; `None` if the search is over.
+    fn next_leaf(&mut self, seat: usize) -> Option<usize> {
+        let search = &mut self.seats[seat].search;
+        loop {
+            let (state, legal) = search.gather(&self.game)?;
+            match self.requests.request(state, legal) {
+                Lookup::Known(priors, estimate) => search.apply(priors, estimate),
+                Lookup::Waiting(row) => return Some(row),
+            }
+        }
+    }
+}
+
+impl<G: Game> Team for NetworkTeam<G> {
+    fn new_game(&mut self, seat: usize, state: &AnyState) {
+        self.seats[seat].new_game(&self.game, state.of());
+    }
+
+    fn played(&mut self, seat: usize, action: Action) {
+        self.seats[seat].played(action);
+    }
+
+    fn begin(&mut self, seat: usize, state: &AnyState, rng: &mut Stream) {
+        self.seats[seat].begin(&self.game, state.of(), self.simulations, rng);
+        self.choosing.push((seat, 0));
+    }
+
+    fn advance(&mut self, done: &mut Vec<usize>) {
+        let mut i = 0;
+        while i < self.choosing.len() {
+            let seat = self.choosing[i].0;
+            if let Some(row) = self.next_leaf(seat) {
+                self.choosing[i].1 = row;
+                i += 1;
+            } else {
+                self.choosing.remove(i);
+                done.push(seat);
+            }
+        }
+        if self.requests.is_empty() {
+            return;
+        }
+        self.requests.evaluate(&self.game, &mut self.evaluator);
+        for &(seat, row) in &self.choosing {
+            let (priors, estimate) = self.requests.answer(row);
+            self.seats[seat].search.apply(priors, estimate);
+        }
+        self.requests.clear();
+    }
+
+    fn chosen(&mut self, seat: usize, rng: &mut Stream) -> Action {
+        self.seats[seat].end(rng)
+    }
+
+    fn predict(&mut self, state: &AnyState) -> [f32; 3] {
+        let state = state.of();
+        evaluate_one(&self.game, state, &mut self.evaluator).1.win_draw_loss(self.game.mover(state))
+    }
+}

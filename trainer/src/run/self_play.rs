@@ -1,0 +1,144 @@
+//! Self-play of an iteration, beside which the learner may work.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use turnstone_env::AnyState;
+use turnstone_models::Weights;
+
+use super::Run;
+use super::setup::Setup;
+use crate::metrics::StageTimes;
+use turnstone_agents::CALIBRATION_POSITIONS;
+use turnstone_selfplay::replay::Archived;
+use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+
+/// Time between two looks at the progress of self-play and at the flag that stops the run.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+impl<'a> Run<'a> {
+    /// Plays the games of an iteration. Returns `None` if interrupted.
+    pub(super) fn self_play(&mut self, iteration: u64) -> Result<Option<SelfPlayGames>> {
+        let (setup, input) = (self.setup, self.input(iteration)?);
+        let played = play_beside(&setup, &input.task(&setup), || Ok(Some(())))?;
+        Ok(played.map(|(games, (), times)| {
+            self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
+            games
+        }))
+    }
+
+    /// Plays the games of an iteration with the network and the window as they are now while `learn` changes the run.
+    /// Returns `None` if interrupted or if `learn` returns `None`.
+    pub(super) fn self_play_beside<T>(
+        &mut self,
+        iteration: u64,
+        learn: impl FnOnce(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<(SelfPlayGames, T)>> {
+        let (setup, input) = (self.setup, self.input(iteration)?);
+        let played = play_beside(&setup, &input.task(&setup), || learn(self))?;
+        Ok(played.map(|(games, learned, times)| {
+            self.clock.stages.add(&times);
+            (games, learned)
+        }))
+    }
+
+    /// What the games of an iteration depend on, as of now.
+    fn input(&self, iteration: u64) -> Result<Input> {
+        let simulations = self.setup.config.search.simulations_at(self.progress(iteration));
+        let quantised = self.setup.config.self_play.precision.is_quantised();
+        let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
+        let (weights, archive) = (self.learner.averaged().clone(), self.archive()?);
+        Ok(Input { iteration, simulations, weights, archive, samples })
+    }
+
+    /// Returns the archived positions of the window, from which self-play games may start.
+    fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
+        let game = self.setup.game;
+        let state = |archived: &Archived| {
+            let state = game.parse_position(&archived.position)?;
+            // A shard of this run holds none, but a file can be changed.
+            anyhow::ensure!(
+                game.outcome(&state).is_none(),
+                "the replay window holds a finished position to start from"
+            );
+            Ok((state, archived.ply))
+        };
+        self.window.archived().map(state).collect()
+    }
+}
+
+/// What the games of an iteration depend on besides the config.
+struct Input {
+    iteration: u64,
+    simulations: u32,
+    weights: Weights,
+    archive: Vec<(AnyState, u16)>,
+    /// Observations by which the network is quantised.
+    samples: Vec<f32>,
+}
+
+impl Input {
+    fn task<'t>(&'t self, setup: &'t Setup<'_>) -> Task<'t> {
+        Task {
+            network: &setup.config.net,
+            weights: &self.weights,
+            search: &setup.config.search,
+            self_play: &setup.config.self_play,
+            simulations: self.simulations,
+            archive: &self.archive,
+            samples: &self.samples,
+            seed: setup.config.seed,
+            iteration: self.iteration,
+        }
+    }
+}
+
+/// Plays the games of a task on threads of their own while this thread does `work`, and returns both results with their
+/// times. Returns `None` if the run is stopped or `work` returns `None`; an error of `work` stops the games.
+fn play_beside<T>(
+    setup: &Setup<'_>,
+    task: &Task<'_>,
+    work: impl FnOnce() -> Result<Option<T>>,
+) -> Result<Option<(SelfPlayGames, T, StageTimes)>> {
+    let (progress, halt, start) = (Progress::default(), AtomicBool::new(false), Instant::now());
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let (counted, halted) = (&progress, &halt);
+        let playing = scope.spawn(move || {
+            let games = setup.game.self_play(task, counted, halted);
+            let _ = sender.send((games, start.elapsed())); // this function waits for it
+        });
+        let worked = work();
+        let learn = start.elapsed();
+        if !matches!(worked, Ok(Some(_))) {
+            halt.store(true, Ordering::Relaxed);
+        }
+        let bar = setup.reporter.bar("self-play", task.self_play.games_per_iteration as u64);
+        let (games, self_play) = loop {
+            match receiver.recv_timeout(LOOK_EVERY) {
+                Ok(played) => break played,
+                Err(RecvTimeoutError::Timeout) => {
+                    bar.set_position(progress.games.load(Ordering::Relaxed));
+                    halt.fetch_or(setup.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => match playing.join() {
+                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(()) => unreachable!("a thread that ends well has sent its games"),
+                },
+            }
+        };
+        bar.finish_and_clear();
+        let (Some(worked), Some(games)) = (worked?, games?) else { return Ok(None) };
+        let times = StageTimes {
+            self_play,
+            learn,
+            both: learn.min(self_play),
+            idle: games.stats.idle,
+            ..StageTimes::default()
+        };
+        Ok(Some((games, worked, times)))
+    })
+}
