@@ -128,6 +128,9 @@ fn instructions() -> Option<&'static str> {
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_network() {
     let place = Place::new();
+    // The previous version computed gradients in burn.
+    let config = place.text("interrupted/config.toml").replace("[learn]", "[learn]\nbackend = \"burn\"");
+    fs::write(place.path("interrupted/config.toml"), config).expect("writable");
     let begun = place.text("interrupted/metrics.jsonl");
     place.run(&["train", "--resume", "interrupted", "--quiet"]);
     let ended = place.text("interrupted/metrics.jsonl");
@@ -241,7 +244,7 @@ fn configs_mean_the_same() {
         let diagnosis = place.run_json(&["doctor", &file, "--seconds", "0.2"]);
         let checks = diagnosis["checks"].as_array().expect("a list");
         assert!(checks.iter().all(|check| check["level"] != "FAIL"), "{config}: {diagnosis}");
-        place.run(&["train", &file, "--run", config, "--quiet"]);
+        place.run(&["train", &file, "--run", config, "--quiet", "--set", "learn.backend=\"burn\""]);
         // The networks of the previous version, apart from metadata.
         let old = match config {
             "run" => "mlp.safetensors".to_owned(),
