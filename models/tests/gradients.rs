@@ -8,8 +8,10 @@ use turnstone_models::{
     PolicyValueNet, Shape, StepReport, TrainingBatch, Weights, masked_loss,
 };
 
-/// Relative to the largest gradient of a tensor.
+/// Relative to the largest gradient of a tensor, or to `SMALL` where that is larger: a gradient that nearly cancels out over
+/// the rows has the rounding of its terms.
 const TOLERANCE: f32 = 1e-4;
+const SMALL: f32 = 2e-3;
 
 /// Seven points of a lattice of 3x3 cells, three planes and two scalars. The first direction has two lines that meet; the
 /// second ends at every point.
@@ -147,7 +149,7 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
         let largest = expected.data.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
         let error = found.iter().zip(&expected.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(
-            error <= TOLERANCE * largest,
+            error <= TOLERANCE * largest.max(SMALL),
             "{network}, {} rows, {}: {error} of {largest}",
             batch.len(),
             expected.name
