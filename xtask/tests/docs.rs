@@ -149,3 +149,19 @@ fn faults_are_seen() {
     assert!(anchors(page).contains("one-two") && anchors(page).contains("its-code-1"));
     assert_eq!(plain(Path::new("docs/games/../boards/./x.svg")), Path::new("docs/boards/x.svg"));
 }
+
+/// `cargo run`, without a name, as README.md says it.
+#[test]
+fn cargo_run_runs_the_program() {
+    let read = |path: &str| -> toml::Table {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        text.parse().unwrap_or_else(|e| panic!("{path}: {e}"))
+    };
+    let members = read("Cargo.toml")["workspace"].get("default-members").cloned();
+    assert_eq!(members, Some(vec!["cli"].into()), "the default members of the workspace");
+    let programs =
+        read("cli/Cargo.toml")["bin"].as_array().map(|bins| bins.iter().map(|bin| bin["name"].clone()).collect());
+    assert_eq!(programs, Some(vec![toml::Value::from("turnstone")]), "the programs of its package");
+    let readme = fs::read_to_string(root().join("README.md")).expect("a page");
+    assert!(readme.contains("\ncargo run --release -- train configs/mu_torere.toml\n"), "the first command");
+}
