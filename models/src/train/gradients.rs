@@ -3,8 +3,6 @@
 mod autodiff;
 mod kernels;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use self::autodiff::Autodiff;
@@ -26,15 +24,6 @@ pub enum Backend {
     Kernels,
     /// The networks in burn and its autodiff, on burn's CPU backend.
     Burn,
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Backend::Kernels => "kernels",
-            Backend::Burn => "burn",
-        })
-    }
 }
 
 /// Computes the gradients of a learner.
