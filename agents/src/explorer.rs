@@ -64,12 +64,7 @@ fn with_network<G: Game>(
     tree: &TreeSpec,
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
-    let config = &network.info.network;
-    let evaluator = if tree.precision.is_quantised() {
-        network.evaluator(game, tree.precision, 1)?
-    } else {
-        NetworkEvaluator::with_instructions(game.spec(), config, &network.weights, 1, instructions)?
-    };
+    let evaluator = network.evaluator_with(game, tree.precision, 1, instructions)?;
     Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
 }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use turnstone_env::{DynGame, Game, nearest};
 use turnstone_models::{
-    CheckpointInfo, Inference, Integrity, NetworkConfig, NetworkError, Precision, QuantisedNetwork, Weights,
+    CheckpointInfo, Inference, Instructions, Integrity, NetworkConfig, NetworkError, Precision, QuantisedNetwork,
+    Weights,
 };
 
 use crate::calibration::random_observations;
@@ -120,9 +121,27 @@ impl LoadedNetwork {
         precision: Precision,
         max_batch: usize,
     ) -> Result<NetworkEvaluator, NetworkError> {
+        self.evaluator_with(game, precision, max_batch, Instructions::best())
+    }
+
+    /// [`LoadedNetwork::evaluator`] whose floats are computed with a given instruction set; a quantised network has the same
+    /// bits with all.
+    ///
+    /// # Errors
+    /// As for [`LoadedNetwork::evaluator`].
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub(crate) fn evaluator_with<G: Game>(
+        &self,
+        game: &G,
+        precision: Precision,
+        max_batch: usize,
+        instructions: Instructions,
+    ) -> Result<NetworkEvaluator, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
         if !precision.is_quantised() {
-            return NetworkEvaluator::new(spec, config, &self.weights, max_batch);
+            return NetworkEvaluator::with_instructions(spec, config, &self.weights, max_batch, instructions);
         }
         let network = match self.quantised.get() {
             Some(network) => network,
