@@ -74,7 +74,7 @@ pub(crate) fn landings(occupied: u64) -> u64 {
 }
 
 /// Whether some four of the discs lie in a row.
-fn has_four(discs: u64) -> bool {
+pub(crate) fn has_four(discs: u64) -> bool {
     STEPS.iter().any(|step| {
         let pairs = discs & discs >> step;
         pairs & pairs >> (2 * step) != 0
