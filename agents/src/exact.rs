@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
-use turnstone_exact::{ExactValues, Solvable};
+use turnstone_exact::{ExactValues, Solvable, SolveLimits};
 use turnstone_search::Evaluation;
 use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
 
@@ -28,17 +28,20 @@ pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
     AgentError::Spec { spec: spec.to_string(), fault }
 }
 
-/// Loads the game's quick exact values.
-fn quick_values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+/// Loads the game's exact values for a player.
+fn values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec)?;
-    let truth = game.quick_exact_values(&spec.tables).map_err(|error| fault(error.to_string()))?;
+    let truth = game.patient_exact_values(&spec.tables, &limits).map_err(|error| fault(error.to_string()))?;
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
 /// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
-/// value, if there is one. Positions that the exact values do not cover are searched with alpha-beta, or at the error
-/// rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to the end.
+/// value, if there is one. Positions that the exact values do not cover within the limits are searched with alpha-beta, or
+/// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
+/// the end or margin.
 pub(crate) struct Exact<G: Classical + Solvable> {
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
@@ -51,7 +54,7 @@ impl<G: Classical + Solvable> Exact<G> {
     pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
-        Ok(Self { truth: quick_values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
+        Ok(Self { truth: values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
     }
 }
 
@@ -63,7 +66,7 @@ impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        let state = game.without_counters(state);
+        let state = if self.truth.heeds_limits() { *state } else { game.without_counters(state) };
         let action = self.choice(game, &state, rng);
         request.notify(|| {
             let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
@@ -79,22 +82,24 @@ impl<G: Classical + Solvable> Exact<G> {
         let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
-        let Some(best) = self.truth.best_actions(game, state) else {
-            if errs {
-                return any(&self.legal, rng);
+        if errs {
+            let Some(best) = self.truth.best_actions(game, state) else { return any(&self.legal, rng) };
+            let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
+            if !worse.is_empty() {
+                return any(&worse, rng);
             }
-            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
-        };
-        let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
-        if errs && !worse.is_empty() {
-            return any(&worse, rng);
-        }
-        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
-        if lost && self.truth.distance(game, state).is_none() {
-            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
         }
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
-        any(&optimal.unwrap_or(best), rng)
+        match optimal {
+            Some(optimal) if !self.is_lost_blindly(game, state) => any(&optimal, rng),
+            _ => self.beyond.search(state, self.depth).action.expect("a running game has a best action"),
+        }
+    }
+
+    /// Whether the game is lost and the exact values do not say which action resists most.
+    fn is_lost_blindly(&self, game: &G, state: &G::State) -> bool {
+        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
+        lost && self.truth.distance(game, state).is_none() && self.truth.margin(game, state).is_none()
     }
 }
 

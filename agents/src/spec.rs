@@ -136,6 +136,7 @@ mod tests {
             "exact",
             "exact:error=0.5",
             "exact:other/tables,error=0.05,depth=6",
+            "exact:nodes=1000,time=1500ms",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
             "az:x,sims=16,search=gumbel,c_visit=50,c_scale=0.25,considered=4",

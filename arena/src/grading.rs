@@ -261,7 +261,7 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
     let value_after = |&action: &Action| {
         let mut after = state.clone();
         game.play(&mut after, action);
-        let value = truth.value(&game.without_counters(&after))?;
+        let value = truth.value(&after)?;
         Some((game.action_text(action), value))
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;

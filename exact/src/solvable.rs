@@ -5,12 +5,13 @@ use std::path::Path;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere};
 
+use crate::limits::{SolveLimits, cores};
 use crate::konane::{KonaneSolver, KonaneValues};
 use crate::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 use crate::morabaraba::MorabarabaEndgames;
 use crate::morris::MorrisTable;
+use crate::mu_torere::MuTorereValues;
 use crate::table_file::TableError;
-use crate::unlimited::Unlimited;
 use crate::values::ExactValues;
 
 /// A game that may have exact values: computed on demand, or from a table that `turnstone solve` has written.
@@ -32,12 +33,25 @@ pub trait Solvable: Game {
     fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         self.exact_values(tables)
     }
+
+    /// Exact values for a player that searches as long as the limits allow, without limits as long as the game's solver
+    /// takes to cover a position, or gives up after some seconds. A limit of nodes makes the answers of two calls equal,
+    /// and the number of threads is ignored then.
+    ///
+    /// # Errors
+    /// As [`Solvable::exact_values`].
+    fn patient_exact_values(
+        &self,
+        tables: &Path,
+        _limits: &SolveLimits,
+    ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        self.quick_exact_values(tables)
+    }
 }
 
 impl Solvable for MuTorere {
     fn exact_values(&self, _: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
-        let endless = Unlimited::of(self, 10_000).expect("0 switches the limit off");
-        Ok(endless.map(|truth| Box::new(truth) as Box<dyn ExactValues<Self>>))
+        Ok(Some(Box::new(MuTorereValues::new(self).expect("0 switches the limit off"))))
     }
 }
 
@@ -61,13 +75,27 @@ impl Solvable for Mancala {
     fn exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
         let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
-        Ok(Some(Box::new(MancalaValues::new(solver, MOST_NODES))))
+        Ok(Some(Box::new(MancalaValues::new(solver, SolveLimits::NONE.with_threads(cores())))))
     }
 
     fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
         let solver = MancalaSolver::new(self, Some(endgames), QUICK_ENTRIES);
-        Ok(Some(Box::new(MancalaValues::forgetting(solver, QUICK_NODES))))
+        Ok(Some(Box::new(MancalaValues::forgetting(solver, SolveLimits::nodes(QUICK_NODES)))))
+    }
+
+    fn patient_exact_values(
+        &self,
+        tables: &Path,
+        limits: &SolveLimits,
+    ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
+        let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
+        Ok(Some(Box::new(if limits.nodes < u64::MAX {
+            MancalaValues::forgetting(solver, limits.with_threads(1))
+        } else {
+            MancalaValues::new(solver, *limits)
+        })))
     }
 }
 
@@ -93,7 +121,7 @@ impl Solvable for Konane {
 
 impl Solvable for Morabaraba {
     fn exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
-        let endgames = MorabarabaEndgames::open(&tables.join(MorabarabaEndgames::file_name()))?;
+        let endgames = MorabarabaEndgames::open(self, tables)?;
         Ok(Some(Box::new(endgames)))
     }
 }

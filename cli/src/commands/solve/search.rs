@@ -7,14 +7,17 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use turnstone_env::games::{Konane, Mancala, Morabaraba};
 use turnstone_env::{Erased, Game, Side};
-use turnstone_exact::{ExactValues, KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames};
+use turnstone_exact::{ExactValues, KonaneSolver, MancalaEndgames, MancalaSolver, MorabarabaEndgames, SolveLimits};
 
 use super::Solve;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::progress::{Layers, Reporter, duration};
 
-/// Entries of a search's transposition table, 200 to 300 MB.
+/// Entries of a search's transposition table, 256 MB.
 const ENTRIES: usize = 1 << 23;
+/// Number of stones of Mancala's table of endgames by default.
+const ENDGAMES: usize = 20;
+const BEYOND_LIMITS: &str = "not solved within --nodes and --time";
 
 impl Solve {
     pub(super) fn mancala(&self, game: &Mancala) -> Result<ExitCode> {
@@ -23,32 +26,60 @@ impl Solve {
         let path = self.out.join(MancalaEndgames::file_name(game));
         let known =
             if self.overwrite || !path.exists() { None } else { usable(MancalaEndgames::open(game, &path), &reporter) };
-        let endgames = match known {
-            Some(endgames) => endgames,
-            None => {
-                let Some(size) = MancalaEndgames::size(game, self.endgames) else {
-                    bail!("a table of all positions with at most {} stones is too large", self.endgames);
-                };
-                let (shown, megabytes) = (path.display(), size as f64 / 1e6);
-                let seconds = (size as f64 / 5e6).ceil(); // with two threads
-                reporter.line(&format!("{shown} will have {megabytes:.1} MB, about {seconds} s to build"));
-                let layers = Layers::new(&reporter, stop_on_signals()?);
-                let endgames = MancalaEndgames::build(game, self.endgames, self.threads()?, &layers);
-                if endgames.stones() < self.endgames {
-                    reporter.line("stopped; nothing was written");
-                    return Ok(ExitCode::from(130));
-                }
-                save(&path, |path| endgames.save(path))?;
-                endgames
-            }
+        let Some(endgames) = self.mancala_endgames(game, known, &path, &reporter)? else {
+            return Ok(ExitCode::from(130));
         };
         reporter.line(&format!("{}: all positions with at most {} stones in play", path.display(), endgames.stones()));
-        let (mut solver, started) = (MancalaSolver::new(game, Some(endgames), ENTRIES), Instant::now());
-        let margin = solver.solve(game, &state, self.nodes.unwrap_or(u64::MAX));
+        let (solver, started) = (MancalaSolver::new(game, Some(endgames), ENTRIES), Instant::now());
+        let margin = solver.solve(game, &state, &self.limits()?);
         searched(&reporter, solver.nodes(), started);
-        let margin = margin.context("not solved with so few --nodes")?;
+        let margin = margin.context(BEYOND_LIMITS)?;
         println!("{}: margin {margin:+}, {}", game.position_text(&state), won_by(margin.signum().into()));
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The table with at least the stones that were asked for, built on the known one. It grows by one number of stones at
+    /// a time and is written in between, so that an interruption loses little. `None` if it was stopped.
+    fn mancala_endgames(
+        &self,
+        game: &Mancala,
+        known: Option<MancalaEndgames>,
+        path: &Path,
+        reporter: &Reporter,
+    ) -> Result<Option<MancalaEndgames>> {
+        /// The first table to be written, which takes seconds.
+        const FIRST: usize = 16;
+        let covered = |table: &Option<MancalaEndgames>| table.as_ref().map(MancalaEndgames::stones);
+        // An existing table is enlarged only when a size was asked for: it serves all the same.
+        let wanted = self.endgames.or(covered(&known)).unwrap_or(ENDGAMES);
+        let Some(size) = MancalaEndgames::size(game, wanted) else {
+            bail!("a table of all positions with at most {wanted} stones is too large");
+        };
+        let mut table = known;
+        if covered(&table).is_none_or(|covered| covered < wanted) {
+            let (shown, megabytes) = (path.display(), size as f64 / 1e6);
+            let seconds = (size as f64 / 5e6).ceil(); // with two threads
+            reporter.line(&format!("{shown} will have {megabytes:.1} MB, about {seconds} s to build"));
+        }
+        let stop = stop_on_signals()?;
+        while covered(&table).is_none_or(|covered| covered < wanted) {
+            let next = covered(&table).map_or(0, |covered| covered + 1).max(FIRST).min(wanted);
+            let larger = MancalaEndgames::extend(game, table.as_ref(), next, self.threads()?, &Layers::new(reporter, stop));
+            if larger.stones() < next {
+                match covered(&table) {
+                    Some(stones) => reporter.line(&format!("stopped; the same command continues from {stones} stones")),
+                    None => reporter.line("stopped; nothing was written"),
+                }
+                return Ok(None);
+            }
+            save(path, |path| larger.save(path))?;
+            table = Some(larger);
+        }
+        Ok(table)
+    }
+
+    fn limits(&self) -> Result<SolveLimits> {
+        Ok(SolveLimits { nodes: self.nodes.unwrap_or(u64::MAX), time: self.time, threads: self.threads()? })
     }
 
     pub(super) fn konane(&self, game: &Konane) -> Result<ExitCode> {

@@ -1,0 +1,215 @@
+//! The search of one thread: whether a gain is at least a number.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::MancalaSolver;
+use super::board::{Board, MAX_PITS, Ply};
+use super::table::Entry;
+use crate::limits::{BETWEEN_CHECKS, Spent};
+use crate::shared_table::hash;
+
+/// A search that ended without an answer, since a limit was reached or another thread has found it.
+#[derive(Debug)]
+pub(super) struct Stopped;
+
+/// The positions that threads are searching, so that others take something else first (simplified ABDADA: T. Kerrigan,
+/// 2017). Two positions may share a place, which costs an order of plies and no more.
+pub(super) struct Busy(Vec<AtomicU64>);
+
+const BUSY_PLACES: usize = 1 << 12;
+/// Positions with fewer stones above the endgame table are searched so fast that they are not announced.
+const SMALL: i16 = 5;
+
+impl Busy {
+    pub(super) fn new() -> Self {
+        Self((0..BUSY_PLACES).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn place(&self, board: Board) -> (&AtomicU64, u64) {
+        let key = hash(board.own, board.other) | 1;
+        (&self.0[(key >> 20) as usize % BUSY_PLACES], key)
+    }
+
+    fn contains(&self, board: Board) -> bool {
+        let (place, key) = self.place(board);
+        place.load(Ordering::Relaxed) == key
+    }
+
+    fn enter(&self, board: Board) {
+        let (place, key) = self.place(board);
+        place.store(key, Ordering::Relaxed);
+    }
+
+    fn leave(&self, board: Board) {
+        let (place, key) = self.place(board);
+        let _ = place.compare_exchange(key, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+/// A ply with bounds of what its player gains by it in all.
+#[derive(Clone, Copy, Default)]
+struct Candidate {
+    ply: Ply,
+    lower: i16,
+    upper: i16,
+    /// Those with more are tried first.
+    promise: i16,
+}
+
+impl Candidate {
+    /// What a value for the player to move after the ply means for the player who sows.
+    #[inline]
+    fn gain(&self, value: i16) -> i16 {
+        self.ply.gain + if self.ply.again { value } else { -value }
+    }
+}
+
+/// The state of one thread.
+pub(super) struct Search<'a> {
+    solver: &'a MancalaSolver,
+    spent: &'a Spent,
+    done: &'a AtomicBool,
+    /// Nodes that were not added to `spent` yet.
+    nodes: u64,
+    /// Nodes left on this thread.
+    left: u64,
+    covered: i16,
+}
+
+impl<'a> Search<'a> {
+    /// A search that stops at `left` nodes, when `done` is set, or when the limits are spent.
+    pub(super) fn new(solver: &'a MancalaSolver, spent: &'a Spent, done: &'a AtomicBool, left: u64) -> Self {
+        let covered = solver.endgames.as_ref().map_or(0, |endgames| endgames.stones() as i16);
+        // The last nodes before a limit are counted one by one, so that it is exact on one thread.
+        Self { solver, spent, done, nodes: 0, left: left.min(spent.nodes_left()), covered }
+    }
+
+    /// Adds the nodes of this thread to those of the query.
+    pub(super) fn finish(self) {
+        self.spent.add(self.nodes);
+    }
+
+    #[inline]
+    fn count(&mut self) -> Result<(), Stopped> {
+        if self.left == 0 {
+            return Err(Stopped);
+        }
+        self.left -= 1;
+        self.nodes += 1;
+        if self.nodes == BETWEEN_CHECKS {
+            self.nodes = 0;
+            if self.done.load(Ordering::Relaxed) || !self.spent.add(BETWEEN_CHECKS) {
+                return Err(Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one. `beta` has the parity of the
+    /// stones.
+    pub(super) fn test(&mut self, board: Board, beta: i16) -> Result<i16, Stopped> {
+        let known = self.solver.bounds(board);
+        if known.lower >= beta || known.lower == known.upper {
+            return Ok(known.lower);
+        }
+        if known.upper < beta {
+            return Ok(known.upper);
+        }
+        self.search(board, known, beta)
+    }
+
+    /// As [`Search::test`], of a position whose bounds leave the answer open.
+    fn search(&mut self, board: Board, known: Entry, beta: i16) -> Result<i16, Stopped> {
+        self.count()?;
+        let mut candidates = [Candidate::default(); MAX_PITS];
+        let mut count = 0;
+        let (mut lower, mut closed) = (known.lower, i16::MIN);
+        let mut best = None;
+        // The bounds of all successors are read first: often one of them decides, and the reads wait for memory together.
+        for candidate in self.candidates(board) {
+            if candidate.lower > lower {
+                (lower, best) = (candidate.lower, Some(candidate.ply.pit));
+            }
+            if candidate.upper < beta {
+                closed = closed.max(candidate.upper);
+                continue;
+            }
+            candidates[count] = candidate;
+            count += 1;
+        }
+        if lower >= beta {
+            self.solver.table.put(board, Entry { lower, best, ..known });
+            return Ok(lower);
+        }
+        let open = &mut candidates[..count];
+        for candidate in open.iter_mut() {
+            candidate.promise = promise(candidate, known.best);
+        }
+        open.sort_unstable_by_key(|candidate| (-candidate.promise, std::cmp::Reverse(candidate.ply.pit)));
+        let large = board.stones() - self.covered > SMALL;
+        let mut put_off = [false; MAX_PITS];
+        for again in [false, true] {
+            for at in 0..open.len() {
+                let Candidate { ply, .. } = open[at];
+                if again && !put_off[at] {
+                    continue;
+                }
+                if !again && at > 0 && large && self.solver.busy.contains(ply.board) {
+                    put_off[at] = true;
+                    continue;
+                }
+                if large {
+                    self.solver.busy.enter(ply.board);
+                }
+                // Values of the successor have the parity of its stones, so that `2` leads to the next.
+                let found = if ply.again {
+                    self.test(ply.board, beta - ply.gain)
+                } else {
+                    self.test(ply.board, ply.gain - beta + 2)
+                };
+                if large {
+                    self.solver.busy.leave(ply.board);
+                }
+                let gain = open[at].gain(found?);
+                if gain >= beta {
+                    let lower = gain.max(known.lower);
+                    self.solver.table.put(board, Entry { lower, upper: known.upper, best: Some(ply.pit) });
+                    return Ok(lower);
+                }
+                closed = closed.max(gain);
+            }
+        }
+        let upper = closed.min(known.upper);
+        let best = known.best.or(open.first().map(|candidate| candidate.ply.pit));
+        self.solver.table.put(board, Entry { lower, upper, best });
+        Ok(upper)
+    }
+
+    /// The plies of a position with the bounds that need no search.
+    #[inline]
+    fn candidates(&self, board: Board) -> impl Iterator<Item = Candidate> + use<'a> {
+        let solver = self.solver;
+        let plies = solver.rules.plies(board);
+        plies.map(move |ply| {
+            let Entry { lower, upper, .. } = solver.bounds(ply.board);
+            let mut candidate = Candidate { ply, ..Candidate::default() };
+            let ends = [candidate.gain(lower), candidate.gain(upper)];
+            [candidate.lower, candidate.upper] = if ply.again { ends } else { [ends[1], ends[0]] };
+            candidate
+        })
+    }
+}
+
+/// The ply that proved something before, extra turns from the pits nearest to the store, then the others by the stones
+/// they gain.
+#[inline]
+fn promise(candidate: &Candidate, first: Option<u8>) -> i16 {
+    let ply = &candidate.ply;
+    if Some(ply.pit) == first {
+        i16::MAX
+    } else if ply.again {
+        1000 + i16::from(ply.pit)
+    } else {
+        ply.gain
+    }
+}
