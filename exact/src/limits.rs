@@ -1,6 +1,7 @@
 //! Limits of a search for an exact value.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use turnstone_search::Clock;
@@ -45,6 +46,10 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// A search that ended without an answer, since a limit was reached or another thread has found it.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
 /// What the threads of a search count together.
 #[derive(Debug)]
 pub(crate) struct Spent {
@@ -56,7 +61,7 @@ pub(crate) struct Spent {
 }
 
 /// Nodes between two looks at the limits.
-pub(crate) const BETWEEN_CHECKS: u64 = 512;
+const BETWEEN_CHECKS: u64 = 512;
 
 impl Spent {
     pub(crate) fn new(limits: &SolveLimits) -> Self {
@@ -86,8 +91,106 @@ impl Spent {
         self.nodes.load(Ordering::Relaxed)
     }
 
-    /// Nodes left before the limit.
-    pub(crate) fn nodes_left(&self) -> u64 {
-        self.most_nodes.saturating_sub(self.nodes())
+}
+
+/// Nodes of a search on one thread, after which others help.
+const ALONE: u64 = 100_000;
+
+/// The nodes of one thread, which are added to those of all threads now and then.
+pub(crate) struct Counter<'a> {
+    spent: &'a Spent,
+    done: &'a AtomicBool,
+    /// Nodes that were not added to `spent` yet.
+    nodes: u64,
+    /// Nodes left on this thread.
+    left: u64,
+}
+
+impl<'a> Counter<'a> {
+    fn new(spent: &'a Spent, done: &'a AtomicBool, most: u64) -> Self {
+        // The nodes before a limit are counted one by one, so that it is exact on one thread.
+        Self { spent, done, nodes: 0, left: most.min(spent.most_nodes.saturating_sub(spent.nodes())) }
+    }
+
+    /// Counts a node.
+    ///
+    /// # Errors
+    /// The search has to stop.
+    #[inline]
+    pub(crate) fn count(&mut self) -> Result<(), Stopped> {
+        if self.left == 0 {
+            return Err(Stopped);
+        }
+        self.left -= 1;
+        self.nodes += 1;
+        if self.nodes == BETWEEN_CHECKS {
+            self.nodes = 0;
+            if !self.spent.add(BETWEEN_CHECKS) || self.done.load(Ordering::Relaxed) {
+                return Err(Stopped);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Counter<'_> {
+    fn drop(&mut self) {
+        self.spent.add(self.nodes);
+    }
+}
+
+/// Runs a search on one thread. If it does not finish soon, several threads run the same search from the beginning and meet
+/// its results, and each other's, in the transposition table; the first to finish answers.
+pub(crate) fn on_threads<T: Send>(
+    threads: usize,
+    spent: &Spent,
+    search: &(dyn Fn(Counter<'_>) -> Result<T, Stopped> + Sync),
+) -> Result<T, Stopped> {
+    let done = AtomicBool::new(false);
+    let alone = if threads > 1 { ALONE } else { u64::MAX };
+    let result = search(Counter::new(spent, &done, alone));
+    if threads <= 1 || result.is_ok() || spent.exceeded() {
+        return result;
+    }
+    let found = Mutex::new(None);
+    let work = || {
+        if let Ok(answer) = search(Counter::new(spent, &done, u64::MAX)) {
+            done.store(true, Ordering::Relaxed);
+            *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        }
+    };
+    std::thread::scope(|scope| {
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner).ok_or(Stopped)
+}
+
+/// The positions that threads are searching, so that others take something else first (simplified ABDADA: T. Kerrigan,
+/// 2017). Two positions may share a place, which costs an order of plies and no more.
+pub(crate) struct Busy(Vec<AtomicU64>);
+
+const BUSY_PLACES: usize = 1 << 12;
+
+impl Busy {
+    pub(crate) fn new() -> Self {
+        Self((0..BUSY_PLACES).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Whether a thread is searching the position with this hash.
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.place(hash).load(Ordering::Relaxed) == hash | 1
+    }
+
+    pub(crate) fn enter(&self, hash: u64) {
+        self.place(hash).store(hash | 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn leave(&self, hash: u64) {
+        let _ = self.place(hash).compare_exchange(hash | 1, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn place(&self, hash: u64) -> &AtomicU64 {
+        &self.0[(hash >> 20) as usize % BUSY_PLACES]
     }
 }

@@ -10,16 +10,16 @@ mod table;
 mod search;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Mancala, mancala::State};
 use turnstone_env::{Action, ActionList, Game, Side};
 
 use self::board::{Board, Rules};
-use self::search::{Busy, Search, Stopped};
+use self::search::Search;
 use self::table::{Entry, Table};
-use crate::limits::{SolveLimits, Spent};
+use crate::limits::{Busy, SolveLimits, Spent, Stopped, on_threads};
 use crate::values::{ExactValues, Memory};
 
 pub use self::endgame::MancalaEndgames;
@@ -42,9 +42,6 @@ pub struct MancalaSolver {
     busy: Busy,
     nodes: AtomicU64,
 }
-
-/// Nodes of a search on one thread, after which others help.
-const ALONE: u64 = 100_000;
 
 impl MancalaSolver {
     /// A solver of this game with an optional endgame table and a transposition table of about `entries` positions, 32
@@ -189,33 +186,9 @@ impl<'a> Query<'a> {
         Ok(lower >= beta || (upper >= beta && self.test(board, beta)? >= beta))
     }
 
-    /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one. One thread begins; if it does
-    /// not finish soon, others run the same search and meet it in the transposition table.
+    /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one.
     fn test(&self, board: Board, beta: i16) -> Result<i16, Stopped> {
-        let never = AtomicBool::new(false);
-        let alone = if self.threads > 1 { ALONE } else { u64::MAX };
-        let mut search = Search::new(self.solver, &self.spent, &never, alone);
-        let result = search.test(board, beta);
-        search.finish();
-        if result.is_ok() || self.spent.exceeded() {
-            return result;
-        }
-        let done = AtomicBool::new(false);
-        let found = Mutex::new(None);
-        let work = || {
-            let mut search = Search::new(self.solver, &self.spent, &done, u64::MAX);
-            let result = search.test(board, beta);
-            search.finish();
-            if let Ok(gain) = result {
-                done.store(true, Ordering::Relaxed);
-                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(gain);
-            }
-        };
-        std::thread::scope(|scope| {
-            (1..self.threads).for_each(|_| drop(scope.spawn(work)));
-            work();
-        });
-        found.into_inner().unwrap_or_else(PoisonError::into_inner).ok_or(Stopped)
+        on_threads(self.threads, &self.spent, &|counter| Search::new(self.solver, counter).test(board, beta))
     }
 }
 

@@ -90,6 +90,14 @@ impl MorabarabaEndgames {
         Ok(true)
     }
 
+    /// Checks the table of an endgame.
+    ///
+    /// # Errors
+    /// It is missing, damaged or of something else.
+    pub fn check(game: &Morabaraba, path: &Path, counts: [usize; 2]) -> Result<(), TableError> {
+        Stored::open(path, &identity(game, counts), |_| true).map(|_| ())
+    }
+
     /// Maps the tables of a game from a folder: that of three cows against three and whatever others there are.
     ///
     /// # Errors

@@ -99,15 +99,19 @@ impl Solvable for Mancala {
     }
 }
 
+/// Maximum number of nodes per position for a player of Konane by default, about a second, and entries of the table.
+const PLAYED_NODES: u64 = 500_000;
+const PLAYED_ENTRIES: usize = 1 << 18;
+
 /// The largest board of Konane that is covered completely, within half a minute.
 const WHOLE_KONANE: usize = 6;
 
 impl Solvable for Konane {
     fn exact_values(&self, _: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let nodes = if self.size() <= WHOLE_KONANE { u64::MAX } else { MOST_NODES };
-        let covered = self.size() <= KonaneSolver::MAX_SIZE;
+        let (covered, limits) = (self.size() <= KonaneSolver::MAX_SIZE, SolveLimits::nodes(nodes).with_threads(cores()));
         Ok(covered
-            .then(|| Box::new(KonaneValues::new(KonaneSolver::new(ENTRIES), nodes)) as Box<dyn ExactValues<Self>>))
+            .then(|| Box::new(KonaneValues::new(KonaneSolver::new(ENTRIES), limits)) as Box<dyn ExactValues<Self>>))
     }
 
     fn quick_exact_values(&self, tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
@@ -115,7 +119,25 @@ impl Solvable for Konane {
             return self.exact_values(tables);
         }
         let solver = KonaneSolver::new(QUICK_ENTRIES);
-        Ok(Some(Box::new(KonaneValues::forgetting(solver, QUICK_NODES))))
+        Ok(Some(Box::new(KonaneValues::forgetting(solver, SolveLimits::nodes(QUICK_NODES)))))
+    }
+
+    fn patient_exact_values(
+        &self,
+        tables: &Path,
+        limits: &SolveLimits,
+    ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        if !(WHOLE_KONANE + 1..=KonaneSolver::MAX_SIZE).contains(&self.size()) {
+            return self.exact_values(tables);
+        }
+        // Without a limit the opening would be searched for ever.
+        let unlimited = limits.nodes == u64::MAX && limits.time.is_none();
+        let limits = if unlimited { SolveLimits::nodes(PLAYED_NODES) } else { *limits };
+        Ok(Some(Box::new(if limits.nodes < u64::MAX {
+            KonaneValues::forgetting(KonaneSolver::new(PLAYED_ENTRIES), limits.with_threads(1))
+        } else {
+            KonaneValues::new(KonaneSolver::new(ENTRIES), limits)
+        })))
     }
 }
 

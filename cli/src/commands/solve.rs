@@ -31,8 +31,9 @@ pub(crate) struct Solve {
     /// Give up after this time, such as 30s or 5m (Mancala and Konane) [default: no limit]
     #[arg(long, value_parser = |text: &str| parse_time("the time", text))]
     time: Option<Duration>,
-    /// Maximum number of stones in play in the table of endgames (Mancala) [default: 20, or the table as it is]
-    #[arg(long, value_name = "STONES")]
+    /// Largest endgames in the tables: stones in play (Mancala) [default: 20, or the table as it is], or cows on the board
+    /// (Morabaraba) [default: 8]
+    #[arg(long, value_name = "NUMBER")]
     endgames: Option<usize>,
     /// Folder for the tables
     #[arg(long, value_name = "FOLDER", default_value = "tables")]

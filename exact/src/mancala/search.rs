@@ -1,50 +1,13 @@
 //! The search of one thread: whether a gain is at least a number.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use super::MancalaSolver;
 use super::board::{Board, MAX_PITS, Ply};
 use super::table::Entry;
-use crate::limits::{BETWEEN_CHECKS, Spent};
+use crate::limits::{Counter, Stopped};
 use crate::shared_table::hash;
 
-/// A search that ended without an answer, since a limit was reached or another thread has found it.
-#[derive(Debug)]
-pub(super) struct Stopped;
-
-/// The positions that threads are searching, so that others take something else first (simplified ABDADA: T. Kerrigan,
-/// 2017). Two positions may share a place, which costs an order of plies and no more.
-pub(super) struct Busy(Vec<AtomicU64>);
-
-const BUSY_PLACES: usize = 1 << 12;
 /// Positions with fewer stones above the endgame table are searched so fast that they are not announced.
 const SMALL: i16 = 5;
-
-impl Busy {
-    pub(super) fn new() -> Self {
-        Self((0..BUSY_PLACES).map(|_| AtomicU64::new(0)).collect())
-    }
-
-    fn place(&self, board: Board) -> (&AtomicU64, u64) {
-        let key = hash(board.own, board.other) | 1;
-        (&self.0[(key >> 20) as usize % BUSY_PLACES], key)
-    }
-
-    fn contains(&self, board: Board) -> bool {
-        let (place, key) = self.place(board);
-        place.load(Ordering::Relaxed) == key
-    }
-
-    fn enter(&self, board: Board) {
-        let (place, key) = self.place(board);
-        place.store(key, Ordering::Relaxed);
-    }
-
-    fn leave(&self, board: Board) {
-        let (place, key) = self.place(board);
-        let _ = place.compare_exchange(key, 0, Ordering::Relaxed, Ordering::Relaxed);
-    }
-}
 
 /// A ply with bounds of what its player gains by it in all.
 #[derive(Clone, Copy, Default)]
@@ -64,45 +27,17 @@ impl Candidate {
     }
 }
 
-/// The state of one thread.
+/// The search of one thread.
 pub(super) struct Search<'a> {
     solver: &'a MancalaSolver,
-    spent: &'a Spent,
-    done: &'a AtomicBool,
-    /// Nodes that were not added to `spent` yet.
-    nodes: u64,
-    /// Nodes left on this thread.
-    left: u64,
+    counter: Counter<'a>,
     covered: i16,
 }
 
 impl<'a> Search<'a> {
-    /// A search that stops at `left` nodes, when `done` is set, or when the limits are spent.
-    pub(super) fn new(solver: &'a MancalaSolver, spent: &'a Spent, done: &'a AtomicBool, left: u64) -> Self {
+    pub(super) fn new(solver: &'a MancalaSolver, counter: Counter<'a>) -> Self {
         let covered = solver.endgames.as_ref().map_or(0, |endgames| endgames.stones() as i16);
-        // The last nodes before a limit are counted one by one, so that it is exact on one thread.
-        Self { solver, spent, done, nodes: 0, left: left.min(spent.nodes_left()), covered }
-    }
-
-    /// Adds the nodes of this thread to those of the query.
-    pub(super) fn finish(self) {
-        self.spent.add(self.nodes);
-    }
-
-    #[inline]
-    fn count(&mut self) -> Result<(), Stopped> {
-        if self.left == 0 {
-            return Err(Stopped);
-        }
-        self.left -= 1;
-        self.nodes += 1;
-        if self.nodes == BETWEEN_CHECKS {
-            self.nodes = 0;
-            if self.done.load(Ordering::Relaxed) || !self.spent.add(BETWEEN_CHECKS) {
-                return Err(Stopped);
-            }
-        }
-        Ok(())
+        Self { solver, counter, covered }
     }
 
     /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one. `beta` has the parity of the
@@ -120,7 +55,7 @@ impl<'a> Search<'a> {
 
     /// As [`Search::test`], of a position whose bounds leave the answer open.
     fn search(&mut self, board: Board, known: Entry, beta: i16) -> Result<i16, Stopped> {
-        self.count()?;
+        self.counter.count()?;
         let mut candidates = [Candidate::default(); MAX_PITS];
         let mut count = 0;
         let (mut lower, mut closed) = (known.lower, i16::MIN);
@@ -154,12 +89,12 @@ impl<'a> Search<'a> {
                 if again && !put_off[at] {
                     continue;
                 }
-                if !again && at > 0 && large && self.solver.busy.contains(ply.board) {
+                if !again && at > 0 && large && self.solver.busy.contains(key(ply.board)) {
                     put_off[at] = true;
                     continue;
                 }
                 if large {
-                    self.solver.busy.enter(ply.board);
+                    self.solver.busy.enter(key(ply.board));
                 }
                 // Values of the successor have the parity of its stones, so that `2` leads to the next.
                 let found = if ply.again {
@@ -168,7 +103,7 @@ impl<'a> Search<'a> {
                     self.test(ply.board, ply.gain - beta + 2)
                 };
                 if large {
-                    self.solver.busy.leave(ply.board);
+                    self.solver.busy.leave(key(ply.board));
                 }
                 let gain = open[at].gain(found?);
                 if gain >= beta {
@@ -198,6 +133,12 @@ impl<'a> Search<'a> {
             candidate
         })
     }
+}
+
+/// What a board is announced as.
+#[inline]
+fn key(board: Board) -> u64 {
+    hash(board.own, board.other)
 }
 
 /// The ply that proved something before, extra turns from the pits nearest to the store, then the others by the stones

@@ -152,7 +152,6 @@ impl Solve<'_> {
     pub(super) fn run(&self, limit: u8) -> Option<Solved> {
         let spaces = self.goal.spaces(self.herds);
         let plies = spaces.map(|space| (0..space.len()).map(|_| AtomicU8::new(NEVER)).collect::<Vec<_>>());
-        // Defenders who can make a mill and spoil the goal by the shot never have to let the attacker reach it.
         let safe: Vec<AtomicBool> = (0..spaces[1].len()).map(|_| AtomicBool::new(false)).collect();
         let most = if limit == 0 { MOST_PLIES } else { limit };
         if self.goal.is_blocking() {
@@ -161,6 +160,7 @@ impl Solve<'_> {
             }
         }
         self.each(spaces[0].classes(), &|class| self.attack_by_shots(spaces[0], class, &plies[0]))?;
+        self.each(spaces[1].classes(), &|class| self.find_safe(spaces[1], class, &safe))?;
         for now in 1..=most {
             let before = self.each(spaces[1].classes(), &|class| self.attack_from(spaces, class, now, &plies))?;
             let defended = self.each(spaces[1].classes(), &|class| self.defend(spaces, class, now, &plies, &safe))?;
@@ -234,6 +234,25 @@ impl Solve<'_> {
         found
     }
 
+    /// Marks the positions of a class in which the defender never has to let the attacker reach the goal: by a mill whose
+    /// shot spoils it, or since the game is over.
+    fn find_safe(&self, space: Space<'_>, class: usize, safe: &[AtomicBool]) -> u64 {
+        for (number, position) in space.of_class(class) {
+            let mut blocked = true;
+            let spoils = moves(self.board, position).any(|moved| {
+                blocked = false;
+                match moved {
+                    Moved::Mill(own) => self.shots(own, position.other).any(|value| -value < self.goal.least),
+                    Moved::Quiet(_) => false,
+                }
+            });
+            if spoils || blocked {
+                safe[number].store(true, Ordering::Relaxed);
+            }
+        }
+        0
+    }
+
     /// Marks the positions of a class in which every move of the defender lets the attacker reach the goal in time.
     fn defend(
         &self,
@@ -248,26 +267,11 @@ impl Solve<'_> {
             if safe[number].load(Ordering::Relaxed) || plies[1][number].load(Ordering::Relaxed) != NEVER {
                 continue;
             }
-            let mut blocked = true;
-            let hopeless = moves(self.board, position).all(|moved| {
-                blocked = false;
-                match moved {
-                    // The shots of the first round decide whether the defender is safe; they remain the same.
-                    Moved::Mill(_) if now > 1 => true,
-                    Moved::Mill(own) => {
-                        let hopeless = self.shots(own, position.other).all(|value| -value >= self.goal.least);
-                        if !hopeless {
-                            safe[number].store(true, Ordering::Relaxed);
-                        }
-                        hopeless
-                    }
-                    Moved::Quiet(next) => plies[0][spaces[0].number(&next)].load(Ordering::Relaxed) < now,
-                }
+            let hopeless = moves(self.board, position).all(|moved| match moved {
+                Moved::Mill(_) => true, // or the defender would be safe
+                Moved::Quiet(next) => plies[0][spaces[0].number(&next)].load(Ordering::Relaxed) < now,
             });
-            // A blocked player's game is over. What is left here has not reached the goal.
-            if blocked {
-                safe[number].store(true, Ordering::Relaxed);
-            } else if hopeless {
+            if hopeless {
                 plies[1][number].store(now, Ordering::Relaxed);
                 found += 1;
             }

@@ -1,4 +1,4 @@
-//! Games that are solved position by position: Mancala and Morabaraba with a table of endgames, Konane without.
+//! Games that are solved position by position: Mancala and Morabaraba with tables of endgames, Konane without.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +17,8 @@ use turnstone_trainer::progress::{Layers, Reporter, duration};
 const ENTRIES: usize = 1 << 23;
 /// Number of stones of Mancala's table of endgames by default.
 const ENDGAMES: usize = 20;
+/// Number of cows on the board of Morabaraba's endgames by default.
+const COWS: usize = 8;
 const BEYOND_LIMITS: &str = "not solved within --nodes and --time";
 
 impl Solve {
@@ -89,10 +91,10 @@ impl Solve {
         if size > most {
             bail!("boards up to {most} x {most} are solved, not {size} x {size}");
         }
-        let (mut solver, started) = (KonaneSolver::new(ENTRIES), Instant::now());
-        let winner = solver.winner(game, &state, self.nodes.unwrap_or(u64::MAX));
+        let (solver, started) = (KonaneSolver::new(ENTRIES), Instant::now());
+        let winner = solver.winner(game, &state, &self.limits()?);
         searched(&reporter, solver.nodes(), started);
-        let winner = winner.context("not solved with so few --nodes")?;
+        let winner = winner.context(BEYOND_LIMITS)?;
         let value = if winner == Side::First { 1 } else { -1 };
         println!("{}: {}", game.position_text(&state), won_by(value));
         Ok(ExitCode::SUCCESS)
@@ -100,29 +102,47 @@ impl Solve {
 
     pub(super) fn morabaraba(&self, game: &Morabaraba) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let path = self.out.join(MorabarabaEndgames::file_name());
-        let known =
-            if self.overwrite || !path.exists() { None } else { usable(MorabarabaEndgames::open(&path), &reporter) };
-        let endgames = match known {
-            Some(endgames) => endgames,
-            None => {
-                let never = std::sync::atomic::AtomicBool::new(false);
-                let endgames = MorabarabaEndgames::build(&Layers::new(&reporter, &never));
-                save(&path, |path| endgames.save(path))?;
-                endgames
-            }
-        };
-        println!("{}: three cows against three", path.display());
+        let ([fewest, most], cows) = (MorabarabaEndgames::COWS, self.endgames.unwrap_or(COWS));
+        if !(fewest..=most).contains(&cows) {
+            bail!("--endgames must be from {fewest} to {most} cows on the board, not {cows}");
+        }
+        if !self.morabaraba_endgames(game, cows, &reporter)? {
+            return Ok(ExitCode::from(130));
+        }
+        let endgames = MorabarabaEndgames::open(game, &self.out)?;
+        let covered: Vec<String> = endgames.covered().map(|[more, fewer]| format!("{more} against {fewer}")).collect();
+        println!("{}: {}", self.out.display(), covered.join(", "));
         if !self.position.is_given() {
             return Ok(ExitCode::SUCCESS);
         }
         let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(*game))?.of();
-        let value = endgames.value(game, &state).context("the position is not three cows against three")?;
+        let value = endgames.value(game, &state).context("no table covers the position")?;
         println!("{}: {}", game.position_text(&state), won_by(value.into()));
-        if let Some((side, plies)) = endgames.mill(game, &state) {
-            println!("{side} can force a mill, {plies} plies from here");
-        }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Builds the tables that are not there. Returns whether they are complete.
+    fn morabaraba_endgames(&self, game: &Morabaraba, cows: usize, reporter: &Reporter) -> Result<bool> {
+        std::fs::create_dir_all(&self.out).with_context(|| self.out.display().to_string())?;
+        let mut missing = 0;
+        for (counts, bytes) in MorabarabaEndgames::sizes(game, cows) {
+            let path = self.out.join(MorabarabaEndgames::file_name(game, counts));
+            let damaged = path.exists() && usable(MorabarabaEndgames::check(game, &path, counts), reporter).is_none();
+            if (self.overwrite || damaged) && path.exists() {
+                std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+            }
+            missing += if path.exists() { 0 } else { bytes };
+        }
+        if missing > 0 {
+            let (megabytes, seconds) = (missing as f64 / 1e6, (missing as f64 / 2e6).ceil()); // with two threads
+            reporter.line(&format!("tables of {megabytes:.0} MB, about {seconds} s to build"));
+        }
+        let layers = Layers::new(reporter, stop_on_signals()?);
+        let complete = MorabarabaEndgames::build(game, &self.out, cows, self.threads()?, &layers)?;
+        if !complete {
+            reporter.line("stopped; the same command continues after the tables that are complete");
+        }
+        Ok(complete)
     }
 }
 
