@@ -1,5 +1,8 @@
 //! Player with exact values: it keeps the value of the position, except for a given rate of errors.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
 use turnstone_exact::{ExactValues, Solvable, SolveLimits};
@@ -13,9 +16,9 @@ use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::streams::Stream;
 
-/// Checks that the spec names a folder.
-pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
-    if spec.tables.is_file() {
+/// Checks that the tables of a spec are a folder.
+pub(crate) fn check(spec: &impl Display, tables: &Path) -> Result<(), AgentError> {
+    if tables.is_file() {
         let fault = "expected the folder of the tables, not a file".to_owned();
         return Err(AgentError::Spec { spec: spec.to_string(), fault });
     }
@@ -23,7 +26,7 @@ pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
 }
 
 /// Error for a game without exact values.
-pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
+pub(crate) fn missing(spec: &impl Display, game: &str) -> AgentError {
     let fault = format!("there are no exact values of {game} with these parameters");
     AgentError::Spec { spec: spec.to_string(), fault }
 }
@@ -33,8 +36,19 @@ fn values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-    check(spec)?;
+    check(spec, &spec.tables)?;
     let truth = game.patient_exact_values(&spec.tables, &limits).map_err(|error| fault(error.to_string()))?;
+    truth.ok_or_else(|| missing(spec, G::NAME))
+}
+
+/// Loads the exact values that a search may look up at every leaf: without a search of their own.
+pub(crate) fn probes<G: Solvable>(
+    spec: &impl Display,
+    tables: &Path,
+    game: &G,
+) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+    let truth = game.patient_exact_values(tables, &SolveLimits::nodes(0)).map_err(|error| fault(error.to_string()))?;
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
@@ -108,7 +122,6 @@ mod tests {
     use super::*;
     use crate::spec::AgentSpec;
     use crate::streams::{Purpose, stream};
-    use std::path::Path;
     use turnstone_env::games::{Konane, MuTorere};
     use turnstone_env::{Game, Params, play_text};
     use turnstone_exact::Solvable;

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn the_heavier_entry_stays_and_key_bits_tell_entries_apart() {
         let mut table = SharedTable::new(1, 0xff);
-        let entries: Vec<Words> = (1..40).map(|n| [n, 3, 0x100 * n | n % 2]).collect();
+        let entries: Vec<Words> = (1..40).map(|n| [n, 3, (0x100 * n) | (n % 2)]).collect();
         entries.iter().for_each(|entry| table.put(entry, |entry| entry[0] as u32));
         assert_eq!(table.get(&[39, 3, 1]), Some([39, 3, 0x2701]));
         assert_eq!(table.get(&[39, 3, 0]), None);

@@ -90,6 +90,10 @@ impl Solvable for Mancala {
         limits: &SolveLimits,
     ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let endgames = MancalaEndgames::open(self, &tables.join(MancalaEndgames::file_name(self)))?;
+        if limits.nodes == 0 {
+            // Nothing is searched, and nothing remembered.
+            return Ok(Some(Box::new(MancalaValues::new(MancalaSolver::new(self, Some(endgames), 2), *limits))));
+        }
         let solver = MancalaSolver::new(self, Some(endgames), ENTRIES);
         Ok(Some(Box::new(if limits.nodes < u64::MAX {
             MancalaValues::forgetting(solver, limits.with_threads(1))
@@ -129,6 +133,9 @@ impl Solvable for Konane {
     ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         if !(WHOLE_KONANE + 1..=KonaneSolver::MAX_SIZE).contains(&self.size()) {
             return self.exact_values(tables);
+        }
+        if limits.nodes == 0 {
+            return Ok(Some(Box::new(KonaneValues::new(KonaneSolver::new(2), *limits))));
         }
         // Without a limit the opening would be searched for ever.
         let unlimited = limits.nodes == u64::MAX && limits.time.is_none();

@@ -88,7 +88,7 @@ impl Board {
     /// Whether the cow at `point` stands in a mill.
     #[inline]
     pub(super) fn closes(&self, cows: u32, point: u8) -> bool {
-        self.others[usize::from(point)].iter().any(|&others| cows & others == others)
+        self.others[usize::from(point)].iter().copied().any(|others| others & !cows == 0)
     }
 
     /// The herds that a shot at this one leaves.
