@@ -295,7 +295,7 @@ impl<G: Game> Mcts<G> {
                 puct::add_noise(self.tree.edges_of_mut(0), *noise, &mut rng);
             }
             Method::Puct(_) => {}
-            Method::Gumbel(config) => self.gumbel.begin(self.tree.edges_of(0), config, self.left, &mut rng),
+            Method::Gumbel(config) => self.gumbel.begin(&self.tree, config, self.left, &mut rng),
         }
     }
 }

@@ -6,17 +6,13 @@ use crate::evaluator::Evaluation;
 
 use super::tree::{EdgeId, NodeId, Tree};
 
-/// Adds the value of the leaf at the end of `path` to every edge and node above it. From a proven node on, its exact
+/// Adds the value of the leaf at the end of `path` to every node above it, and what it proves to their edges. From a proven node on, its exact
 /// value is backed up instead.
 pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Evaluation) {
     let mut estimate = arrive(tree, leaf, estimate);
     let mut proven = tree.nodes[leaf as usize].proven;
     for &(node, edge) in path.iter().rev() {
-        let utility = tree.utility(estimate);
-        let edge = &mut tree.edges[edge as usize];
-        edge.visits += 1;
-        edge.value_sum += utility;
-        edge.proven = proven;
+        tree.edges[edge as usize].proven = proven;
         if proven.is_some() && tree.nodes[node as usize].proven.is_none() {
             tree.nodes[node as usize].proven = prove(tree, node);
         }

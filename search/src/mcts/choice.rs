@@ -57,7 +57,7 @@ impl<G: Game> Mcts<G> {
             RootAction {
                 action: edge.action,
                 prior: edge.prior,
-                visits: edge.visits,
+                visits: self.tree.visits(edge).count,
                 value: child.map_or(0.0, |estimate| estimate.value),
                 proven: edge.proven,
             }
@@ -72,7 +72,7 @@ impl<G: Game> Mcts<G> {
         out.clear();
         match &self.method {
             Method::Puct(config) if config.forced_playouts > 0.0 => puct::pruned_visits(&self.tree, config, out),
-            Method::Puct(_) => out.extend(edges.iter().map(|edge| edge.visits as f32)),
+            Method::Puct(_) => out.extend(edges.iter().map(|edge| self.tree.visits(edge).count as f32)),
             Method::Gumbel(config) => gumbel::improved_policy(&self.tree, 0, config, out),
         }
         let sure = edges.iter().filter_map(|edge| self.proven_for(edge, mover)).max().unwrap_or(-1);
@@ -132,9 +132,10 @@ impl<G: Game> Mcts<G> {
     fn follow(&self, mut node: NodeId, line: &mut Vec<Action>) {
         loop {
             let mover = self.tree.nodes[node as usize].mover;
-            let rank = |edge: &Edge| (self.proven_for(edge, mover).filter(|&v| v != 0).unwrap_or(0), edge.visits);
+            let visits = |edge: &Edge| self.tree.visits(edge).count;
+            let rank = |edge: &Edge| (self.proven_for(edge, mover).filter(|&v| v != 0).unwrap_or(0), visits(edge));
             let edges = self.tree.edges_of(node);
-            let Some(best) = edges.iter().rev().filter(|edge| edge.visits > 0).max_by_key(|edge| rank(edge)) else {
+            let Some(best) = edges.iter().rev().filter(|edge| visits(edge) > 0).max_by_key(|edge| rank(edge)) else {
                 return;
             };
             line.push(best.action);

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use turnstone_env::Game;
 
 use super::method::Gumbel;
-use super::tree::{Edge, EdgeId, NodeId, Tree};
+use super::tree::{Edge, EdgeId, NO_NODE, NodeId, Tree, Visits};
 use crate::evaluator::Evaluation;
 
 /// State of the sequential halving at the root.
@@ -23,12 +23,13 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Begins a search of `simulations` simulations at a node with these edges.
-    pub(super) fn begin(&mut self, edges: &[Edge], config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
+    /// Begins a search of `simulations` simulations at the root of a tree.
+    pub(super) fn begin<G: Game>(&mut self, tree: &Tree<G>, config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
+        let edges = tree.edges_of(0);
         self.gumbels.clear();
         self.gumbels.extend(edges.iter().map(|_| config.gumbel_scale * sample(rng)));
         self.before.clear();
-        self.before.extend(edges.iter().map(|edge| edge.visits));
+        self.before.extend(edges.iter().map(|edge| tree.visits(edge).count));
         considered_visits(config.max_num_considered_actions.min(edges.len() as u32), simulations, &mut self.schedule);
         self.schedule.reverse();
     }
@@ -44,9 +45,9 @@ impl Root {
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
     pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
         let completed = Completed::of(tree, 0, config);
-        let lost = |edge: &Edge| completed.q(edge) == LOST;
+        let lost = |edge: &Edge| completed.q(edge, tree.visits(edge)) == LOST;
         let fresh = tree.edges_of(0).iter().zip(&self.before).filter(|(edge, _)| !lost(edge));
-        let most = fresh.map(|(edge, before)| edge.visits - before).max().unwrap_or(0);
+        let most = fresh.map(|(edge, before)| tree.visits(edge).count - before).max().unwrap_or(0);
         let (best, any) = self.best(tree, config, |visits| visits == most);
         (best.or(any).unwrap_or(tree.nodes[0].first_edge) - tree.nodes[0].first_edge) as usize
     }
@@ -62,7 +63,8 @@ impl Root {
         let completed = Completed::of(tree, 0, config);
         let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
         for (i, edge) in tree.edges_of(0).iter().enumerate() {
-            let q = completed.q(edge);
+            let visits = tree.visits(edge);
+            let q = completed.q(edge, visits);
             if q == LOST {
                 continue;
             }
@@ -71,7 +73,7 @@ impl Root {
             if score > any.0 {
                 any = (score, Some(id));
             }
-            if score > best.0 && wanted(edge.visits - self.before[i]) {
+            if score > best.0 && wanted(visits.count - self.before[i]) {
                 best = (score, Some(id));
             }
         }
@@ -93,20 +95,22 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, wei
     let mut fresh = (0.0, first);
     weights.clear();
     for (edge, id) in edges.iter().zip(first..) {
-        let weight = match edge.visits {
-            0 => edge.prior.max(f32::MIN_POSITIVE) * unvisited,
-            _ => completed.weight(edge),
+        let visited = edge.child != NO_NODE;
+        let weight = match visited {
+            false => edge.prior.max(f32::MIN_POSITIVE) * unvisited,
+            true => completed.weight(edge, tree.visits(edge)),
         };
         sum += weight;
         weights.push(weight);
-        if edge.visits == 0 && weight > fresh.0 {
+        if !visited && weight > fresh.0 {
             fresh = (weight, id);
         }
     }
     let visits = 1.0 + completed.visits as f32;
     let mut best = (if fresh.0 > 0.0 { fresh.0 / sum } else { f32::NEG_INFINITY }, fresh.1);
-    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| edge.visits > 0) {
-        let score = weight / sum - edge.visits as f32 / visits;
+    let visited = |edge: &Edge| edge.child != NO_NODE;
+    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| visited(edge)) {
+        let score = weight / sum - tree.visits(edge).count as f32 / visits;
         if weight > 0.0 && (score > best.0 || score == best.0 && id < best.1) {
             best = (score, id);
         }
@@ -118,7 +122,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, wei
 pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
     let completed = Completed::of(tree, node, config);
     out.clear();
-    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge)));
+    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge, tree.visits(edge))));
 }
 
 /// Value of a node whose mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
@@ -129,8 +133,8 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
     let completed = Completed::of(tree, node, config);
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
-    for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
-        let (weight, child) = (completed.weight(edge), tree.nodes[edge.child as usize].estimate());
+    for edge in tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE) {
+        let (weight, child) = (completed.weight(edge, tree.visits(edge)), tree.nodes[edge.child as usize].estimate());
         sum += weight;
         value += weight * child.value;
         draw += weight * child.draw;
@@ -162,11 +166,11 @@ impl Completed {
         let sign = parent.mover.sign();
         let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
         let mut greatest = -1.0f32;
-        for edge in tree.edges_of(node).iter().filter(|edge| edge.visits > 0) {
-            let mean = edge.value_sum / edge.visits as f32;
-            let q = sign * edge.proven.map_or(mean, |value| tree.utility(Evaluation::exact(value)));
-            visits += edge.visits;
-            most = most.max(edge.visits);
+        for edge in tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE) {
+            let through = tree.visits(edge);
+            let q = sign * edge.proven.map_or_else(|| through.mean(), |value| tree.utility(Evaluation::exact(value)));
+            visits += through.count;
+            most = most.max(through.count);
             prior += edge.prior;
             weighted += edge.prior * q;
             greatest = greatest.max(q);
@@ -179,13 +183,13 @@ impl Completed {
     }
 
     /// The completed value of an edge, or [`LOST`].
-    fn q(&self, edge: &Edge) -> f32 {
+    fn q(&self, edge: &Edge, visits: Visits) -> f32 {
         match edge.proven {
             Some(0) => self.sign * self.draw_value,
             Some(value) if self.sign * f32::from(value) < 0.0 => LOST,
             Some(_) => 1.0,
-            None if edge.visits == 0 => self.mixed_value,
-            None => self.sign * edge.value_sum / edge.visits as f32,
+            None if visits.count == 0 => self.mixed_value,
+            None => self.sign * visits.mean(),
         }
     }
 
@@ -195,8 +199,8 @@ impl Completed {
     }
 
     /// The edge's share of the improved policy, not normalised.
-    fn weight(&self, edge: &Edge) -> f32 {
-        match self.q(edge) {
+    fn weight(&self, edge: &Edge, visits: Visits) -> f32 {
+        match self.q(edge, visits) {
             LOST => 0.0,
             q => edge.prior.max(f32::MIN_POSITIVE) * (self.scale * (q - self.greatest)).exp(),
         }

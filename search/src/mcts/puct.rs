@@ -9,7 +9,7 @@ use rand_distr::{Distribution, Gamma};
 use turnstone_env::Game;
 
 use super::method::{Puct, RootNoise};
-use super::tree::{Edge, EdgeId, NodeId, Tree};
+use super::tree::{Edge, EdgeId, NO_NODE, NodeId, Tree, Visits};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
@@ -20,16 +20,26 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
     let force = node == 0 && config.forced_playouts > 0.0;
     let first = tree.nodes[node as usize].first_edge;
     let mut best = (f32::NEG_INFINITY, first);
+    // Unvisited edges have the same value, so the best of them is the one with the greatest prior.
+    let mut fresh = (f32::NEG_INFINITY, first);
     for (edge, id) in edges.iter().zip(first..) {
-        let Some(score) = scale.score(edge, edge.visits) else { continue };
-        if force && edge.visits > 0 && (edge.visits as f32) < scale.forced(edge, config) {
+        if edge.child == NO_NODE {
+            if edge.prior > fresh.0 {
+                fresh = (edge.prior, id);
+            }
+            continue;
+        }
+        let visits = tree.visits(edge);
+        let Some(score) = scale.score(edge, visits, visits.count) else { continue };
+        if force && (visits.count as f32) < scale.forced(edge, config) {
             return id;
         }
         if score > best.0 {
             best = (score, id);
         }
     }
-    best.1
+    let unvisited = scale.unvisited + scale.exploration * fresh.0;
+    if unvisited > best.0 || unvisited == best.0 && fresh.1 < best.1 { fresh.1 } else { best.1 }
 }
 
 /// Writes the visits of the root's edges without those that were only forced (policy-target pruning): every edge but the
@@ -38,18 +48,20 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
 pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
     let scale = Scale::of(tree, 0, config);
     let edges = tree.edges_of(0);
-    let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
-    let bar = edges.iter().find(|edge| edge.visits == most).and_then(|edge| scale.score(edge, most));
+    let visited = || edges.iter().map(|edge| (edge, tree.visits(edge)));
+    let most = visited().map(|(_, visits)| visits.count).max().unwrap_or(0);
+    let most_visited = visited().find(|(_, visits)| visits.count == most);
+    let bar = most_visited.and_then(|(edge, visits)| scale.score(edge, visits, most));
     out.clear();
-    out.extend(edges.iter().map(|edge| {
-        let Some(bar) = bar.filter(|_| edge.visits < most) else { return edge.visits as f32 };
+    out.extend(visited().map(|(edge, visits)| {
+        let Some(bar) = bar.filter(|_| visits.count < most) else { return visits.count as f32 };
         let forced = scale.forced(edge, config).ceil() as u32;
-        let least = edge.visits.saturating_sub(forced);
-        let mut visits = edge.visits;
-        while visits > least && scale.score(edge, visits - 1).is_none_or(|score| score < bar) {
-            visits -= 1;
+        let least = visits.count.saturating_sub(forced);
+        let mut kept = visits.count;
+        while kept > least && scale.score(edge, visits, kept - 1).is_none_or(|score| score < bar) {
+            kept -= 1;
         }
-        if visits > 1 { visits as f32 } else { 0.0 }
+        if kept > 1 { kept as f32 } else { 0.0 }
     }));
 }
 
@@ -70,23 +82,25 @@ impl Scale {
     fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Self {
         let parent = &tree.nodes[node as usize];
         let sign = parent.mover.sign();
-        let visited_prior: f32 = tree.edges_of(node).iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
+        let visited = tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE);
+        let visited_prior: f32 = visited.map(|edge| edge.prior).sum();
         let visits = parent.visits.max(1) as f32;
         let parent_value = sign * (parent.value_sum + tree.draw_value * parent.draw_sum) / visits;
         let unvisited = (parent_value - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
         Self { sign, draw_value: tree.draw_value, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
     }
 
-    /// The score of an edge with `visits` visits of the same mean value; `None` if it is proven lost.
-    fn score(&self, edge: &Edge, visits: u32) -> Option<f32> {
+    /// The score of an edge with these visits if there were `count` of them with the same mean value; `None` if it is
+    /// proven lost.
+    fn score(&self, edge: &Edge, visits: Visits, count: u32) -> Option<f32> {
         let q = match edge.proven {
             Some(0) => self.sign * self.draw_value,
             Some(value) if self.sign * f32::from(value) < 0.0 => return None,
             Some(_) => 1.0,
-            None if edge.visits == 0 => self.unvisited,
-            None => self.sign * edge.value_sum / edge.visits as f32,
+            None if visits.count == 0 => self.unvisited,
+            None => self.sign * visits.mean(),
         };
-        Some(q + self.exploration * edge.prior / (1 + visits) as f32)
+        Some(q + self.exploration * edge.prior / (1 + count) as f32)
     }
 
     /// Visits that an edge is forced to have once it has one: `sqrt(k P N)`.

@@ -13,30 +13,37 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
+/// A game whose start has this number of actions for player 1.
+fn toy(actions: usize) -> Toy {
+    format!("1({})", vec!["1(0 0)"; actions].join(" ")).parse().expect("a tree")
+}
+
 /// A tree of a root with these edges, player 1 to move, whose own evaluation is 0; visited edges have a child.
 fn tree(edges: &[EdgeStats]) -> Tree<Toy> {
-    let children = vec!["1(0 0)"; edges.len()].join(" ");
-    let toy: Toy = format!("1({children})").parse().expect("a tree");
+    let toy = toy(edges.len());
     let mut tree = Tree::default();
     tree.add(&toy, toy.start());
     let legal: Vec<Action> = (0..edges.len() as u16).map(Action).collect();
     let priors: Vec<f32> = edges.iter().map(|edge| edge.0).collect();
     tree.expand(0, &legal, &priors, Evaluation::default());
-    for (i, &(_, visits, mean)) in edges.iter().enumerate() {
-        let sum = mean * visits as f32;
-        if visits > 0 {
-            let mut state = toy.start();
-            toy.play(&mut state, legal[i]);
-            let child = tree.add(&toy, state);
-            (tree.nodes[child as usize].visits, tree.nodes[child as usize].value_sum) = (visits, sum);
-            tree.edges[i].child = child;
-        }
-        (tree.edges[i].visits, tree.edges[i].value_sum) = (visits, sum);
-        tree.nodes[0].value_sum += sum;
-        tree.nodes[0].visits += visits;
+    for (i, &(_, visits, mean)) in edges.iter().enumerate().filter(|(_, edge)| edge.1 > 0) {
+        visit(&mut tree, &toy, i, visits, mean);
     }
     tree.nodes[0].visits += 1;
     tree
+}
+
+/// Adds simulations of the same value through an edge of the root.
+fn visit(tree: &mut Tree<Toy>, toy: &Toy, edge: usize, visits: u32, mean: f32) {
+    if tree.edges[edge].child == NO_NODE {
+        let mut state = tree.nodes[0].state;
+        toy.play(&mut state, tree.edges[edge].action);
+        tree.edges[edge].child = tree.add(toy, state);
+    }
+    for node in [tree.edges[edge].child, 0] {
+        tree.nodes[node as usize].visits += visits;
+        tree.nodes[node as usize].value_sum += mean * visits as f32;
+    }
 }
 
 fn puct(edges: &[EdgeStats], forced_playouts: f32) -> EdgeId {
@@ -52,6 +59,8 @@ fn inside(edges: &[EdgeStats], c_scale: f32) -> EdgeId {
 fn among_equals_the_first_is_selected() {
     assert_eq!(puct(&[(0.2, 0, 0.0), (0.4, 0, 0.0), (0.4, 0, 0.0)], 0.0), 1);
     assert_eq!(puct(&[(0.2, 2, -0.5), (0.4, 2, 0.5), (0.4, 2, 0.5)], 0.0), 1);
+    assert_eq!(puct(&[(0.0, 1, 0.0), (0.0, 0, 0.0)], 0.0), 0);
+    assert_eq!(puct(&[(0.0, 0, 0.0), (0.0, 1, 0.0)], 0.0), 0);
     // Unvisited, visited, and one of each: 3/4 - 1/2 = 1/4 - 0.
     assert_eq!(inside(&[(0.2, 0, 0.0), (0.4, 0, 0.0), (0.4, 0, 0.0)], 0.0), 1);
     assert_eq!(inside(&[(0.125, 1, 0.0), (0.4375, 1, 0.0), (0.4375, 1, 0.0)], 0.7), 1);
@@ -63,7 +72,7 @@ fn among_equals_the_first_is_selected() {
     // At the root of Gumbel search, while it halves and at its end.
     let tree = tree(&[(0.2, 0, 0.0), (0.4, 0, 0.0), (0.4, 0, 0.0)]);
     let mut root = gumbel::Root::default();
-    root.begin(&tree.edges, &Gumbel::default(), 8, &mut rng(1));
+    root.begin(&tree, &Gumbel::default(), 8, &mut rng(1));
     assert_eq!(root.choose(&tree, &Gumbel::default()), 1);
     assert_eq!(root.select(&tree, &Gumbel::default()), 1);
     // Beyond its schedule every action is in question.
@@ -101,10 +110,9 @@ fn a_search_in_a_reused_tree_chooses_among_its_own_visits() {
     // The first action is the best by far, and was visited often before this search.
     let mut tree = tree(&[(0.8, 10, 0.9), (0.1, 0, 0.0), (0.1, 0, 0.0)]);
     let mut root = gumbel::Root::default();
-    root.begin(&tree.edges, &Gumbel::default(), 12, &mut rng(1));
+    root.begin(&tree, &Gumbel::default(), 12, &mut rng(1));
     for (edge, visits, mean) in [(0, 2, 0.9), (1, 5, 0.1), (2, 5, 0.2)] {
-        tree.edges[edge].visits += visits;
-        tree.edges[edge].value_sum += mean * visits as f32;
+        visit(&mut tree, &toy(3), edge, visits, mean);
     }
     assert_eq!(root.choose(&tree, &Gumbel::default()), 2);
 }
@@ -142,7 +150,7 @@ fn nothing_is_visited_below_a_proven_node() {
         search.run(&toy, &mut crate::evaluator::Uniform);
         let child = search.tree.edges[0].child;
         assert_eq!(search.tree.nodes[child as usize].proven, Some(0), "{method:?}");
-        let below: u32 = search.tree.edges_of(child).iter().map(|edge| edge.visits).sum();
+        let below: u32 = search.tree.edges_of(child).iter().map(|edge| search.tree.visits(edge).count).sum();
         assert_eq!(below, 3, "{method:?}");
         assert!(search.tree.nodes[child as usize].visits > 6, "{method:?}");
     }

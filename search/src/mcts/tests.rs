@@ -15,14 +15,7 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
 }
 
 fn edges(priors: &[f32]) -> Vec<Edge> {
-    let edge = |(i, &prior): (usize, &f32)| Edge {
-        action: Action(i as u16),
-        proven: None,
-        child: NO_NODE,
-        prior,
-        visits: 0,
-        value_sum: 0.0,
-    };
+    let edge = |(i, &prior): (usize, &f32)| Edge { action: Action(i as u16), proven: None, child: NO_NODE, prior };
     priors.iter().enumerate().map(edge).collect()
 }
 
@@ -142,11 +135,15 @@ fn noise_is_mixed_in_at_the_root_alone() {
 
 #[test]
 fn gumbel_noise_is_scaled() {
-    let edges = edges(&[1e-4; 10_000]);
+    let toy: Toy = "1(0 0)".parse().expect("a tree");
+    let mut tree = Tree::default();
+    tree.add(&toy, toy.start());
+    let legal: Vec<Action> = (0..10_000).map(Action).collect();
+    tree.expand(0, &legal, &[1e-4; 10_000], Evaluation::default());
     let mut root = gumbel::Root::default();
     for scale in [0.0, 0.5, 1.0, 2.0] {
         let config = Gumbel { gumbel_scale: scale, ..Gumbel::default() };
-        root.begin(&edges, &config, 8, &mut rng(3));
+        root.begin(&tree, &config, 8, &mut rng(3));
         let (mean, variance) = moments(&root.gumbels.iter().map(|&g| f64::from(g)).collect::<Vec<_>>());
         let scale = f64::from(scale);
         // Euler's constant, and pi squared over six.

@@ -1,5 +1,7 @@
 //! The tree of a search in two flat arenas, nodes and edges, reused from search to search.
 
+use std::ops::Range;
+
 use turnstone_env::{Action, Game, Side};
 
 use crate::evaluator::Evaluation;
@@ -16,13 +18,13 @@ pub(super) const NO_NODE: NodeId = NodeId::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node<S> {
     pub(super) state: S,
+    pub(super) first_edge: EdgeId,
+    pub(super) edges: u16,
     pub(super) mover: Side,
     /// The exact value for the first side, once it is proven: -1, 0 or 1.
     pub(super) proven: Option<i8>,
     /// Whether the edges are there.
     pub(super) expanded: bool,
-    pub(super) first_edge: EdgeId,
-    pub(super) edges: u32,
     /// The evaluator's value for the first side, draws valued by `draw_value`.
     pub(super) value: f32,
     /// Simulations that reached this node, the one that expanded it included.
@@ -34,6 +36,12 @@ pub(super) struct Node<S> {
 }
 
 impl<S> Node<S> {
+    /// Where its edges are.
+    fn edge_range(&self) -> Range<usize> {
+        let first = self.first_edge as usize;
+        first..first + usize::from(self.edges)
+    }
+
     /// Exact if proven, else the mean over the simulations that reached the node.
     pub(super) fn estimate(&self) -> Evaluation {
         let visits = self.visits.max(1) as f32;
@@ -42,22 +50,34 @@ impl<S> Node<S> {
     }
 }
 
-/// A legal action of a node.
+/// A legal action of a node. Most edges are never followed, so visits and values are kept in the child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) action: Action,
-    /// The child's proven value, kept here too so that a selection does not have to look at the children.
+    /// The child's proven value.
     pub(super) proven: Option<i8>,
     pub(super) child: NodeId,
     pub(super) prior: f32,
-    /// Simulations that went through here.
-    pub(super) visits: u32,
+}
+
+/// The simulations that went through an edge.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Visits {
+    pub(super) count: u32,
     /// Sum of their values for the first side, draws valued by `draw_value`.
     pub(super) value_sum: f32,
 }
 
-/// Nodes and edges; node 0 is the root. Nodes sum expected results; edges, by which actions are selected, sum values in
-/// which a draw counts as `draw_value`.
+impl Visits {
+    /// The mean value for the first side; there must be a visit.
+    #[inline]
+    pub(super) fn mean(self) -> f32 {
+        self.value_sum / self.count as f32
+    }
+}
+
+/// Nodes and edges; node 0 is the root. Nodes sum expected results, from which an action's value follows with draws
+/// counted as `draw_value`.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<G: Game> {
     pub(super) nodes: Vec<Node<G::State>>,
@@ -94,10 +114,10 @@ impl<G: Game> Tree<G> {
         self.nodes.push(Node {
             state,
             mover,
-            proven,
-            expanded: false,
             first_edge: 0,
             edges: 0,
+            proven,
+            expanded: false,
             value: 0.0,
             visits: 0,
             value_sum: 0.0,
@@ -121,24 +141,30 @@ impl<G: Game> Tree<G> {
             proven: None,
             child: NO_NODE,
             prior,
-            visits: 0,
-            value_sum: 0.0,
         }));
         let node = &mut self.nodes[node as usize];
         node.expanded = true;
         node.first_edge = first_edge;
-        node.edges = legal.len() as u32;
+        node.edges = legal.len() as u16; // indices of actions have 16 bits
         node.value = value;
     }
 
+    /// The simulations that went through an edge; none if it has no child.
+    #[inline]
+    pub(super) fn visits(&self, edge: &Edge) -> Visits {
+        let of_child = |child: &Node<G::State>| Visits {
+            count: child.visits,
+            value_sum: child.value_sum + self.draw_value * child.draw_sum,
+        };
+        self.nodes.get(edge.child as usize).map_or(Visits::default(), of_child)
+    }
+
     pub(super) fn edges_of(&self, node: NodeId) -> &[Edge] {
-        let node = &self.nodes[node as usize];
-        &self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
+        &self.edges[self.nodes[node as usize].edge_range()]
     }
 
     pub(super) fn edges_of_mut(&mut self, node: NodeId) -> &mut [Edge] {
-        let node = &self.nodes[node as usize];
-        &mut self.edges[node.first_edge as usize..(node.first_edge + node.edges) as usize]
+        &mut self.edges[self.nodes[node as usize].edge_range()]
     }
 
     /// Copies the subtree of `root` into `target`, breadth first, with `root` as its node 0. Returns false if `go_on`, which
@@ -156,8 +182,7 @@ impl<G: Game> Tree<G> {
             if node.expanded {
                 let first_edge = target.edges.len() as EdgeId;
                 target.nodes[next].first_edge = first_edge;
-                let old = node.first_edge as usize..(node.first_edge + node.edges) as usize;
-                for &edge in &self.edges[old] {
+                for &edge in &self.edges[node.edge_range()] {
                     let mut copy = edge;
                     if edge.child != NO_NODE {
                         copy.child = target.nodes.len() as NodeId;
