@@ -328,7 +328,8 @@ mod tests {
             for (with_tables, proven) in [false, true].into_iter().zip(&mut proven) {
                 let (budget, settings) = (Budget::Simulations(60), SearchSettings::from(SearchKind::Puct));
                 let player = TreePlayer::new(&game, budget, settings, DrawValue::default());
-                let tables = with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
+                let tables =
+                    with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
                 let mut player = player.with_tables(tables);
                 player.new_game(&game, &state);
                 assert_eq!(player.table_move(&game, &state, &mut rng), None, "the table is too small: {text}");

@@ -18,8 +18,8 @@ mod konane;
 mod morabaraba;
 mod solvable;
 
-pub use limits::SolveLimits;
 pub use konane::{KonaneSolver, KonaneValues};
+pub use limits::SolveLimits;
 pub use mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 pub use morabaraba::MorabarabaEndgames;
 pub use morris::MorrisTable;

@@ -90,7 +90,6 @@ impl Spent {
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes.load(Ordering::Relaxed)
     }
-
 }
 
 /// Nodes of a search on one thread, after which others help.

@@ -152,8 +152,7 @@ impl<'a> Query<'a> {
             let (turn, board) = (game.mover(&next), Board::of(game, &next));
             // What the player to move there gains if the margin is reached and no more.
             let gain = (if turn == Side::First { margin } else { -margin }) - ahead(game, &next, turn);
-            let reached =
-                if turn == mover { self.at_least(board, gain)? } else { !self.at_least(board, gain + 1)? };
+            let reached = if turn == mover { self.at_least(board, gain)? } else { !self.at_least(board, gain + 1)? };
             if reached {
                 best.push(action);
             }

@@ -82,7 +82,11 @@ impl MorabarabaEndgames {
             if !path.exists() {
                 let Some(plies) = known.solve(counts, threads, progress) else { return Ok(false) };
                 let saved = Stored::Built(plies).save(&path, &identity(game, counts));
-                let fault = |error: io::Error| TableError { path: path.clone(), game: Morabaraba::NAME.into(), fault: error.into() };
+                let fault = |error: io::Error| TableError {
+                    path: path.clone(),
+                    game: Morabaraba::NAME.into(),
+                    fault: error.into(),
+                };
                 saved.map_err(fault)?;
             }
             known.add(folder, counts)?;
@@ -280,6 +284,7 @@ fn name(goal: Goal) -> String {
 }
 
 fn identity(game: &Morabaraba, counts: [usize; 2]) -> TableIdentity {
-    let params = turnstone_env::Params::new().with("quiet_limit", game.quiet_limit()).with("fly_limit", game.fly_limit());
+    let params =
+        turnstone_env::Params::new().with("quiet_limit", game.quiet_limit()).with("fly_limit", game.fly_limit());
     TableIdentity::of::<Morabaraba>(&params, &format!("{} against {} 1", counts[0], counts[1]))
 }

@@ -30,7 +30,8 @@ pub struct Solution<G: Game> {
 impl<G: Game> Solution<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     pub fn of(game: &G, most: usize) -> Option<Self> {
-        let mut solution = Self { states: Vec::new(), values: Vec::new(), distances: Vec::new(), numbers: HashMap::new() };
+        let mut solution =
+            Self { states: Vec::new(), values: Vec::new(), distances: Vec::new(), numbers: HashMap::new() };
         solution.add(game.start());
         // Edges of the game's graph, backwards: for every position those that lead to it.
         let mut predecessors: Vec<Vec<u32>> = Vec::new();

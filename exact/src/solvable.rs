@@ -5,8 +5,8 @@ use std::path::Path;
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris, MuTorere};
 
-use crate::limits::{SolveLimits, cores};
 use crate::konane::{KonaneSolver, KonaneValues};
+use crate::limits::{SolveLimits, cores};
 use crate::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 use crate::morabaraba::MorabarabaEndgames;
 use crate::morris::MorrisTable;
@@ -113,7 +113,8 @@ const WHOLE_KONANE: usize = 6;
 impl Solvable for Konane {
     fn exact_values(&self, _: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         let nodes = if self.size() <= WHOLE_KONANE { u64::MAX } else { MOST_NODES };
-        let (covered, limits) = (self.size() <= KonaneSolver::MAX_SIZE, SolveLimits::nodes(nodes).with_threads(cores()));
+        let (covered, limits) =
+            (self.size() <= KonaneSolver::MAX_SIZE, SolveLimits::nodes(nodes).with_threads(cores()));
         Ok(covered
             .then(|| Box::new(KonaneValues::new(KonaneSolver::new(ENTRIES), limits)) as Box<dyn ExactValues<Self>>))
     }

@@ -143,7 +143,12 @@ fn large_pits_agree_too() {
         for _ in 0..20 {
             let state = position(&game, 26, &mut rng);
             let expected = margin(&game, &state, i16::MIN, i16::MAX);
-            assert_eq!(solver.solve(&game, &state, &SolveLimits::NONE), Some(expected), "{}", game.position_text(&state));
+            assert_eq!(
+                solver.solve(&game, &state, &SolveLimits::NONE),
+                Some(expected),
+                "{}",
+                game.position_text(&state)
+            );
         }
     }
 }
@@ -154,7 +159,8 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     for end_rule in ["mover_cannot_move", "either_side_empty"] {
         let game = game(&[("end_rule", end_rule)]);
         // Nothing but the table: not one node may be searched.
-        let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), SolveLimits::nodes(0));
+        let truth =
+            MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), SolveLimits::nodes(0));
         let mut legal = ActionList::new();
         for _ in 0..3000 {
             let state = position(&game, rng.random_range(3..=12), &mut rng);

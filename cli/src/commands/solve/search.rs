@@ -66,7 +66,8 @@ impl Solve {
         let stop = stop_on_signals()?;
         while covered(&table).is_none_or(|covered| covered < wanted) {
             let next = covered(&table).map_or(0, |covered| covered + 1).max(FIRST).min(wanted);
-            let larger = MancalaEndgames::extend(game, table.as_ref(), next, self.threads()?, &Layers::new(reporter, stop));
+            let larger =
+                MancalaEndgames::extend(game, table.as_ref(), next, self.threads()?, &Layers::new(reporter, stop));
             if larger.stones() < next {
                 match covered(&table) {
                     Some(stones) => reporter.line(&format!("stopped; the same command continues from {stones} stones")),
@@ -102,7 +103,12 @@ impl Solve {
 
     pub(super) fn morabaraba(&self, game: &Morabaraba) -> Result<ExitCode> {
         let reporter = Reporter::new(self.quiet);
-        let ([fewest, most], cows) = (MorabarabaEndgames::COWS, self.endgames.unwrap_or(COWS));
+        let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(*game))?.of();
+        let [fewest, most] = MorabarabaEndgames::COWS;
+        // A position asks for no larger endgames than its own.
+        let on_board = Side::BOTH.iter().map(|&side| state.cows(side).count_ones() as usize).sum::<usize>();
+        let wanted = if self.position.is_given() { on_board.clamp(fewest, COWS) } else { COWS };
+        let cows = self.endgames.unwrap_or(wanted);
         if !(fewest..=most).contains(&cows) {
             bail!("--endgames must be from {fewest} to {most} cows on the board, not {cows}");
         }
@@ -115,7 +121,6 @@ impl Solve {
         if !self.position.is_given() {
             return Ok(ExitCode::SUCCESS);
         }
-        let state: <Morabaraba as Game>::State = *self.position.state(&Erased::new(*game))?.of();
         let value = endgames.value(game, &state).context("no table covers the position")?;
         println!("{}: {}", game.position_text(&state), won_by(value.into()));
         Ok(ExitCode::SUCCESS)
