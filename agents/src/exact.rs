@@ -122,9 +122,9 @@ mod tests {
     use super::*;
     use crate::spec::AgentSpec;
     use crate::streams::{Purpose, stream};
-    use turnstone_env::games::{Konane, MuTorere};
-    use turnstone_env::{Game, Params, play_text};
-    use turnstone_exact::Solvable;
+    use turnstone_env::games::{Konane, Mancala, MuTorere};
+    use turnstone_env::{Game, Params, Side, play_text};
+    use turnstone_exact::{MancalaEndgames, MancalaSolver, Silent, Solvable};
 
     fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
@@ -161,6 +161,47 @@ mod tests {
             assert!(critical > 300.0, "{critical}");
             let spread = 4.0 * (share * (1.0 - share) / critical).sqrt();
             assert!((errors / critical - share).abs() <= spread, "{spec}: {errors} of {critical}");
+        }
+    }
+
+    #[test]
+    fn mancala_is_played_for_the_margin_in_lost_positions_too() {
+        let game = Mancala::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(MancalaEndgames::file_name(&game));
+        MancalaEndgames::build(&game, 8, 1, &Silent).save(&path).expect("writable");
+        let (spec, solver) = (format!("exact:{}", folder.path().display()), MancalaSolver::new(&game, None, 1 << 16));
+        let (mut player, mut rng) = (player(&spec, &game), stream(2, Purpose::Play, [0, 0]));
+        let (mut lost, mut legal) = (0, ActionList::new());
+        for _ in 0..40 {
+            let mut state = game.start();
+            while game.outcome(&state).is_none() {
+                let in_play = Side::BOTH.iter().flat_map(|&side| game.row(&state, side)).sum::<u8>();
+                if in_play <= 14 {
+                    let (margin, best) = solver.best_margin(&game, &state, &SolveLimits::NONE).expect("no limit");
+                    let action = player.choose(&game, &state, &mut rng).expect("it plays");
+                    assert!(best.contains(&action), "{}: {margin}", game.position_text(&state));
+                    lost += u32::from(f32::from(margin) * game.mover(&state).sign() < 0.0);
+                }
+                game.legal(&state, &mut legal);
+                game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+            }
+        }
+        assert!(lost > 50, "{lost}");
+    }
+
+    #[test]
+    fn limits_of_nodes_leave_the_move_to_alpha_beta() {
+        let game = Mancala::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(MancalaEndgames::file_name(&game));
+        MancalaEndgames::build(&game, 4, 1, &Silent).save(&path).expect("writable");
+        for limit in ["nodes=100", "time=5ms"] {
+            let mut player = player(&format!("exact:{},{limit}", folder.path().display()), &game);
+            assert_eq!(player.truth.value(&game, &game.start()), None, "{limit}");
+            let action = player.choose(&game, &game.start(), &mut stream(1, Purpose::Play, [0, 0])).expect("it plays");
+            let beyond = player.beyond.search(&game.start(), 4).action;
+            assert_eq!(Some(action), beyond, "{limit}");
         }
     }
 
