@@ -28,7 +28,7 @@ use crate::table_file::{TableError, TableIdentity};
 use crate::values::ExactValues;
 
 /// The endgames in the order in which they are built: the cows of the side with more, and of the other.
-const ENDGAMES: [[usize; 2]; 7] = [[3, 3], [4, 3], [4, 4], [5, 3], [5, 4], [6, 3], [5, 5]];
+const ENDGAMES: [[usize; 2]; 6] = [[3, 3], [4, 3], [4, 4], [5, 3], [5, 4], [6, 3]];
 
 /// Exact values of the endgames whose tables are there.
 ///
@@ -61,7 +61,7 @@ struct Table {
 
 impl MorabarabaEndgames {
     /// The fewest and the most cows on the board of the endgames that can be built.
-    pub const COWS: [usize; 2] = [6, 10];
+    pub const COWS: [usize; 2] = [6, 9];
 
     /// Builds the tables of the endgames with at most `cows` cows in all that are not in the folder yet, each on those with
     /// fewer cows. A table is written when it is complete. Returns whether all are, or it was stopped before.

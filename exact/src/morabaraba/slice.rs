@@ -114,7 +114,8 @@ impl Goal {
         }
     }
 
-    /// Whether the attacker, having more cows, has won when a player is blocked.
+    /// Whether the attacker, having more cows, has won when a player is blocked. Four cows border on at least five points, so
+    /// this takes five against four.
     fn is_blocking(&self) -> bool {
         self.counts[0] > self.counts[1]
     }
@@ -331,4 +332,30 @@ pub(super) fn moves(board: &Board, position: Position) -> impl Iterator<Item = M
             }
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::games::morabaraba::neighbours;
+
+    #[test]
+    fn five_cows_block_four_which_is_what_the_five_want_without_limits() {
+        let board = Board::new();
+        let border = |set: u32| points(set).fold(0, |near, point| near | neighbours()[usize::from(point)]) & !set;
+        let fours = (0_u32..1 << 24).filter(|set| set.count_ones() == 4);
+        let blocked: Vec<u32> = fours.filter(|&set| border(set).count_ones() <= 5).collect();
+        assert_eq!(blocked.len(), 16);
+        for set in blocked {
+            let position = Position { own: Herd::free(set), other: Herd::free(border(set)) };
+            assert_eq!(position.counts(), [4, 5]);
+            assert!(moves(&board, position).next().is_none());
+            let open = Herd::free(border(set) & (border(set) - 1));
+            assert!(moves(&board, Position { other: open, ..position }).next().is_some());
+        }
+        let blocking = |goals: Vec<Goal>| goals.iter().map(Goal::is_blocking).collect::<Vec<_>>();
+        assert_eq!(blocking(Goal::all([5, 4], 0)), [true, false]);
+        assert_eq!(blocking(Goal::all([5, 4], 50)), [false, false]);
+        assert_eq!(blocking(Goal::all([4, 4], 0)), [false]);
+    }
 }
