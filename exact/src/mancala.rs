@@ -7,6 +7,7 @@
 mod board;
 mod endgame;
 mod table;
+mod knowledge;
 mod search;
 
 use std::fmt;
@@ -16,10 +17,11 @@ use std::sync::{PoisonError, RwLock};
 use turnstone_env::games::{Mancala, mancala::State};
 use turnstone_env::{Action, ActionList, Game, Side};
 
-use self::board::{Board, Rules};
+use self::board::Board;
+use self::knowledge::Knowledge;
 use self::search::Search;
-use self::table::{Entry, Table};
-use crate::limits::{Busy, SolveLimits, Spent, Stopped, on_threads};
+use self::table::Entry;
+use crate::limits::{SolveLimits, Spent, Stopped, on_threads};
 use crate::values::{ExactValues, Memory};
 
 pub use self::endgame::MancalaEndgames;
@@ -36,10 +38,7 @@ pub use self::endgame::MancalaEndgames;
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 pub struct MancalaSolver {
-    rules: Rules,
-    endgames: Option<MancalaEndgames>,
-    table: Table,
-    busy: Busy,
+    knowledge: Knowledge,
     nodes: AtomicU64,
 }
 
@@ -53,8 +52,7 @@ impl MancalaSolver {
     pub fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
         let fits = endgames.as_ref().is_none_or(|endgames| endgames.rules_are(game));
         assert!(fits, "the endgames must have the game's pits, captures and end");
-        let (rules, table) = (Rules::of(game), Table::new(entries));
-        Self { rules, endgames, table, busy: Busy::new(), nodes: AtomicU64::new(0) }
+        Self { knowledge: Knowledge::new(game, endgames, entries), nodes: AtomicU64::new(0) }
     }
 
     /// The final margin (store of player 1 less store of player 2) under best play from this position. `None` if a limit
@@ -84,7 +82,7 @@ impl MancalaSolver {
 
     /// Clears the transposition table.
     pub fn forget(&mut self) {
-        self.table.clear();
+        self.knowledge.table.clear();
     }
 
     /// Number of nodes of the last query.
@@ -92,33 +90,18 @@ impl MancalaSolver {
     pub fn nodes(&self) -> u64 {
         self.nodes.load(Ordering::Relaxed)
     }
-
-    /// The gain in a game that is over or in the endgame table.
-    #[inline]
-    fn known(&self, board: Board) -> Option<i16> {
-        self.rules.over(board).or_else(|| self.endgames.as_ref()?.gain(board))
-    }
-
-    /// Bounds of the mover's gain that need no search, and the pit that is tried first.
-    #[inline]
-    fn bounds(&self, board: Board) -> Entry {
-        if let Some(gain) = self.known(board) {
-            return Entry { lower: gain, upper: gain, best: None };
-        }
-        self.table.get(board).unwrap_or_else(|| Entry::trivial(board))
-    }
 }
 
 /// One query, which spends its limits.
 struct Query<'a> {
-    solver: &'a MancalaSolver,
+    knowledge: &'a Knowledge,
     spent: Spent,
     threads: usize,
 }
 
 impl<'a> Query<'a> {
     fn new(solver: &'a MancalaSolver, limits: &SolveLimits) -> Self {
-        Self { solver, spent: Spent::new(limits), threads: limits.threads.max(1) }
+        Self { knowledge: &solver.knowledge, spent: Spent::new(limits), threads: limits.threads.max(1) }
     }
 
     fn margin(&self, game: &Mancala, state: &State) -> Result<i16, Stopped> {
@@ -163,7 +146,7 @@ impl<'a> Query<'a> {
     /// The mover's gain by a sequence of searches that each answer whether it is at least a guess (Plaat's MTD(f), 1996).
     /// All gains of a position are even or all are odd, since every stone ends in a store.
     fn gain(&self, board: Board) -> Result<i16, Stopped> {
-        let Entry { mut lower, mut upper, .. } = self.solver.bounds(board);
+        let Entry { mut lower, mut upper, .. } = self.knowledge.bounds(board);
         let mut guess = (board.stones() % 2).clamp(lower, upper);
         while lower < upper {
             let beta = if guess == lower { guess + 2 } else { guess };
@@ -181,13 +164,13 @@ impl<'a> Query<'a> {
     fn at_least(&self, board: Board, gain: i16) -> Result<bool, Stopped> {
         // The least gain of the right parity.
         let beta = gain + (gain - board.stones()).rem_euclid(2);
-        let Entry { lower, upper, .. } = self.solver.bounds(board);
+        let Entry { lower, upper, .. } = self.knowledge.bounds(board);
         Ok(lower >= beta || (upper >= beta && self.test(board, beta)? >= beta))
     }
 
     /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one.
     fn test(&self, board: Board, beta: i16) -> Result<i16, Stopped> {
-        on_threads(self.threads, &self.spent, &|counter| Search::new(self.solver, counter).test(board, beta))
+        on_threads(self.threads, &self.spent, &|counter| Search::new(self.knowledge, counter).test(board, beta))
     }
 }
 
@@ -199,7 +182,7 @@ fn ahead(game: &Mancala, state: &State, side: Side) -> i16 {
 
 impl fmt::Debug for MancalaSolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MancalaSolver").field("endgames", &self.endgames).finish_non_exhaustive()
+        f.debug_struct("MancalaSolver").field("endgames", &self.knowledge.endgames).finish_non_exhaustive()
     }
 }
 

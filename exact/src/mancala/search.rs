@@ -1,7 +1,7 @@
 //! The search of one thread: whether a gain is at least a number.
 
-use super::MancalaSolver;
 use super::board::{Board, MAX_PITS, Ply};
+use super::knowledge::Knowledge;
 use super::table::Entry;
 use crate::limits::{Counter, Stopped};
 use crate::shared_table::hash;
@@ -29,21 +29,21 @@ impl Candidate {
 
 /// The search of one thread.
 pub(super) struct Search<'a> {
-    solver: &'a MancalaSolver,
+    knowledge: &'a Knowledge,
     counter: Counter<'a>,
     covered: i16,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(solver: &'a MancalaSolver, counter: Counter<'a>) -> Self {
-        let covered = solver.endgames.as_ref().map_or(0, |endgames| endgames.stones() as i16);
-        Self { solver, counter, covered }
+    pub(super) fn new(knowledge: &'a Knowledge, counter: Counter<'a>) -> Self {
+        let covered = knowledge.endgames.as_ref().map_or(0, |endgames| endgames.stones() as i16);
+        Self { knowledge, counter, covered }
     }
 
     /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one. `beta` has the parity of the
     /// stones.
     pub(super) fn test(&mut self, board: Board, beta: i16) -> Result<i16, Stopped> {
-        let known = self.solver.bounds(board);
+        let known = self.knowledge.bounds(board);
         if known.lower >= beta || known.lower == known.upper {
             return Ok(known.lower);
         }
@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
             count += 1;
         }
         if lower >= beta {
-            self.solver.table.put(board, Entry { lower, best, ..known });
+            self.knowledge.table.put(board, Entry { lower, best, ..known });
             return Ok(lower);
         }
         let open = &mut candidates[..count];
@@ -89,12 +89,12 @@ impl<'a> Search<'a> {
                 if again && !put_off[at] {
                     continue;
                 }
-                if !again && at > 0 && large && self.solver.busy.contains(key(ply.board)) {
+                if !again && at > 0 && large && self.knowledge.busy.contains(key(ply.board)) {
                     put_off[at] = true;
                     continue;
                 }
                 if large {
-                    self.solver.busy.enter(key(ply.board));
+                    self.knowledge.busy.enter(key(ply.board));
                 }
                 // Values of the successor have the parity of its stones, so that `2` leads to the next.
                 let found = if ply.again {
@@ -103,12 +103,12 @@ impl<'a> Search<'a> {
                     self.test(ply.board, ply.gain - beta + 2)
                 };
                 if large {
-                    self.solver.busy.leave(key(ply.board));
+                    self.knowledge.busy.leave(key(ply.board));
                 }
                 let gain = open[at].gain(found?);
                 if gain >= beta {
                     let lower = gain.max(known.lower);
-                    self.solver.table.put(board, Entry { lower, upper: known.upper, best: Some(ply.pit) });
+                    self.knowledge.table.put(board, Entry { lower, upper: known.upper, best: Some(ply.pit) });
                     return Ok(lower);
                 }
                 closed = closed.max(gain);
@@ -116,17 +116,17 @@ impl<'a> Search<'a> {
         }
         let upper = closed.min(known.upper);
         let best = known.best.or(open.first().map(|candidate| candidate.ply.pit));
-        self.solver.table.put(board, Entry { lower, upper, best });
+        self.knowledge.table.put(board, Entry { lower, upper, best });
         Ok(upper)
     }
 
     /// The plies of a position with the bounds that need no search.
     #[inline]
     fn candidates(&self, board: Board) -> impl Iterator<Item = Candidate> + use<'a> {
-        let solver = self.solver;
-        let plies = solver.rules.plies(board);
+        let knowledge = self.knowledge;
+        let plies = knowledge.rules.plies(board);
         plies.map(move |ply| {
-            let Entry { lower, upper, .. } = solver.bounds(ply.board);
+            let Entry { lower, upper, .. } = knowledge.bounds(ply.board);
             let mut candidate = Candidate { ply, ..Candidate::default() };
             let ends = [candidate.gain(lower), candidate.gain(upper)];
             [candidate.lower, candidate.upper] = if ply.again { ends } else { [ends[1], ends[0]] };
