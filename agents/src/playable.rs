@@ -314,5 +314,5 @@ built_in_files! {
     Mancala, "mancala", Some(include_str!("../truth/mancala.txt"));
     Morris, "morris", Some(include_str!("../truth/morris.txt"));
     Konane, "konane", Some(include_str!("../truth/konane.txt")); // endgames
-    Morabaraba, "morabaraba", None;
+    Morabaraba, "morabaraba", Some(include_str!("../truth/morabaraba.txt")); // endgames
 }
