@@ -24,7 +24,7 @@ impl Agent {
         search: impl Into<SearchOverrides>,
     ) -> Self {
         let tree = TreeSpec::simulations(simulations, search.into());
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), tree }, network: Some(network) }
+        Self { spec: AgentSpec::Az { checkpoint: name.into(), tree, tables: None }, network: Some(network) }
     }
 
     /// Creates an agent from a spec and the network that an `az:` spec names, which must have been checked for the game;

@@ -1,8 +1,11 @@
 //! Player with exact values: it keeps the value of the position, except for a given rate of errors.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use rand::RngExt;
 use turnstone_env::{Action, ActionList};
-use turnstone_exact::{ExactValues, Solvable};
+use turnstone_exact::{ExactValues, Solvable, SolveLimits};
 use turnstone_search::Evaluation;
 use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
 
@@ -13,9 +16,9 @@ use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::streams::Stream;
 
-/// Checks that the spec names a folder.
-pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
-    if spec.tables.is_file() {
+/// Checks that the tables of a spec are a folder.
+pub(crate) fn check(spec: &impl Display, tables: &Path) -> Result<(), AgentError> {
+    if tables.is_file() {
         let fault = "expected the folder of the tables, not a file".to_owned();
         return Err(AgentError::Spec { spec: spec.to_string(), fault });
     }
@@ -23,22 +26,36 @@ pub(crate) fn check(spec: &ExactSpec) -> Result<(), AgentError> {
 }
 
 /// Error for a game without exact values.
-pub(crate) fn missing(spec: &ExactSpec, game: &str) -> AgentError {
+pub(crate) fn missing(spec: &impl Display, game: &str) -> AgentError {
     let fault = format!("there are no exact values of {game} with these parameters");
     AgentError::Spec { spec: spec.to_string(), fault }
 }
 
-/// Loads the game's quick exact values.
-fn quick_values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+/// Loads the game's exact values for a player.
+fn values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-    check(spec)?;
-    let truth = game.quick_exact_values(&spec.tables).map_err(|error| fault(error.to_string()))?;
+    check(spec, &spec.tables)?;
+    let truth = game.patient_exact_values(&spec.tables, &limits).map_err(|error| fault(error.to_string()))?;
+    truth.ok_or_else(|| missing(spec, G::NAME))
+}
+
+/// Loads the exact values that a search may look up at every leaf: without a search of their own.
+pub(crate) fn probes<G: Solvable>(
+    spec: &impl Display,
+    tables: &Path,
+    game: &G,
+) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+    let truth = game.patient_exact_values(tables, &SolveLimits::nodes(0)).map_err(|error| fault(error.to_string()))?;
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
 /// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
-/// value, if there is one. Positions that the exact values do not cover are searched with alpha-beta, or at the error
-/// rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to the end.
+/// value, if there is one. Positions that the exact values do not cover within the limits are searched with alpha-beta, or
+/// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
+/// the end or margin.
 pub(crate) struct Exact<G: Classical + Solvable> {
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
@@ -51,7 +68,7 @@ impl<G: Classical + Solvable> Exact<G> {
     pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
-        Ok(Self { truth: quick_values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
+        Ok(Self { truth: values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
     }
 }
 
@@ -63,7 +80,7 @@ impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        let state = game.without_counters(state);
+        let state = if self.truth.heeds_limits() { *state } else { game.without_counters(state) };
         let action = self.choice(game, &state, rng);
         request.notify(|| {
             let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
@@ -79,22 +96,24 @@ impl<G: Classical + Solvable> Exact<G> {
         let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
-        let Some(best) = self.truth.best_actions(game, state) else {
-            if errs {
-                return any(&self.legal, rng);
+        if errs {
+            let Some(best) = self.truth.best_actions(game, state) else { return any(&self.legal, rng) };
+            let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
+            if !worse.is_empty() {
+                return any(&worse, rng);
             }
-            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
-        };
-        let worse: Vec<Action> = self.legal.iter().copied().filter(|action| !best.contains(action)).collect();
-        if errs && !worse.is_empty() {
-            return any(&worse, rng);
-        }
-        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
-        if lost && self.truth.distance(game, state).is_none() {
-            return self.beyond.search(state, self.depth).action.expect("a running game has a best action");
         }
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
-        any(&optimal.unwrap_or(best), rng)
+        match optimal {
+            Some(optimal) if !self.is_lost_blindly(game, state) => any(&optimal, rng),
+            _ => self.beyond.search(state, self.depth).action.expect("a running game has a best action"),
+        }
+    }
+
+    /// Whether the game is lost and the exact values do not say which action resists most.
+    fn is_lost_blindly(&self, game: &G, state: &G::State) -> bool {
+        let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
+        lost && self.truth.distance(game, state).is_none() && self.truth.margin(game, state).is_none()
     }
 }
 
@@ -103,10 +122,9 @@ mod tests {
     use super::*;
     use crate::spec::AgentSpec;
     use crate::streams::{Purpose, stream};
-    use std::path::Path;
-    use turnstone_env::games::{Konane, MuTorere};
-    use turnstone_env::{Game, Params, play_text};
-    use turnstone_exact::Solvable;
+    use turnstone_env::games::{Konane, Mancala, MuTorere};
+    use turnstone_env::{Game, Params, Side, play_text};
+    use turnstone_exact::{MancalaEndgames, MancalaSolver, Silent, Solvable};
 
     fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
@@ -143,6 +161,47 @@ mod tests {
             assert!(critical > 300.0, "{critical}");
             let spread = 4.0 * (share * (1.0 - share) / critical).sqrt();
             assert!((errors / critical - share).abs() <= spread, "{spec}: {errors} of {critical}");
+        }
+    }
+
+    #[test]
+    fn mancala_is_played_for_the_margin_in_lost_positions_too() {
+        let game = Mancala::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(MancalaEndgames::file_name(&game));
+        MancalaEndgames::build(&game, 8, 1, &Silent).save(&path).expect("writable");
+        let (spec, solver) = (format!("exact:{}", folder.path().display()), MancalaSolver::new(&game, None, 1 << 16));
+        let (mut player, mut rng) = (player(&spec, &game), stream(2, Purpose::Play, [0, 0]));
+        let (mut lost, mut legal) = (0, ActionList::new());
+        for _ in 0..40 {
+            let mut state = game.start();
+            while game.outcome(&state).is_none() {
+                let in_play = Side::BOTH.iter().flat_map(|&side| game.row(&state, side)).sum::<u8>();
+                if in_play <= 14 {
+                    let (margin, best) = solver.best_margin(&game, &state, &SolveLimits::NONE).expect("no limit");
+                    let action = player.choose(&game, &state, &mut rng).expect("it plays");
+                    assert!(best.contains(&action), "{}: {margin}", game.position_text(&state));
+                    lost += u32::from(f32::from(margin) * game.mover(&state).sign() < 0.0);
+                }
+                game.legal(&state, &mut legal);
+                game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+            }
+        }
+        assert!(lost > 50, "{lost}");
+    }
+
+    #[test]
+    fn limits_of_nodes_leave_the_move_to_alpha_beta() {
+        let game = Mancala::default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(MancalaEndgames::file_name(&game));
+        MancalaEndgames::build(&game, 4, 1, &Silent).save(&path).expect("writable");
+        for limit in ["nodes=100", "time=5ms"] {
+            let mut player = player(&format!("exact:{},{limit}", folder.path().display()), &game);
+            assert_eq!(player.truth.value(&game, &game.start()), None, "{limit}");
+            let action = player.choose(&game, &game.start(), &mut stream(1, Purpose::Play, [0, 0])).expect("it plays");
+            let beyond = player.beyond.search(&game.start(), 4).action;
+            assert_eq!(Some(action), beyond, "{limit}");
         }
     }
 

@@ -1,11 +1,12 @@
-//! Specs of players with exact values: `exact`, `exact:<folder of tables>,error=0.1`.
+//! Specs of players with exact values: `exact`, `exact:<folder of tables>,error=0.1,time=5s`.
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use turnstone_search::classic::MAX_DEPTH;
 
-use crate::options::Options;
+use crate::options::{Options, time_text};
 
 /// Default depth in plies of the alpha-beta search where exact values do not decide.
 const DEPTH: u32 = 4;
@@ -22,6 +23,10 @@ pub struct ExactSpec {
     pub error: Rate,
     /// Depth in plies of the alpha-beta search in positions that are not covered, or lost without a known distance.
     pub depth: u32,
+    /// Maximum number of nodes of a search for an exact value.
+    pub nodes: Option<u32>,
+    /// Maximum time of a search for an exact value.
+    pub time: Option<Duration>,
 }
 
 /// Probability from 0 to 1, in millionths.
@@ -52,7 +57,8 @@ impl ExactSpec {
             }
         };
         let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
-        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth })
+        let (nodes, time) = (options.number("nodes", 0..=u32::MAX)?, options.time("time")?);
+        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth, nodes, time })
     }
 }
 
@@ -61,7 +67,9 @@ impl fmt::Display for ExactSpec {
         let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
         let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
         let depth = (self.depth != DEPTH).then(|| format!("depth={}", self.depth));
-        let options: Vec<String> = tables.into_iter().chain(error).chain(depth).collect();
+        let nodes = self.nodes.map(|nodes| format!("nodes={nodes}"));
+        let time = self.time.map(|time| format!("time={}", time_text(time)));
+        let options: Vec<String> = [tables, error, depth, nodes, time].into_iter().flatten().collect();
         write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
     }
 }

@@ -50,6 +50,10 @@ pub(crate) fn explorer<G: Game>(
             let settings = SearchSettings::from(SearchKind::Puct);
             Some(Box::new(Tree::new(game, Playouts(Rollout::new(0)), settings, DrawValue::default())))
         }
+        AgentSpec::Az { tables: Some(_), .. } => {
+            let fault = "tables are for players, not for looking inside a search".to_owned();
+            return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
+        }
         AgentSpec::Az { tree, .. } => {
             let network = agent.network().expect("the checkpoint was read on loading");
             Some(Box::new(with_network(game, network, tree, instructions)?))

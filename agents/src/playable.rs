@@ -13,6 +13,7 @@ use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact;
+use crate::exact_spec::ExactSpec;
 use crate::explorer::{Explorer, explorer};
 use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
@@ -162,9 +163,10 @@ impl<G: Playable> PlayableGame for Erased<G> {
                 let player = exact::Exact::new(spec, &game)?;
                 Box::new(Seat { game, player })
             }
-            AgentSpec::Az { tree, .. } => {
+            AgentSpec::Az { tree, tables, .. } => {
                 let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-                let player = Network::new(&game, network, *tree)?;
+                let truth = tables.as_ref().map(|tables| exact::probes(&agent.spec, tables, &game)).transpose()?;
+                let player = Network::new(&game, network, *tree, truth)?;
                 Box::new(Seat { game, player })
             }
         })
@@ -217,15 +219,22 @@ impl Agent {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
         let mut network = None;
         match spec {
-            AgentSpec::Az { checkpoint, .. } => network = Some(load_network(checkpoint, game)?),
+            AgentSpec::Az { checkpoint, tables, .. } => {
+                network = Some(load_network(checkpoint, game)?);
+                if let Some(tables) = tables {
+                    exact::check(spec, tables)?;
+                    let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
+                    truth.ok_or_else(|| exact::missing(spec, game.name()))?;
+                }
+            }
             AgentSpec::Classical(spec) => {
                 classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
                     .map_err(fault)?;
                 memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
             }
-            AgentSpec::Exact(spec) => {
-                exact::check(spec)?;
-                let truth = game.exact_values(&spec.tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
+            AgentSpec::Exact(ExactSpec { tables, .. }) => {
+                exact::check(spec, tables)?;
+                let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
                 truth.ok_or_else(|| exact::missing(spec, game.name()))?;
             }
             AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}
@@ -305,5 +314,5 @@ built_in_files! {
     Mancala, "mancala", Some(include_str!("../truth/mancala.txt"));
     Morris, "morris", Some(include_str!("../truth/morris.txt"));
     Konane, "konane", Some(include_str!("../truth/konane.txt")); // endgames
-    Morabaraba, "morabaraba", None;
+    Morabaraba, "morabaraba", Some(include_str!("../truth/morabaraba.txt")); // endgames
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
+use turnstone_exact::ExactValues;
 use turnstone_models::NetworkError;
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
 
@@ -89,10 +90,16 @@ pub(crate) struct Network<G: Game> {
 }
 
 impl<G: Game> Network<G> {
-    pub(crate) fn new(game: &G, network: &LoadedNetwork, spec: TreeSpec) -> Result<Self, NetworkError> {
+    pub(crate) fn new(
+        game: &G,
+        network: &LoadedNetwork,
+        spec: TreeSpec,
+        tables: Option<Box<dyn ExactValues<G>>>,
+    ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, spec.precision, 1)?;
         let settings = spec.search.over(network.search_settings());
-        Ok(Self { tree: TreePlayer::new(game, spec.budget, settings, spec.draw), evaluator })
+        let tree = TreePlayer::new(game, spec.budget, settings, spec.draw).with_tables(tables);
+        Ok(Self { tree, evaluator })
     }
 
     /// The action with the greatest prior, and the network's evaluation of the position.
@@ -133,6 +140,10 @@ impl<G: Game> TypedPlayer<G> for Network<G> {
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
+        if let Some(action) = self.tree.table_move(game, state, rng) {
+            request.notify(|| SearchInfo { depth: 1, nodes: 0, score: None, line: vec![action] });
+            return Ok(action);
+        }
         if self.tree.budget == POLICY_ALONE {
             let (action, estimate) = self.without_search(game, state);
             self.tree.comment = in_words(estimate, game.mover(state));

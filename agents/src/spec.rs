@@ -38,6 +38,8 @@ pub enum AgentSpec {
         checkpoint: PathBuf,
         /// Settings of the search; 0 simulations play the network's policy without search.
         tree: TreeSpec,
+        /// Folder with tables of exact values (see `turnstone solve`), by which covered positions are proven in the search.
+        tables: Option<PathBuf>,
     },
     /// Another program that speaks the Universal Game Interface (UGI).
     Engine(EngineSpec),
@@ -69,7 +71,7 @@ impl FromStr for AgentSpec {
             "mcts" => Budget::parse(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
             "az" => TreeSpec::parse(&mut options).and_then(|tree| {
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, tree })
+                Ok(Self::Az { checkpoint, tree, tables: options.take("tables").map(PathBuf::from) })
             }),
             "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
             "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
@@ -95,7 +97,10 @@ impl fmt::Display for AgentSpec {
             Self::Engine(engine) => engine.fmt(f),
             Self::Mcts { budget } => write!(f, "mcts:{budget}"),
             Self::Exact(exact) => exact.fmt(f),
-            Self::Az { checkpoint, tree } => write!(f, "az:{},{tree}", checkpoint.display()),
+            Self::Az { checkpoint, tree, tables } => {
+                write!(f, "az:{},{tree}", checkpoint.display())?;
+                tables.as_ref().map_or(Ok(()), |tables| write!(f, ",tables={}", tables.display()))
+            }
         }
     }
 }
@@ -136,6 +141,7 @@ mod tests {
             "exact",
             "exact:error=0.5",
             "exact:other/tables,error=0.05,depth=6",
+            "exact:nodes=1000,time=1500ms",
             "az:runs/a b/latest.safetensors,sims=100",
             "az:x,sims=16,search=puct",
             "az:x,sims=16,search=gumbel,c_visit=50,c_scale=0.25,considered=4",
@@ -145,6 +151,7 @@ mod tests {
             "az:pretrained,sims=200",
             "az:x,sims=0,precision=i8",
             "az:x,time=1s,draw=0.3,precision=auto",
+            "az:x,sims=200,tables=a/b",
             "engine::my-engine",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {

@@ -5,10 +5,10 @@ use turnstone_exact::{ExactValues, Unlimited};
 
 /// Object-safe interface to [`ExactValues`].
 pub trait DynExactValues: Send + Sync {
-    /// [`ExactValues::value`].
+    /// [`ExactValues::value`], of the position with its counters if the source heeds limits, else as if it had just come up.
     fn value(&self, state: &AnyState) -> Option<i8>;
 
-    /// [`ExactValues::best_actions`].
+    /// [`ExactValues::best_actions`], as for [`DynExactValues::value`].
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 }
 
@@ -18,13 +18,20 @@ pub(crate) struct Known<G: Game, T> {
     pub(crate) truth: T,
 }
 
+impl<G: Game> Known<G, Box<dyn ExactValues<G>>> {
+    /// The state that the source is asked for.
+    fn asked(&self, state: &AnyState) -> G::State {
+        if self.truth.heeds_limits() { *state.of() } else { self.game.without_counters(state.of()) }
+    }
+}
+
 impl<G: Game> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
     fn value(&self, state: &AnyState) -> Option<i8> {
-        self.truth.value(&self.game, state.of())
+        self.truth.value(&self.game, &self.asked(state))
     }
 
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>> {
-        self.truth.best_actions(&self.game, state.of())
+        self.truth.best_actions(&self.game, &self.asked(state))
     }
 }
 

@@ -51,6 +51,9 @@ impl Agent {
                 }
             },
             AgentSpec::Mcts { budget: Budget::Simulations(simulations) } => AtOnce::Players(trees(*simulations)),
+            AgentSpec::Az {
+                tree: TreeSpec { budget: Budget::Simulations(simulations), .. }, tables: Some(_), ..
+            } => AtOnce::Players(trees(*simulations)),
             AgentSpec::Az { tree: TreeSpec { budget: Budget::Simulations(0), .. }, .. } => AtOnce::Shared,
             AgentSpec::Az { tree: TreeSpec { budget: Budget::Simulations(simulations), .. }, .. } => {
                 AtOnce::Team(trees(*simulations))

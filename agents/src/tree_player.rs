@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use rand::RngExt;
 use turnstone_env::{Action, Game, Side};
+use turnstone_exact::ExactValues;
 use turnstone_search::classic::{Control, Limits, Stop};
 use turnstone_search::{Clock, EvalBatch, Evaluation, Evaluator, Mcts, SearchStep};
 
@@ -37,12 +39,53 @@ pub(crate) struct TreePlayer<G: Game> {
     played: Vec<Action>,
     /// Remaining time for the game, if it has clocks.
     remaining: Option<Duration>,
+    tables: Option<Tables<G>>,
+}
+
+/// Exact values inside a search.
+struct Tables<G: Game> {
+    truth: Box<dyn ExactValues<G>>,
+    /// Whether the search that is going on asks for them.
+    asked: bool,
+}
+
+impl<G: Game> Tables<G> {
+    fn value(&self, game: &G, state: &G::State) -> Option<i8> {
+        self.truth.value(game, &self.state(game, state))
+    }
+
+    /// The state that the values are asked for.
+    fn state(&self, game: &G, state: &G::State) -> G::State {
+        if self.truth.heeds_limits() { *state } else { game.without_counters(state) }
+    }
 }
 
 impl<G: Game> TreePlayer<G> {
     pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings, draw: DrawValue) -> Self {
         let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
-        Self { search, budget, settings, draw, comment, played, remaining: None }
+        Self { search, budget, settings, draw, comment, played, remaining: None, tables: None }
+    }
+
+    /// The same with exact values: positions below the root that they cover are proven.
+    pub(crate) fn with_tables(self, truth: Option<Box<dyn ExactValues<G>>>) -> Self {
+        Self { tables: truth.map(|truth| Tables { truth, asked: false }), ..self }
+    }
+
+    /// An optimal action by the exact values, where they cover the position and it is not lost. In lost positions the
+    /// search that follows does without them, so as to set the opponent problems.
+    pub(crate) fn table_move(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Option<Action> {
+        let tables = self.tables.as_mut()?;
+        let value = tables.value(game, state);
+        tables.asked = value.is_none();
+        if f32::from(value?) == -game.mover(state).sign() {
+            // The tree may contain proofs.
+            self.search.reset(game, *state);
+            self.played.clear();
+            return None;
+        }
+        let optimal = tables.truth.optimal_actions(game, &tables.state(game, state)).filter(|all| !all.is_empty())?;
+        self.comment = "by the tables".to_owned();
+        Some(optimal[rng.random_range(0..optimal.len())])
     }
 
     pub(crate) fn new_game(&mut self, game: &G, state: &G::State) {
@@ -73,7 +116,10 @@ impl<G: Game> TreePlayer<G> {
         match self.budget {
             Budget::Simulations(simulations) if !request.is_watched() => {
                 self.search.begin(&self.settings.strongest(simulations), simulations, rng);
-                self.search.run(game, evaluator);
+                let mut batch = EvalBatch::default();
+                while self.search.gather(game).is_some() {
+                    self.answer(game, evaluator, &mut batch);
+                }
             }
             _ => self.search_watched(game, evaluator, &limits, watch, request, rng),
         }
@@ -162,14 +208,7 @@ impl<G: Game> TreePlayer<G> {
             match self.search.step(game) {
                 SearchStep::Done => return self.search.proven().is_some(),
                 SearchStep::Finished => {}
-                SearchStep::Leaf => {
-                    let (state, legal) = self.search.leaf();
-                    batch.clear();
-                    batch.push(*state, legal);
-                    evaluator.evaluate(game, &mut batch);
-                    let (priors, estimate) = batch.answer(0);
-                    self.search.apply(priors, estimate);
-                }
+                SearchStep::Leaf => self.answer(game, evaluator, &mut batch),
             }
             watch.done += u64::from(!is_new);
             if request.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
@@ -179,6 +218,21 @@ impl<G: Game> TreePlayer<G> {
                 request.notify(|| self.info(watch.done, rng));
             }
         }
+    }
+
+    /// Answers the position that the search has come to: by exact values or by the evaluator.
+    fn answer(&mut self, game: &G, evaluator: &mut impl Evaluator<G>, batch: &mut EvalBatch<G::State>) {
+        let (state, legal) = self.search.leaf();
+        let tables = self.tables.as_ref().filter(|tables| tables.asked && state != self.search.state());
+        if let Some(value) = tables.and_then(|tables| tables.value(game, state)) {
+            self.search.settle(value);
+            return;
+        }
+        batch.clear();
+        batch.push(*state, legal);
+        evaluator.evaluate(game, batch);
+        let (priors, estimate) = batch.answer(0);
+        self.search.apply(priors, estimate);
     }
 
     /// Whether no further round is needed: there is a single action under a time limit, or the depth limit is reached.
@@ -244,4 +298,66 @@ impl Watch {
 pub(crate) fn in_words(estimate: Evaluation, mover: Side) -> String {
     let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
     format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search_settings::SearchKind;
+    use crate::streams::{Purpose, stream};
+    use turnstone_env::games::Mancala;
+    use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaValues, Silent, SolveLimits};
+    use turnstone_search::Uniform;
+
+    #[test]
+    fn exact_values_at_the_leaves_prove_the_root() {
+        let game = Mancala::default();
+        let endgames = || MancalaEndgames::build(&game, 9, 1, &Silent);
+        let truth = |limits| MancalaValues::new(MancalaSolver::new(&game, Some(endgames()), 1 << 12), limits);
+        let whole = truth(SolveLimits::NONE);
+        let mut rng = stream(3, Purpose::Play, [0, 0]);
+        let mut proven = [0; 2];
+        for text in [
+            "1,0,2,0,1,2/16 0,3,0,2,1,1/19 1",
+            "0,1,0,4,0,1/17 2,0,0,1,3,1/18 2",
+            "2,0,1,1,0,1/21 1,1,2,0,0,3/15 1",
+            "1,1,0,0,2,2/15 3,0,1,1,1,1/20 2",
+        ] {
+            let state = game.parse_position(text).expect("possible");
+            let value = whole.value(&game, &state).expect("there is no limit");
+            for (with_tables, proven) in [false, true].into_iter().zip(&mut proven) {
+                let (budget, settings) = (Budget::Simulations(60), SearchSettings::from(SearchKind::Puct));
+                let player = TreePlayer::new(&game, budget, settings, DrawValue::default());
+                let tables =
+                    with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
+                let mut player = player.with_tables(tables);
+                player.new_game(&game, &state);
+                assert_eq!(player.table_move(&game, &state, &mut rng), None, "the table is too small: {text}");
+                player.search(&game, &state, &mut Uniform, &mut SearchRequest::default(), &mut rng);
+                if let Some(found) = player.search.proven() {
+                    assert_eq!(found, value, "{text}");
+                    *proven += 1;
+                }
+            }
+        }
+        assert!(proven[1] >= 3 && proven[0] < proven[1], "{proven:?} proven without and with tables");
+    }
+
+    #[test]
+    fn covered_positions_are_played_by_the_values_unless_lost() {
+        let game = Mancala::default();
+        let endgames = MancalaEndgames::build(&game, 8, 1, &Silent);
+        let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames), 1 << 12), SolveLimits::nodes(0));
+        let settings = SearchSettings::from(SearchKind::Puct);
+        let player = TreePlayer::new(&game, Budget::Simulations(8), settings, DrawValue::default());
+        let mut player = player.with_tables(Some(Box::new(truth)));
+        let mut rng = stream(4, Purpose::Play, [0, 0]);
+        let won = game.parse_position("0,0,1,0,2,1/20 3,0,0,1,0,0/20 2").expect("possible");
+        let lost = game.parse_position("0,0,1,0,2,1/30 3,0,0,1,0,0/10 2").expect("possible");
+        assert!(player.table_move(&game, &won, &mut rng).is_some());
+        assert_eq!(player.table_move(&game, &lost, &mut rng), None);
+        let action = player.search(&game, &lost, &mut Uniform, &mut SearchRequest::default(), &mut rng);
+        assert!(game.action_text(action).starts_with('A'));
+        assert_eq!(player.search.proven(), None, "the search of a lost position does without tables");
+    }
 }

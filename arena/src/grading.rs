@@ -188,6 +188,8 @@ pub struct Sampling {
     pub phase: Option<String>,
     /// Seed of the games.
     pub seed: u64,
+    /// Positions that the games begin with, chosen at random; if there are none, the start of the game.
+    pub starts: Vec<AnyState>,
 }
 
 /// Draws positions from games in which both sides play the agent's moves, mixed with uniformly random ones at a rate
@@ -216,7 +218,11 @@ pub fn sample(
             break;
         }
         let mut rng = stream(sampling.seed, Purpose::Openings, [number, 1]);
-        let mut line = mixed_game(game, &mut *player, &mut rng)?;
+        let start = match &sampling.starts[..] {
+            [] => game.start(),
+            starts => starts[rng.random_range(0..starts.len())].clone(),
+        };
+        let mut line = mixed_game(game, start, &mut *player, &mut rng)?;
         line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
         // At most four positions per game, so that no game dominates the set.
         let before = set.positions.len();
@@ -234,10 +240,14 @@ pub fn sample(
 }
 
 /// Plays a game with a share of random moves and returns its positions, without the final one.
-fn mixed_game(game: &dyn DynGame, player: &mut dyn Player, rng: &mut Stream) -> Result<Vec<AnyState>, PlayerFault> {
+fn mixed_game(
+    game: &dyn DynGame,
+    mut state: AnyState,
+    player: &mut dyn Player,
+    rng: &mut Stream,
+) -> Result<Vec<AnyState>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
-    let mut state = game.start();
     let mut line = Vec::new();
     player.new_game(&state, rng);
     while game.outcome(&state).is_none() {
@@ -261,7 +271,7 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
     let value_after = |&action: &Action| {
         let mut after = state.clone();
         game.play(&mut after, action);
-        let value = truth.value(&game.without_counters(&after))?;
+        let value = truth.value(&after)?;
         Some((game.action_text(action), value))
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;

@@ -205,7 +205,7 @@ impl Referee<'_> {
             let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
             return Some(End { result: outcome.value(), ending });
         }
-        let result = self.truth.as_ref()?.value(&self.game.without_counters(state))?;
+        let result = self.truth.as_ref()?.value(state)?;
         Some(End { result, ending: Ending::Adjudicated })
     }
 

@@ -38,6 +38,9 @@ pub fn analyse(
     let (AgentSpec::Az { tree, .. }, Some(network)) = (&agent.spec, agent.network()) else {
         bail!("agent `{}` has no network; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
     };
+    if matches!(agent.spec, AgentSpec::Az { tables: Some(_), .. }) {
+        bail!("agent `{}`: tables are for play, not for analysis", agent.spec);
+    }
     let Budget::Simulations(simulations) = tree.budget else {
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };

@@ -243,13 +243,20 @@ fn solve_finds_positions_by_search() {
         let solved = stdout(&mancala); // builds the table, then maps it
         assert_eq!(solved, "2,2,2,2,2,2/0 2,2,2,2,2,2/0 1: margin +10, won for player 1\n");
     }
-    assert!(fault(&[&mancala[..], &["--nodes", "5", "--quiet"]].concat()).contains("not solved with so few --nodes"));
+    assert!(
+        fault(&[&mancala[..], &["--nodes", "5", "--quiet"]].concat()).contains("not solved within --nodes and --time")
+    );
+    let grown = ["solve", "mancala", "--param", "stones=2", "--endgames", "8", "--out", &tables, "--time", "1m"];
+    let notes = turnstone(&grown).stderr;
+    assert!(String::from_utf8_lossy(&notes).contains("at most 8 stones"), "{}", String::from_utf8_lossy(&notes));
     let konane = stdout(&["solve", "konane", "--param", "size=4"]);
     assert_eq!(konane, "XOXO/OXOX/XOXO/OXOX X: won for player 2\n");
     assert!(fault(&["solve", "konane", "--param", "size=10"]).contains("boards up to 8 x 8 are solved"));
     let position = "BB.B.................WWW B 0 0 - 0 0 - -";
     let morabaraba = stdout(&["solve", "morabaraba", "--out", &tables, "--position", position]);
     assert!(morabaraba.contains(&format!("{position}: won for player 1\n")), "{morabaraba}");
+    assert!(morabaraba.contains("3 against 3\n") && !morabaraba.contains("4 against"), "{morabaraba}");
+    assert!(fault(&["solve", "morabaraba", "--endgames", "10"]).contains("from 6 to 9 cows"));
     assert!(fault(&["solve", "mu_torere", "--moves", "0,4"]).contains("is solved whole"));
 }
 

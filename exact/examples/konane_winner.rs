@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use turnstone_env::games::Konane;
 use turnstone_env::{Game, Params};
-use turnstone_exact::KonaneSolver;
+use turnstone_exact::{KonaneSolver, SolveLimits};
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<usize>().expect("a number"));
@@ -12,9 +12,9 @@ fn main() {
     for first_player in ["X", "O"] {
         let game = Konane::with_params(&Params::new().with("size", size).with("first_player", first_player));
         let game = game.expect("an even size");
-        let mut solver = KonaneSolver::new(1 << entries);
+        let solver = KonaneSolver::new(1 << entries);
         let begun = Instant::now();
-        let winner = solver.winner(&game, &game.start(), u64::MAX);
+        let winner = solver.winner(&game, &game.start(), &SolveLimits::NONE);
         println!("{first_player} begins: {winner:?} wins, {} nodes, {:.1?}", solver.nodes(), begun.elapsed());
     }
 }

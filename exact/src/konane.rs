@@ -12,55 +12,55 @@ mod reduce;
 mod table;
 
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Konane, konane::State};
-use turnstone_env::{ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Game, Side};
 
 use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
+use crate::limits::{Busy, Counter, SolveLimits, Spent, Stopped, on_threads};
 use crate::values::{ExactValues, Memory};
 
-/// Finds the winner of positions of Konane.
+/// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
 ///
 /// ```
 /// use turnstone_env::{Game, Params, Side, games::Konane};
-/// use turnstone_exact::KonaneSolver;
+/// use turnstone_exact::{KonaneSolver, SolveLimits};
 ///
 /// let game = Konane::with_params(&Params::new().with("size", 4))?;
-/// let mut solver = KonaneSolver::new(1 << 10);
-/// assert_eq!(solver.winner(&game, &game.start(), 10_000), Some(Side::Second));
+/// let solver = KonaneSolver::new(1 << 10);
+/// assert_eq!(solver.winner(&game, &game.start(), &SolveLimits::nodes(10_000)), Some(Side::Second));
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 pub struct KonaneSolver {
     table: Table,
-    nodes: u64,
-    most_nodes: u64,
+    busy: Busy,
+    nodes: AtomicU64,
 }
-
-/// The budget of nodes is spent.
-struct Exceeded;
 
 impl KonaneSolver {
     /// The largest board whose positions are solved.
     pub const MAX_SIZE: usize = 8;
 
-    /// A solver with a transposition table of about `entries` positions, 24 bytes each.
+    /// A solver with a transposition table of about `entries` positions, 32 bytes each.
     #[must_use]
     pub fn new(entries: usize) -> Self {
-        Self { table: Table::new(entries), nodes: 0, most_nodes: 0 }
+        Self { table: Table::new(entries), busy: Busy::new(), nodes: AtomicU64::new(0) }
     }
 
-    /// The winner of a position under best play. `None` on boards larger than [`KonaneSolver::MAX_SIZE`], or if the
-    /// search takes more than `most_nodes` nodes.
-    pub fn winner(&mut self, game: &Konane, state: &State, most_nodes: u64) -> Option<Side> {
-        (self.nodes, self.most_nodes) = (0, most_nodes);
+    /// The winner of a position under best play. `None` on boards larger than [`KonaneSolver::MAX_SIZE`], or if a limit is
+    /// reached.
+    pub fn winner(&self, game: &Konane, state: &State, limits: &SolveLimits) -> Option<Side> {
         if game.size() > Self::MAX_SIZE {
             return None;
         }
-        let wins = self.wins(game, state).ok()?;
-        Some(if wins { game.mover(state) } else { game.mover(state).other() })
+        let spent = Spent::new(limits);
+        let wins = self.wins(game, state, &spent, limits.threads);
+        self.nodes.store(spent.nodes(), Ordering::Relaxed);
+        Some(if wins.ok()? { game.mover(state) } else { game.mover(state).other() })
     }
 
     /// Clears the transposition table.
@@ -68,54 +68,63 @@ impl KonaneSolver {
         self.table.clear();
     }
 
-    /// Number of nodes of the last search.
+    /// Number of nodes of the last query.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.nodes
+        self.nodes.load(Ordering::Relaxed)
     }
 
     /// Whether the mover wins. The two removals of the opening are played by the game's rules.
-    fn wins(&mut self, game: &Konane, state: &State) -> Result<bool, Exceeded> {
+    fn wins(&self, game: &Konane, state: &State, spent: &Spent, threads: usize) -> Result<bool, Stopped> {
         let position = Position::of(game, state);
         if position.stones.count_ones() as usize + 1 < game.size() * game.size() {
-            return self.search(&Reduced::of(position));
+            let reduced = Reduced::of(position);
+            return on_threads(threads, spent, &|counter| Search { solver: self, counter }.wins(&reduced));
         }
         let mut legal = ActionList::new();
         game.legal(state, &mut legal);
         for &action in &legal {
             let mut next = *state;
             game.play(&mut next, action);
-            if !self.wins(game, &next)? {
+            if !self.wins(game, &next, spent, threads)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Whether the mover wins a position without removals.
-    fn search(&mut self, reduced: &Reduced) -> Result<bool, Exceeded> {
-        if let Some(wins) = self.known(reduced) {
-            return Ok(wins);
-        }
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
-            return Err(Exceeded);
-        }
-        let wins = self.any_ply_wins(&reduced.position)?;
-        self.table.put(reduced, wins);
-        Ok(wins)
-    }
-
     fn known(&self, reduced: &Reduced) -> Option<bool> {
         reduced.decided().or_else(|| self.table.get(reduced))
     }
+}
 
-    fn any_ply_wins(&mut self, position: &Position) -> Result<bool, Exceeded> {
+/// Positions with fewer stones are searched so fast that they are not announced.
+const SMALL: u32 = 16;
+
+/// The search of one thread.
+struct Search<'a> {
+    solver: &'a KonaneSolver,
+    counter: Counter<'a>,
+}
+
+impl Search<'_> {
+    /// Whether the mover wins a position without removals.
+    fn wins(&mut self, reduced: &Reduced) -> Result<bool, Stopped> {
+        if let Some(wins) = self.solver.known(reduced) {
+            return Ok(wins);
+        }
+        self.counter.count()?;
+        let wins = self.any_ply_wins(&reduced.position)?;
+        self.solver.table.put(reduced, wins);
+        Ok(wins)
+    }
+
+    fn any_ply_wins(&mut self, position: &Position) -> Result<bool, Stopped> {
         let mut plies = Vec::with_capacity(16);
         let mut won = false;
         let mut consider = |next| {
             let next = Reduced::of(next);
-            match self.known(&next) {
+            match self.solver.known(&next) {
                 Some(wins) => won |= !wins,
                 None => plies.push((promise(&next.position), next)),
             }
@@ -128,12 +137,33 @@ impl KonaneSolver {
             return Ok(true);
         }
         plies.sort_by_key(|&(promise, _)| -promise);
-        for (_, next) in plies {
-            if !self.search(&next)? {
+        let large = position.stones.count_ones() >= SMALL;
+        let mut put_off = Vec::new();
+        for (at, (_, next)) in plies.iter().enumerate() {
+            if at > 0 && large && self.solver.busy.contains(next.hash()) {
+                put_off.push(next);
+            } else if !self.answered(next, large)? {
+                return Ok(true);
+            }
+        }
+        for next in put_off {
+            if !self.answered(next, large)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// [`Search::wins`], announced to other threads if it is large.
+    fn answered(&mut self, next: &Reduced, large: bool) -> Result<bool, Stopped> {
+        if !large {
+            return self.wins(next);
+        }
+        let hash = next.hash();
+        self.solver.busy.enter(hash);
+        let wins = self.wins(next);
+        self.solver.busy.leave(hash);
+        wins
     }
 }
 
@@ -145,40 +175,63 @@ fn promise(next: &Position) -> i32 {
 
 impl fmt::Debug for KonaneSolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KonaneSolver").field("nodes", &self.nodes).finish_non_exhaustive()
+        f.debug_struct("KonaneSolver").field("nodes", &self.nodes()).finish_non_exhaustive()
     }
 }
 
-/// Exact values of Konane by search. Positions that take more than a number of nodes are not covered.
+/// Exact values of Konane by search. Positions that exceed the limits are not covered.
 #[derive(Debug)]
 pub struct KonaneValues {
-    solver: Mutex<KonaneSolver>,
-    most_nodes: u64,
+    solver: RwLock<KonaneSolver>,
+    limits: SolveLimits,
     memory: Memory,
 }
 
 impl KonaneValues {
-    /// Searches every position with at most `most_nodes` nodes.
+    /// Searches every position within these limits.
     #[must_use]
-    pub fn new(solver: KonaneSolver, most_nodes: u64) -> Self {
-        Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
+    pub fn new(solver: KonaneSolver, limits: SolveLimits) -> Self {
+        Self { solver: RwLock::new(solver), limits, memory: Memory::Kept }
     }
 
-    /// Like [`KonaneValues::new`], but with an empty table for every position, so that whether a position is covered does
+    /// Like [`KonaneValues::new`], but with an empty table for every query, so that whether a position is covered does
     /// not depend on earlier queries.
     #[must_use]
-    pub fn forgetting(solver: KonaneSolver, most_nodes: u64) -> Self {
-        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }
+    pub fn forgetting(solver: KonaneSolver, limits: SolveLimits) -> Self {
+        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, limits) }
+    }
+
+    fn ask<T>(&self, question: impl FnOnce(&KonaneSolver) -> T) -> T {
+        if self.memory == Memory::Kept {
+            return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
+        }
+        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
+        solver.forget();
+        question(&solver)
     }
 }
 
 impl ExactValues<Konane> for KonaneValues {
     fn value(&self, game: &Konane, state: &State) -> Option<i8> {
-        let mut solver = self.solver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if self.memory == Memory::OfOneAnswer {
-            solver.forget();
-        }
-        let winner = solver.winner(game, state, self.most_nodes)?;
+        let winner = self.ask(|solver| solver.winner(game, state, &self.limits))?;
         Some(if winner == Side::First { 1 } else { -1 })
+    }
+
+    fn best_actions(&self, game: &Konane, state: &State) -> Option<Vec<Action>> {
+        // One query, in which the successors share a table.
+        self.ask(|solver| {
+            let winner = solver.winner(game, state, &self.limits)?;
+            let mut legal = ActionList::new();
+            game.legal(state, &mut legal);
+            let mut best = Vec::new();
+            for &action in &legal {
+                let mut after = *state;
+                game.play(&mut after, action);
+                if solver.winner(game, &after, &self.limits)? == winner {
+                    best.push(action);
+                }
+            }
+            Some(best)
+        })
     }
 }

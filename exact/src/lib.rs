@@ -4,9 +4,12 @@
 //! crate answers on the calling thread.
 
 mod progress;
+mod limits;
+mod shared_table;
 mod values;
 mod reachable;
 mod unlimited;
+mod mu_torere;
 mod table_file;
 mod stored;
 pub mod morris;
@@ -16,9 +19,11 @@ mod morabaraba;
 mod solvable;
 
 pub use konane::{KonaneSolver, KonaneValues};
+pub use limits::SolveLimits;
 pub use mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 pub use morabaraba::MorabarabaEndgames;
 pub use morris::MorrisTable;
+pub use mu_torere::MuTorereValues;
 pub use progress::{Progress, Silent};
 pub use reachable::Solution;
 pub use solvable::Solvable;

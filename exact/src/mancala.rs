@@ -7,50 +7,43 @@
 mod board;
 mod endgame;
 mod table;
+mod knowledge;
+mod search;
 
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Mancala, mancala::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Action, ActionList, Game, Side};
 
-use self::board::{Board, Rules};
-use self::table::Table;
+use self::board::Board;
+use self::knowledge::Knowledge;
+use self::search::Search;
+use self::table::Entry;
+use crate::limits::{SolveLimits, Spent, Stopped, on_threads};
 use crate::values::{ExactValues, Memory};
 
 pub use self::endgame::MancalaEndgames;
 
-/// Solves any position of one game of Mancala.
+/// Solves any position of one game of Mancala. Queries from several threads share the transposition table.
 ///
 /// ```
 /// use turnstone_env::{Game, Params, games::Mancala};
-/// use turnstone_exact::MancalaSolver;
+/// use turnstone_exact::{MancalaSolver, SolveLimits};
 ///
 /// let game = Mancala::with_params(&Params::new().with("stones", 2))?;
-/// let mut solver = MancalaSolver::new(&game, None, 1 << 20);
-/// assert_eq!(solver.solve(&game, &game.start(), u64::MAX), Some(10));
+/// let solver = MancalaSolver::new(&game, None, 1 << 20);
+/// assert_eq!(solver.solve(&game, &game.start(), &SolveLimits::NONE), Some(10));
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 pub struct MancalaSolver {
-    rules: Rules,
-    endgames: Option<MancalaEndgames>,
-    table: Table,
-    nodes: u64,
-    most_nodes: u64,
-}
-
-/// The budget of nodes is spent.
-struct Exceeded;
-
-/// Search window of gains for the mover.
-#[derive(Clone, Copy)]
-struct Window {
-    alpha: i16,
-    beta: i16,
+    knowledge: Knowledge,
+    nodes: AtomicU64,
 }
 
 impl MancalaSolver {
-    /// A solver of this game with an optional endgame table and a transposition table of about `entries` positions, 24
+    /// A solver of this game with an optional endgame table and a transposition table of about `entries` positions, 32
     /// bytes each.
     ///
     /// # Panics
@@ -59,39 +52,105 @@ impl MancalaSolver {
     pub fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
         let fits = endgames.as_ref().is_none_or(|endgames| endgames.rules_are(game));
         assert!(fits, "the endgames must have the game's pits, captures and end");
-        Self { rules: Rules::of(game), endgames, table: Table::new(entries), nodes: 0, most_nodes: 0 }
+        Self { knowledge: Knowledge::new(game, endgames, entries), nodes: AtomicU64::new(0) }
     }
 
-    /// The final margin (store of player 1 less store of player 2) under best play from this position. `None` if the
-    /// search takes more than `most_nodes` nodes.
-    pub fn solve(&mut self, game: &Mancala, state: &State, most_nodes: u64) -> Option<i16> {
-        (self.nodes, self.most_nodes) = (0, most_nodes);
-        let mover = game.mover(state);
-        let [own, other] = [mover, mover.other()].map(|side| i16::from(game.store(state, side)));
-        let margin = own - other + self.gain(Board::of(game, state)).ok()?;
-        Some(if mover == Side::First { margin } else { -margin })
+    /// The final margin (store of player 1 less store of player 2) under best play from this position. `None` if a limit
+    /// is reached.
+    pub fn solve(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<i16> {
+        let query = Query::new(self, limits);
+        let margin = query.margin(game, state).ok();
+        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        margin
+    }
+
+    /// The sign of the margin, which takes fewer nodes than the margin.
+    pub fn value(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<i8> {
+        let query = Query::new(self, limits);
+        let value = query.value(game, state).ok();
+        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        value
+    }
+
+    /// The margin of a position and all actions that reach it, in increasing order; none if the game is over.
+    pub fn best_margin(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<(i16, Vec<Action>)> {
+        let query = Query::new(self, limits);
+        let best = query.best(game, state).ok();
+        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        best
     }
 
     /// Clears the transposition table.
     pub fn forget(&mut self) {
-        self.table.clear();
+        self.knowledge.table.clear();
     }
 
-    /// Number of nodes of the last search.
+    /// Number of nodes of the last query.
     #[must_use]
     pub fn nodes(&self) -> u64 {
-        self.nodes
+        self.nodes.load(Ordering::Relaxed)
+    }
+}
+
+/// One query, which spends its limits.
+struct Query<'a> {
+    knowledge: &'a Knowledge,
+    spent: Spent,
+    threads: usize,
+}
+
+impl<'a> Query<'a> {
+    fn new(solver: &'a MancalaSolver, limits: &SolveLimits) -> Self {
+        Self { knowledge: &solver.knowledge, spent: Spent::new(limits), threads: limits.threads.max(1) }
     }
 
-    /// The gain by a sequence of searches that each answer whether it is at least a guess (Plaat's MTD(f), 1996).
+    fn margin(&self, game: &Mancala, state: &State) -> Result<i16, Stopped> {
+        let mover = game.mover(state);
+        let margin = ahead(game, state, mover) + self.gain(Board::of(game, state))?;
+        Ok(if mover == Side::First { margin } else { -margin })
+    }
+
+    fn value(&self, game: &Mancala, state: &State) -> Result<i8, Stopped> {
+        let (mover, board) = (game.mover(state), Board::of(game, state));
+        let ahead = ahead(game, state, mover);
+        let value = if self.at_least(board, 1 - ahead)? {
+            1
+        } else if self.at_least(board, -ahead)? {
+            0
+        } else {
+            -1
+        };
+        Ok(if mover == Side::First { value } else { -value })
+    }
+
+    fn best(&self, game: &Mancala, state: &State) -> Result<(i16, Vec<Action>), Stopped> {
+        let margin = self.margin(game, state)?;
+        let mover = game.mover(state);
+        let mut legal = ActionList::new();
+        game.legal(state, &mut legal);
+        let mut best = Vec::new();
+        for &action in &legal {
+            let mut next = *state;
+            game.play(&mut next, action);
+            let (turn, board) = (game.mover(&next), Board::of(game, &next));
+            // What the player to move there gains if the margin is reached and no more.
+            let gain = (if turn == Side::First { margin } else { -margin }) - ahead(game, &next, turn);
+            let reached = if turn == mover { self.at_least(board, gain)? } else { !self.at_least(board, gain + 1)? };
+            if reached {
+                best.push(action);
+            }
+        }
+        Ok((margin, best))
+    }
+
+    /// The mover's gain by a sequence of searches that each answer whether it is at least a guess (Plaat's MTD(f), 1996).
     /// All gains of a position are even or all are odd, since every stone ends in a store.
-    fn gain(&mut self, board: Board) -> Result<i16, Exceeded> {
-        let stones = board.stones();
-        let (mut lower, mut upper) = (-stones, stones);
-        let mut guess = stones % 2;
+    fn gain(&self, board: Board) -> Result<i16, Stopped> {
+        let Entry { mut lower, mut upper, .. } = self.knowledge.bounds(board);
+        let mut guess = (board.stones() % 2).clamp(lower, upper);
         while lower < upper {
             let beta = if guess == lower { guess + 2 } else { guess };
-            guess = self.value(board, Window { alpha: beta - 1, beta })?;
+            guess = self.test(board, beta)?;
             if guess < beta {
                 upper = guess;
             } else {
@@ -101,103 +160,75 @@ impl MancalaSolver {
         Ok(lower)
     }
 
-    /// The mover's gain: exact inside the window, outside it a bound (fail-soft).
-    fn value(&mut self, board: Board, mut window: Window) -> Result<i16, Exceeded> {
-        if let Some(gain) = self.known(board) {
-            return Ok(gain);
-        }
-        let stones = board.stones();
-        if stones <= window.alpha {
-            return Ok(stones);
-        }
-        if -stones >= window.beta {
-            return Ok(-stones);
-        }
-        let entry = self.table.get(board);
-        let (lower, upper, first) = entry.map_or((-stones, stones, None), |e| (e.lower, e.upper, Some(e.best)));
-        if lower >= window.beta || lower == upper {
-            return Ok(lower);
-        }
-        if upper <= window.alpha {
-            return Ok(upper);
-        }
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
-            return Err(Exceeded);
-        }
-        let whole = window;
-        let mut best = (i16::MIN, 0);
-        for ply in self.rules.plies(board, first) {
-            // If the same player moves again, the window is not negated.
-            let Window { alpha, beta } = window;
-            let gain = ply.gain
-                + if ply.again {
-                    self.value(ply.board, Window { alpha: alpha - ply.gain, beta: beta - ply.gain })?
-                } else {
-                    -self.value(ply.board, Window { alpha: ply.gain - beta, beta: ply.gain - alpha })?
-                };
-            if gain > best.0 {
-                best = (gain, ply.pit);
-                window.alpha = window.alpha.max(gain);
-                if gain >= window.beta {
-                    break;
-                }
-            }
-        }
-        let (gain, pit) = best;
-        let lower = if gain > whole.alpha { lower.max(gain) } else { lower };
-        let upper = if gain < whole.beta { upper.min(gain) } else { upper };
-        self.table.put(board, lower, upper, pit);
-        Ok(gain)
+    /// Whether the mover's gain is at least `gain`.
+    fn at_least(&self, board: Board, gain: i16) -> Result<bool, Stopped> {
+        // The least gain of the right parity.
+        let beta = gain + (gain - board.stones()).rem_euclid(2);
+        let Entry { lower, upper, .. } = self.knowledge.bounds(board);
+        Ok(lower >= beta || (upper >= beta && self.test(board, beta)? >= beta))
     }
 
-    /// The gain in a game that is over or in the endgame table.
-    #[inline]
-    fn known(&self, board: Board) -> Option<i16> {
-        self.rules.over(board).or_else(|| self.endgames.as_ref()?.gain(board))
+    /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one.
+    fn test(&self, board: Board, beta: i16) -> Result<i16, Stopped> {
+        on_threads(self.threads, &self.spent, &|counter| Search::new(self.knowledge, counter).test(board, beta))
     }
+}
+
+/// By how many stones a side's store is ahead.
+fn ahead(game: &Mancala, state: &State, side: Side) -> i16 {
+    let [own, other] = [side, side.other()].map(|side| i16::from(game.store(state, side)));
+    own - other
 }
 
 impl fmt::Debug for MancalaSolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MancalaSolver").field("endgames", &self.endgames).finish_non_exhaustive()
+        f.debug_struct("MancalaSolver").field("endgames", &self.knowledge.endgames).finish_non_exhaustive()
     }
 }
 
-/// Exact values of Mancala by search. Positions that take more than a number of nodes are not covered.
+/// Exact values of Mancala by search. Positions that exceed the limits are not covered.
 #[derive(Debug)]
 pub struct MancalaValues {
-    solver: Mutex<MancalaSolver>,
-    most_nodes: u64,
+    solver: RwLock<MancalaSolver>,
+    limits: SolveLimits,
     memory: Memory,
 }
 
 impl MancalaValues {
-    /// Searches every position with at most `most_nodes` nodes.
+    /// Searches every position within these limits.
     #[must_use]
-    pub fn new(solver: MancalaSolver, most_nodes: u64) -> Self {
-        Self { solver: Mutex::new(solver), most_nodes, memory: Memory::Kept }
+    pub fn new(solver: MancalaSolver, limits: SolveLimits) -> Self {
+        Self { solver: RwLock::new(solver), limits, memory: Memory::Kept }
     }
 
     /// Like [`MancalaValues::new`], but with an empty transposition table for every position, so that whether a position
     /// is covered does not depend on earlier queries.
     #[must_use]
-    pub fn forgetting(solver: MancalaSolver, most_nodes: u64) -> Self {
-        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, most_nodes) }
+    pub fn forgetting(solver: MancalaSolver, limits: SolveLimits) -> Self {
+        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, limits) }
     }
 
-    /// The margin of the game from a position on, for the first side; see [`MancalaSolver::solve`].
-    pub fn margin(&self, game: &Mancala, state: &State) -> Option<i16> {
-        let mut solver = self.solver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if self.memory == Memory::OfOneAnswer {
-            solver.forget();
+    fn ask<T>(&self, question: impl FnOnce(&MancalaSolver) -> Option<T>) -> Option<T> {
+        if self.memory == Memory::Kept {
+            return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
         }
-        solver.solve(game, state, self.most_nodes)
+        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
+        solver.forget();
+        question(&solver)
     }
 }
 
 impl ExactValues<Mancala> for MancalaValues {
     fn value(&self, game: &Mancala, state: &State) -> Option<i8> {
-        self.margin(game, state).map(|margin| margin.signum() as i8)
+        self.ask(|solver| solver.value(game, state, &self.limits))
+    }
+
+    fn margin(&self, game: &Mancala, state: &State) -> Option<i16> {
+        self.ask(|solver| solver.solve(game, state, &self.limits))
+    }
+
+    /// The actions that reach the best margin.
+    fn optimal_actions(&self, game: &Mancala, state: &State) -> Option<Vec<Action>> {
+        self.ask(|solver| solver.best_margin(game, state, &self.limits)).map(|(_, actions)| actions)
     }
 }

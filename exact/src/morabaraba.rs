@@ -1,112 +1,227 @@
-//! Exact values of Morabaraba's last endgame: three cows against three, both flying.
+//! Exact values of Morabaraba's endgames with few cows, all placed, under the rules' limits of plies.
 //!
-//! The first mill wins, since its shot leaves the opponent two cows; when a ply limit is reached the scores are equal, a
-//! draw. The table holds the number of plies after which a mill can be forced, and the game is won if it is within the
-//! nearer of the two limits, whatever they are. Both counts of plies and the bans on forming a mill that was just broken
-//! are taken into account. Endgames with more cows are not covered: there a limit gives the game to the higher score, so
-//! that their values depend on the limits themselves.
+//! A shot leads to an endgame with fewer cows and fresh counts of plies; a limit gives the game to the side with more
+//! cows. The side that this would not suit is the *attacker*: it has to reach a better result by a shot while plies are
+//! left, and what it can reach within `n` plies it can reach within more. So the tables hold, for every position and goal
+//! (at least a draw, a win), the number of plies within which the attacker reaches it, and one table serves every count of
+//! plies. What a shot leads to is worth depends on the limits themselves, so that each pair of limits has its tables. With
+//! equal numbers of cows a limit is a draw, and both sides attack. Without a limit endless play is a draw.
+//!
+//! The bans on mills that were just broken are part of the positions. Positions that the board's symmetries make of each
+//! other are one.
 
+mod herds;
+mod slice;
+
+use std::fmt;
 use std::io;
 use std::path::Path;
 
-use turnstone_env::games::{
-    Morabaraba,
-    morabaraba::{State, reference},
-};
-use turnstone_env::{Game, Params, Side};
+use turnstone_env::games::{Morabaraba, morabaraba::State};
+use turnstone_env::{Game, Side};
 
+use self::herds::{Board, Herd, Herds};
+use self::slice::{Goal, Position, Solve, Space, limit};
 use crate::progress::Progress;
 use crate::stored::Stored;
 use crate::table_file::{TableError, TableIdentity};
 use crate::values::ExactValues;
 
-const POINTS: usize = 24;
-const KIND: &str = "three against three 1";
-/// Neither side can force a mill.
-const NEVER: u8 = 0;
+/// The endgames in the order in which they are built: the cows of the side with more, and of the other.
+const ENDGAMES: [[usize; 2]; 6] = [[3, 3], [4, 3], [4, 4], [5, 3], [5, 4], [6, 3]];
 
-/// Number of plies to a forced mill, for every position of three cows against three.
+/// Exact values of the endgames whose tables are there.
 ///
 /// ```
 /// use turnstone_env::{Game, games::Morabaraba};
-/// use turnstone_exact::{MorabarabaEndgames, Silent, ExactValues};
+/// use turnstone_exact::{ExactValues, MorabarabaEndgames, Silent};
 ///
 /// let game = Morabaraba::default();
-/// let endgames = MorabarabaEndgames::build(&Silent);
+/// let folder = tempfile::tempdir()?;
+/// MorabarabaEndgames::build(&game, folder.path(), 6, 1, &Silent)?;
+/// let endgames = MorabarabaEndgames::open(&game, folder.path())?;
 /// let state = game.parse_position("BB.B.................WWW B 0 0 - 0 0 - -")?; // b2-a7 makes a mill
 /// assert_eq!(endgames.value(&game, &state), Some(1));
-/// # Ok::<(), turnstone_env::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct MorabarabaEndgames {
-    herds: Herds,
-    /// Plies to the mill, by [`Herds::number`]: odd where the mover wins, even where the mover loses.
+    game: Morabaraba,
+    board: Board,
+    /// By the number of cows.
+    herds: Vec<Herds>,
+    tables: Vec<Table>,
+}
+
+/// The table of one endgame: for every goal the positions with the attacker on turn, then those with the defender on turn.
+struct Table {
+    counts: [usize; 2],
+    goals: Vec<Goal>,
     plies: Stored,
 }
 
 impl MorabarabaEndgames {
-    /// Builds the table, which takes a second or two. It cannot be stopped.
-    #[must_use]
-    pub fn build(progress: &dyn Progress) -> Self {
-        let herds = Herds::new();
-        let mut plies = vec![NEVER; herds.positions()];
-        let mut open: Vec<Position> = herds.all().collect();
-        progress.begin("3 against 3", open.len() as u64);
-        let mut idle = 0;
-        for length in 1..=u8::MAX {
-            let before = open.len();
-            open.retain(|position| {
-                let decided = herds.decided(position, length, &plies);
-                if decided {
-                    plies[herds.number(position)] = length;
-                }
-                !decided
-            });
-            progress.advance((before - open.len()) as u64);
-            idle = if before == open.len() { idle + 1 } else { 0 };
-            if idle == 2 {
-                progress.end("3 against 3", &format!("the longest win takes {} plies", length - 2));
-                return Self { herds, plies: Stored::Built(plies) };
+    /// The fewest and the most cows on the board of the endgames that can be built.
+    pub const COWS: [usize; 2] = [6, 9];
+
+    /// Builds the tables of the endgames with at most `cows` cows in all that are not in the folder yet, each on those with
+    /// fewer cows. A table is written when it is complete. Returns whether all are, or it was stopped before.
+    ///
+    /// # Errors
+    /// A table in the folder is damaged, or a file cannot be written.
+    pub fn build(
+        game: &Morabaraba,
+        folder: &Path,
+        cows: usize,
+        threads: usize,
+        progress: &dyn Progress,
+    ) -> Result<bool, TableError> {
+        let mut known = Self::new(game);
+        for counts in endgames(cows) {
+            let path = folder.join(Self::file_name(game, counts));
+            known.prepare(counts[0]);
+            if !path.exists() {
+                let Some(plies) = known.solve(counts, threads, progress) else { return Ok(false) };
+                let saved = Stored::Built(plies).save(&path, &identity(game, counts));
+                let fault = |error: io::Error| TableError {
+                    path: path.clone(),
+                    game: Morabaraba::NAME.into(),
+                    fault: error.into(),
+                };
+                saved.map_err(fault)?;
+            }
+            known.add(folder, counts)?;
+        }
+        Ok(true)
+    }
+
+    /// Checks the table of an endgame.
+    ///
+    /// # Errors
+    /// It is missing, damaged or of something else.
+    pub fn check(game: &Morabaraba, path: &Path, counts: [usize; 2]) -> Result<(), TableError> {
+        Stored::open(path, &identity(game, counts), |_| true).map(|_| ())
+    }
+
+    /// Maps the tables of a game from a folder: that of three cows against three and whatever others there are.
+    ///
+    /// # Errors
+    /// The first is missing, or one is damaged or of something else.
+    pub fn open(game: &Morabaraba, folder: &Path) -> Result<Self, TableError> {
+        let mut known = Self::new(game);
+        for counts in ENDGAMES {
+            if counts == ENDGAMES[0] || folder.join(Self::file_name(game, counts)).exists() {
+                known.add(folder, counts)?;
             }
         }
-        unreachable!("no win takes 255 plies")
+        Ok(known)
     }
 
-    /// Writes the table to a file.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
-        self.plies.save(path, &identity())
-    }
-
-    /// Maps the table from a file.
-    ///
-    /// # Errors
-    /// The file is missing, damaged or something else.
-    pub fn open(path: &Path) -> Result<Self, TableError> {
-        let herds = Herds::new();
-        let plies = Stored::open(path, &identity(), |len| len == herds.positions())?;
-        Ok(Self { herds, plies })
-    }
-
-    /// The usual name of the table's file.
+    /// The name of the file of an endgame.
     #[must_use]
-    pub fn file_name() -> String {
-        "morabaraba-3v3.table".to_owned()
+    pub fn file_name(game: &Morabaraba, counts: [usize; 2]) -> String {
+        let [more, fewer] = counts;
+        format!("morabaraba-{more}v{fewer}-quiet_limit{}-fly_limit{}.table", game.quiet_limit(), game.fly_limit())
     }
 
-    /// The side that can force a mill and the number of plies to it, ply limits aside: 0 if a shot is pending. `None` if
-    /// neither side can, or if the state is not three against three with all cows placed.
+    /// The endgames with at most this number of cows in all and the bytes of their tables.
     #[must_use]
-    pub fn mill(&self, game: &Morabaraba, state: &State) -> Option<(Side, u8)> {
-        let position = self.herds.position(game, state)?;
-        if state.shot_pending() {
-            return Some((game.mover(state), 0));
+    pub fn sizes(game: &Morabaraba, cows: usize) -> Vec<([usize; 2], u64)> {
+        let mut known = Self::new(game);
+        let size = |counts: [usize; 2]| {
+            known.prepare(counts[0]);
+            (counts, known.len(counts, &Goal::all(counts, limit(game, counts))) as u64)
+        };
+        endgames(cows).map(size).collect()
+    }
+
+    /// The endgames that are covered.
+    pub fn covered(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.tables.iter().map(|table| table.counts)
+    }
+
+    fn new(game: &Morabaraba) -> Self {
+        Self { game: *game, board: Board::new(), herds: Vec::new(), tables: Vec::new() }
+    }
+
+    /// Numbers the herds of up to `count` cows. Those of fewer than three are never asked for.
+    fn prepare(&mut self, count: usize) {
+        for count in self.herds.len()..=count {
+            self.herds.push(Herds::new(&self.board, if count < 3 { 0 } else { count }));
         }
-        let plies = self.plies.get(self.herds.number(&position));
-        let winner = if plies % 2 == 1 { game.mover(state) } else { game.mover(state).other() };
-        (plies != NEVER).then_some((winner, plies))
+    }
+
+    fn len(&self, counts: [usize; 2], goals: &[Goal]) -> usize {
+        debug_assert!(counts[0] < self.herds.len(), "the herds are numbered");
+        goals.iter().flat_map(|goal| goal.spaces(&self.herds)).map(|space| space.len()).sum()
+    }
+
+    fn add(&mut self, folder: &Path, counts: [usize; 2]) -> Result<(), TableError> {
+        self.prepare(counts[0]);
+        let goals = Goal::all(counts, limit(&self.game, counts));
+        let size = self.len(counts, &goals);
+        let path = folder.join(Self::file_name(&self.game, counts));
+        let plies = Stored::open(&path, &identity(&self.game, counts), |len| len == size)?;
+        self.tables.push(Table { counts, goals, plies });
+        Ok(())
+    }
+
+    fn solve(&self, counts: [usize; 2], threads: usize, progress: &dyn Progress) -> Option<Vec<u8>> {
+        let most = limit(&self.game, counts);
+        let goals = Goal::all(counts, most);
+        let after_shot = |position: &Position| -> i8 {
+            let own = self.position_value(position, None).expect("endgames with fewer cows come first");
+            -own
+        };
+        let mut plies = Vec::with_capacity(self.len(counts, &goals));
+        for &goal in &goals {
+            let name = format!("{} against {}, {}", counts[0], counts[1], name(goal));
+            progress.begin(&name, goal.spaces(&self.herds).iter().map(|space| space.len() as u64).sum());
+            let (board, herds) = (&self.board, &self.herds[..]);
+            let solve = Solve { board, herds, goal, after_shot: &after_shot, threads, progress };
+            // Three against three serves every limit: its shots end the game.
+            let solved = solve.run(if counts == ENDGAMES[0] { 0 } else { most })?;
+            let longest = solved.0.iter().flatten().filter(|&&plies| plies < u8::MAX).max().copied().unwrap_or(0);
+            progress.end(&name, &format!("takes up to {longest} plies"));
+            solved.0.iter().for_each(|part| plies.extend_from_slice(part));
+        }
+        Some(plies)
+    }
+
+    /// The value for the mover with this number of plies left, by default as many as the limits leave after a shot. `None`
+    /// if there is no table.
+    fn position_value(&self, position: &Position, left: Option<u8>) -> Option<i8> {
+        let counts = position.counts();
+        let sorted = if counts[0] >= counts[1] { counts } else { [counts[1], counts[0]] };
+        let table = self.tables.iter().find(|table| table.counts == sorted)?;
+        let left = left.unwrap_or_else(|| unlimited(limit(&self.game, sorted)));
+        let reached = |goal: usize, attacks: bool| self.plies(table, goal, attacks, position) <= left;
+        let attacks = |goal: usize| table.goals[goal].counts == counts;
+        Some(match table.goals[..] {
+            // Equal numbers: the mover as the attacker, or the opponent.
+            [_] if reached(0, true) => 1,
+            [_] => -i8::from(reached(0, false)),
+            [Goal { least: 0, .. }, _] => {
+                let value = i8::from(reached(0, attacks(0))) + i8::from(reached(1, attacks(1))) - 1;
+                if attacks(0) { value } else { -value }
+            }
+            _ => {
+                let value = |goal| if attacks(goal) { 1 } else { -1 } * i8::from(reached(goal, attacks(goal)));
+                value(0) + value(1)
+            }
+        })
+    }
+
+    /// The plies within which a goal is reached; more than there are if never.
+    fn plies(&self, table: &Table, goal: usize, attacks: bool, position: &Position) -> u8 {
+        let spaces = |goal: &Goal| goal.spaces(&self.herds);
+        let before: usize = table.goals[..goal].iter().flat_map(spaces).map(|space| space.len()).sum();
+        let [attack, defence]: [Space<'_>; 2] = spaces(&table.goals[goal]);
+        let (space, before) = if attacks { (attack, before) } else { (defence, before + attack.len()) };
+        table.plies.get(before + space.number(position))
+    }
+
+    fn herd(&self, state: &State, side: Side) -> Herd {
+        self.board.herd(state.cows(side), state.banned_mills(side))
     }
 }
 
@@ -115,180 +230,61 @@ impl ExactValues<Morabaraba> for MorabarabaEndgames {
         if let Some(outcome) = game.outcome(state) {
             return Some(outcome.value());
         }
-        self.herds.position(game, state)?;
-        let limits = [(game.quiet_limit(), state.quiet_plies()), (game.fly_limit(), state.flight_plies())];
-        let left = limits.into_iter().filter(|&(limit, _)| limit > 0).map(|(limit, plies)| limit.saturating_sub(plies));
-        let left = left.min().unwrap_or(u8::MAX);
-        Some(match self.mill(game, state) {
-            Some((Side::First, plies)) if plies <= left => 1,
-            Some((Side::Second, plies)) if plies <= left => -1,
-            _ => 0,
-        })
-    }
-}
-
-fn identity() -> TableIdentity {
-    TableIdentity::of::<Morabaraba>(&Params::new(), KIND)
-}
-
-/// Three cows and the mill that they may not form by their next move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Herd {
-    cows: u32,
-    /// The one cow that stands outside the banned mill, as a set; empty if there is no ban. It must not enter the point
-    /// that the mill lacks; the other two may, for that completes nothing.
-    outside: u32,
-}
-
-/// A position with no shot pending.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Position {
-    own: Herd,
-    other: Herd,
-}
-
-/// The board's mills, and the numbers of herds.
-#[derive(Debug)]
-struct Herds {
-    mills: Vec<u32>,
-    /// Every herd, by its number.
-    all: Vec<Herd>,
-    /// Number of the first herd, that without a ban, of three points; by the points, `576 a + 24 b + c` with a < b < c.
-    first: Vec<u16>,
-    /// Which of the herds that symmetries make of a herd stands for it, and the symmetry that leads there.
-    standing: Vec<(u16, u8)>,
-    /// For each symmetry and herd, the herd's image.
-    images: Vec<Vec<u16>>,
-}
-
-impl Herds {
-    fn new() -> Self {
-        let game = Morabaraba::default();
-        // A point's number is that of the action that places a cow there.
-        let point = |cell| game.parse_action(reference::names(cell)?).ok();
-        let bit = |cell| 1 << point(cell).expect("mills are of points").index();
-        let set = |mill: [_; 3]| mill.into_iter().map(bit).sum::<u32>();
-        let mills: Vec<u32> = reference::mills().into_iter().map(set).collect();
-        let mut herds = Self { mills, all: vec![], first: vec![0; POINTS.pow(3)], standing: vec![], images: vec![] };
-        for cows in (0_u32..1 << POINTS).filter(|set| set.count_ones() == 3) {
-            herds.first[three(cows)] = herds.all.len() as u16;
-            herds.all.push(Herd { cows, outside: 0 });
-            for outside in points(cows).map(|point| 1 << point) {
-                if herds.lacking(cows & !outside) & !cows != 0 {
-                    herds.all.push(Herd { cows, outside });
-                }
-            }
+        let cows = |side: Side| state.cows(side).count_ones() as usize;
+        let placed = Side::BOTH.iter().all(|&side| state.in_hand(side) == 0 && cows(side) >= 3);
+        let limits = |game: &Morabaraba| [game.quiet_limit(), game.fly_limit()];
+        if !placed || limits(game) != limits(&self.game) {
+            return None;
         }
-        for symmetry in &game.spec().symmetries {
-            let image = |set| points(set).fold(0, |image, point| image | 1 << symmetry.points[point]);
-            let images = herds
-                .all
-                .iter()
-                .map(|herd| herds.herd_number(&Herd { cows: image(herd.cows), outside: image(herd.outside) }) as u16);
-            let images = images.collect();
-            herds.images.push(images);
-        }
-        let least = |herd: usize| (0..herds.images.len()).map(|s| (herds.images[s][herd], s as u8)).min();
-        let mut standing: Vec<_> = (0..herds.all.len()).map(|herd| least(herd).expect("sixteen symmetries")).collect();
-        let mut reached: Vec<u16> = standing.iter().map(|&(herd, _)| herd).collect();
-        reached.sort_unstable();
-        reached.dedup();
-        for (herd, _) in &mut standing {
-            *herd = reached.binary_search(herd).expect("it is among them") as u16;
-        }
-        herds.standing = standing;
-        herds
-    }
-
-    /// The third point of the mill that two points belong to, as a set; empty if there is none.
-    fn lacking(&self, two: u32) -> u32 {
-        self.mills.iter().find(|&&mill| mill & two == two).map_or(0, |mill| mill & !two)
-    }
-
-    fn herd_number(&self, herd: &Herd) -> usize {
-        let mut number = usize::from(self.first[three(herd.cows)]);
-        while self.all[number].outside != herd.outside {
-            number += 1; // at most three bans
-        }
-        number
-    }
-
-    /// Numbers of positions, which count each class of the own herd under the symmetries once.
-    fn positions(&self) -> usize {
-        let classes = self.standing.iter().map(|&(herd, _)| usize::from(herd) + 1).max().unwrap_or(0);
-        classes * self.all.len()
-    }
-
-    fn number(&self, position: &Position) -> usize {
-        let [own, other] = [position.own, position.other].map(|herd| self.herd_number(&herd));
-        let (class, symmetry) = self.standing[own];
-        usize::from(class) * self.all.len() + usize::from(self.images[usize::from(symmetry)][other])
-    }
-
-    /// One position of each number.
-    fn all(&self) -> impl Iterator<Item = Position> {
-        let stands = |&(number, _): &(usize, &Herd)| {
-            let (_, symmetry) = self.standing[number];
-            usize::from(self.images[usize::from(symmetry)][number]) == number
-        };
-        let own = self.all.iter().enumerate().filter(stands);
-        own.flat_map(|(_, &own)| self.all.iter().map(move |&other| Position { own, other }))
-            .filter(|position| position.own.cows & position.other.cows == 0)
-    }
-
-    /// Whether a position that is not decided in fewer plies is decided in `length` plies.
-    fn decided(&self, position: &Position, length: u8, plies: &[u8]) -> bool {
-        let after = |next: Option<Position>| next.map(|next| plies[self.number(&next)]);
-        if length == 1 {
-            self.next(position).any(|next| next.is_none())
-        } else if length % 2 == 1 {
-            self.next(position).any(|next| after(next) == Some(length - 1))
-        } else {
-            self.next(position).all(|next| after(next).is_some_and(|plies| plies % 2 == 1))
-        }
-    }
-
-    /// What the mover's flights lead to; `None` for a mill.
-    fn next(&self, position: &Position) -> impl Iterator<Item = Option<Position>> {
-        let Position { own, other } = *position;
-        let empty = !(own.cows | other.cows) & ((1 << POINTS) - 1);
-        let hole = if own.outside == 0 { 0 } else { self.lacking(own.cows & !own.outside) };
-        let broken = self.mills.contains(&own.cows);
-        let other_hole = if other.outside == 0 { 0 } else { self.lacking(other.cows & !other.outside) };
-        points(own.cows).flat_map(move |from| {
-            let reach = if 1 << from == own.outside { empty & !hole } else { empty };
-            let rest = own.cows & !(1 << from);
-            points(reach).map(move |to| {
-                let cows = rest | 1 << to;
-                if self.mills.contains(&cows) {
-                    return None;
-                }
-                let moved = Herd { cows, outside: if broken { 1 << to } else { 0 } };
-                // A ban ends when the point that the mill lacks is taken.
-                let outside = if other_hole == 1 << to { 0 } else { other.outside };
-                Some(Position { own: Herd { outside, ..other }, other: moved })
-            })
-        })
-    }
-
-    /// The position of a state with three cows against three, all placed.
-    fn position(&self, game: &Morabaraba, state: &State) -> Option<Position> {
-        let covered = Side::BOTH.iter().all(|&side| state.cows(side).count_ones() == 3 && state.in_hand(side) == 0);
-        let herd = |side| {
-            let cows = state.cows(side);
-            Herd { cows, outside: state.banned_mills(side).next().map_or(0, |mill| cows & !mill) }
-        };
         let mover = game.mover(state);
-        covered.then(|| Position { own: herd(mover), other: herd(mover.other()) })
+        let [own, other] = [mover, mover.other()].map(|side| self.herd(state, side));
+        let value = if state.shot_pending() {
+            let shots = self.board.shots(other).map(|victim| {
+                let position = Position { own: victim, other: own };
+                if victim.count() <= 2 { Some(1) } else { self.position_value(&position, None).map(|value| -value) }
+            });
+            shots.collect::<Option<Vec<_>>>()?.into_iter().max()?
+        } else {
+            let flight = if own.count() == 3 || other.count() == 3 { game.fly_limit() } else { 0 };
+            let counted = [(game.quiet_limit(), state.quiet_plies()), (flight, state.flight_plies())];
+            let left = counted.into_iter().filter(|&(limit, _)| limit > 0).map(|(limit, plies)| limit - plies).min();
+            self.position_value(&Position { own, other }, Some(left.unwrap_or(unlimited(0))))?
+        };
+        Some(if mover == Side::First { value } else { -value })
+    }
+
+    fn heeds_limits(&self) -> bool {
+        true
     }
 }
 
-/// The points of a set in increasing order.
-fn points(set: u32) -> impl Iterator<Item = usize> {
-    (0..POINTS).filter(move |point| set >> point & 1 == 1)
+impl fmt::Debug for MorabarabaEndgames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let covered: Vec<_> = self.covered().collect();
+        f.debug_struct("MorabarabaEndgames").field("covered", &covered).finish_non_exhaustive()
+    }
 }
 
-/// A number of three points.
-fn three(cows: u32) -> usize {
-    points(cows).fold(0, |number, point| POINTS * number + point)
+fn endgames(cows: usize) -> impl Iterator<Item = [usize; 2]> {
+    ENDGAMES.into_iter().filter(move |counts| counts.iter().sum::<usize>() <= cows)
+}
+
+/// More plies than any goal takes, where a limit of 0 means none.
+fn unlimited(limit: u8) -> u8 {
+    if limit == 0 { u8::MAX - 1 } else { limit }
+}
+
+fn name(goal: Goal) -> String {
+    let [attacker, defender] = goal.counts;
+    match (attacker == defender, goal.least) {
+        (true, _) => "a win".to_owned(),
+        (false, 1) => format!("a win of the {attacker}"),
+        (false, _) => format!("a draw of the {attacker}"),
+    }
+}
+
+fn identity(game: &Morabaraba, counts: [usize; 2]) -> TableIdentity {
+    let params =
+        turnstone_env::Params::new().with("quiet_limit", game.quiet_limit()).with("fly_limit", game.fly_limit());
+    TableIdentity::of::<Morabaraba>(&params, &format!("{} against {} 1", counts[0], counts[1]))
 }

@@ -1,6 +1,6 @@
 //! Solving a game by enumerating every reachable position: backward induction with infinite play a draw.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use turnstone_env::{ActionList, Game, Side};
 
@@ -22,13 +22,16 @@ use crate::values::ExactValues;
 pub struct Solution<G: Game> {
     states: Vec<G::State>,
     values: Vec<i8>,
+    /// Plies to the end of won games, 0 for draws by infinite play.
+    distances: Vec<u32>,
     numbers: HashMap<G::State, u32>,
 }
 
 impl<G: Game> Solution<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     pub fn of(game: &G, most: usize) -> Option<Self> {
-        let mut solution = Self { states: Vec::new(), values: Vec::new(), numbers: HashMap::new() };
+        let mut solution =
+            Self { states: Vec::new(), values: Vec::new(), distances: Vec::new(), numbers: HashMap::new() };
         solution.add(game.start());
         // Edges of the game's graph, backwards: for every position those that lead to it.
         let mut predecessors: Vec<Vec<u32>> = Vec::new();
@@ -68,6 +71,14 @@ impl<G: Game> Solution<G> {
         self.numbers.get(state).map(|&number| self.values[number as usize])
     }
 
+    /// Plies to the end of a won game, where the winner takes the shortest way and the loser the longest; `None` for draws
+    /// and for positions that cannot be reached.
+    #[must_use]
+    pub fn plies_to_end(&self, state: &G::State) -> Option<u32> {
+        let number = *self.numbers.get(state)? as usize;
+        (self.values[number] != 0).then_some(self.distances[number])
+    }
+
     fn add(&mut self, state: G::State) -> u32 {
         let next = self.states.len() as u32;
         *self.numbers.entry(state).or_insert_with(|| {
@@ -77,18 +88,20 @@ impl<G: Game> Solution<G> {
     }
 
     /// Spreads the values of finished games backwards. A position is decided as soon as a move to a won position is
-    /// known, or when the last of its moves is; what is never decided is a draw by infinite play.
+    /// known, or when the last of its moves is; what is never decided is a draw by infinite play. Positions are decided in
+    /// the order of their distances to the end, so that the first decision is at the right one.
     fn induce(&mut self, game: &G, predecessors: &[Vec<u32>], mut open_moves: Vec<u32>) {
         let mut decided: Vec<Option<i8>> = vec![None; self.states.len()];
         let mut best: Vec<i8> = vec![-1; self.states.len()];
-        let mut queue = Vec::new();
+        let mut distances = vec![0; self.states.len()];
+        let mut queue = VecDeque::new();
         for (number, state) in self.states.iter().enumerate() {
             if let Some(outcome) = game.outcome(state) {
                 decided[number] = Some(outcome.value());
-                queue.push(number as u32);
+                queue.push_back(number as u32);
             }
         }
-        while let Some(number) = queue.pop() {
+        while let Some(number) = queue.pop_front() {
             let value = decided[number as usize].expect("only decided positions are queued");
             for &before in &predecessors[number as usize] {
                 let before = before as usize;
@@ -100,10 +113,12 @@ impl<G: Game> Solution<G> {
                 open_moves[before] -= 1;
                 if sign * value == 1 || open_moves[before] == 0 {
                     decided[before] = Some(sign * best[before]);
-                    queue.push(before as u32);
+                    distances[before] = distances[number as usize] + 1;
+                    queue.push_back(before as u32);
                 }
             }
         }
+        self.distances = distances;
         self.values = decided.into_iter().map(|value| value.unwrap_or(0)).collect();
     }
 }

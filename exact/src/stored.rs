@@ -23,6 +23,15 @@ impl Stored {
         }
     }
 
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Built(bytes) => bytes,
+            Self::Mapped(file, section) => {
+                file.bytes(*section, 0..section.len()).expect("every block was checked at opening")
+            }
+        }
+    }
+
     #[inline]
     pub(super) fn get(&self, at: usize) -> u8 {
         match self {

@@ -40,6 +40,18 @@ impl<G: Game> Unlimited<G> {
         &self.game
     }
 
+    /// [`Solution::plies_to_end`] of a state of the game with its limits.
+    #[must_use]
+    pub fn plies_to_end(&self, game: &G, state: &G::State) -> Option<u32> {
+        self.solution.plies_to_end(&self.unlimited(game, state)?)
+    }
+
+    /// The same position in the game without limits. Both share the text of positions; without a limit the count in it is
+    /// read and dropped.
+    fn unlimited(&self, game: &G, state: &G::State) -> Option<G::State> {
+        self.game.parse_position(&game.position_text(state)).ok()
+    }
+
     /// The values of all reachable positions.
     #[must_use]
     pub fn solution(&self) -> &Solution<G> {
@@ -49,8 +61,6 @@ impl<G: Game> Unlimited<G> {
 
 impl<G: Game> ExactValues<G> for Unlimited<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
-        // Both games share the text of positions; without a limit the count in it is read and dropped.
-        let state = self.game.parse_position(&game.position_text(state)).ok()?;
-        self.solution.value(&state)
+        self.solution.value(&self.unlimited(game, state)?)
     }
 }

@@ -14,7 +14,7 @@ pub(super) enum Memory {
 /// Exact values of a game's positions.
 ///
 /// A source may ignore ply limits ([`Game::PLY_LIMITS`]): its values are then those of the game without them, where
-/// infinite play is a draw.
+/// infinite play is a draw. [`ExactValues::heeds_limits`] says so.
 pub trait ExactValues<G: Game>: Send + Sync {
     /// The value of a position for the first side: 1, 0 or -1. `None` if it is not covered.
     fn value(&self, game: &G, state: &G::State) -> Option<i8>;
@@ -34,6 +34,18 @@ pub trait ExactValues<G: Game>: Send + Sync {
             }
         }
         Some(best)
+    }
+
+    /// Whether the values count the plies that a limit leaves, so that states are asked for with their counters as they
+    /// stand. Otherwise they are asked for [`Game::without_counters`].
+    fn heeds_limits(&self) -> bool {
+        false
+    }
+
+    /// The final margin under best play for the first side ([`turnstone_env::Outcome::margin`]), if the source knows it. Then
+    /// [`ExactValues::optimal_actions`] are those that reach it, in lost positions too.
+    fn margin(&self, _game: &G, _state: &G::State) -> Option<i16> {
+        None
     }
 
     /// Number of turns to the end of a won game, the current one included, where the winner takes the shortest way and

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::games::konane::State;
 use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{ExactValues, KonaneSolver, KonaneValues};
+use turnstone_exact::{ExactValues, KonaneSolver, KonaneValues, SolveLimits};
 
 fn game(size: usize, first_player: &str) -> Konane {
     Konane::with_params(&Params::new().with("size", size).with("first_player", first_player)).expect("valid")
@@ -62,14 +62,14 @@ fn position(game: &Konane, plies: usize, rng: &mut impl Rng) -> State {
 fn every_position_of_the_smallest_board() {
     for first_player in ["X", "O"] {
         let game = game(4, first_player);
-        let mut solver = KonaneSolver::new(1 << 12);
+        let solver = KonaneSolver::new(1 << 12);
         let mut known = HashMap::new();
         let mut open = vec![game.start()];
         let mut legal = ActionList::new();
         let mut seen = std::collections::HashSet::new();
         while let Some(state) = open.pop() {
             let expected = winner(&game, &state, &mut known, usize::MAX);
-            assert_eq!(solver.winner(&game, &state, u64::MAX), expected, "{}", game.position_text(&state));
+            assert_eq!(solver.winner(&game, &state, &SolveLimits::NONE), expected, "{}", game.position_text(&state));
             game.legal(&state, &mut legal);
             for &action in &legal {
                 let mut next = state;
@@ -80,7 +80,7 @@ fn every_position_of_the_smallest_board() {
             }
         }
         let second = game.mover(&game.start()).other();
-        assert_eq!(solver.winner(&game, &game.start(), u64::MAX), Some(second));
+        assert_eq!(solver.winner(&game, &game.start(), &SolveLimits::NONE), Some(second));
     }
 }
 
@@ -88,8 +88,8 @@ fn every_position_of_the_smallest_board() {
 fn the_second_player_wins_on_six_by_six() {
     // If O begins it is the same, after twice as many nodes.
     let game = game(6, "X");
-    let mut solver = KonaneSolver::new(1 << 23);
-    assert_eq!(solver.winner(&game, &game.start(), u64::MAX), Some(Side::Second));
+    let solver = KonaneSolver::new(1 << 23);
+    assert_eq!(solver.winner(&game, &game.start(), &SolveLimits::NONE), Some(Side::Second));
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn solver_and_plain_search_agree() {
     for (size, plies, positions) in [(6, 8..14, 150), (8, 24..34, 150)] {
         for first_player in ["X", "O"] {
             let game = game(size, first_player);
-            let mut solver = KonaneSolver::new(1 << 10);
+            let solver = KonaneSolver::new(1 << 10);
             let mut compared = 0;
             for _ in 0..positions {
                 let state = position(&game, rng.random_range(plies.clone()), &mut rng);
                 let Some(expected) = winner(&game, &state, &mut HashMap::new(), 20_000) else { continue };
-                let found = solver.winner(&game, &state, u64::MAX);
+                let found = solver.winner(&game, &state, &SolveLimits::NONE);
                 assert_eq!(found, Some(expected), "{}", game.position_text(&state));
                 compared += 1;
             }
@@ -114,7 +114,7 @@ fn solver_and_plain_search_agree() {
 
 #[test]
 fn budgets_and_large_boards_are_not_covered() {
-    let truth = KonaneValues::new(KonaneSolver::new(1 << 10), 500);
+    let truth = KonaneValues::new(KonaneSolver::new(1 << 10), SolveLimits::nodes(500));
     let large = game(10, "X");
     assert_eq!(truth.value(&large, &large.start()), None);
     let usual = game(8, "X");

@@ -6,8 +6,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
-use turnstone_env::{ActionList, Game, Params, Side};
-use turnstone_exact::{ExactValues, MancalaEndgames, MancalaSolver, MancalaValues, Progress, Silent};
+use turnstone_env::{Action, ActionList, Game, Params, Side};
+use turnstone_exact::{ExactValues, MancalaEndgames, MancalaSolver, MancalaValues, Progress, Silent, SolveLimits};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
     let params = params.iter().fold(Params::new(), |params, (key, value)| params.with(*key, value));
@@ -40,6 +40,18 @@ fn margin(game: &Mancala, state: &State, mut alpha: i16, mut beta: i16) -> i16 {
         }
     }
     if first { alpha } else { beta }
+}
+
+/// The legal actions after which the margin is the same.
+fn keeping(game: &Mancala, state: &State, expected: i16) -> Vec<Action> {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    let reaches = |&action: &Action| {
+        let mut next = *state;
+        game.play(&mut next, action);
+        margin(game, &next, i16::MIN, i16::MAX) == expected
+    };
+    legal.iter().copied().filter(reaches).collect()
 }
 
 /// A position of random play with about this many stones left in play.
@@ -76,8 +88,8 @@ fn the_known_values_of_the_starts() {
                 let game = game(&[&params[..], &[("stones", &stones), ("first_player", first_player)]].concat());
                 let endgames = MancalaEndgames::open(&game, &path).unwrap();
                 assert_eq!(endgames.stones(), 9);
-                let mut solver = MancalaSolver::new(&game, Some(endgames), 1 << 18);
-                let found = solver.solve(&game, &game.start(), u64::MAX);
+                let solver = MancalaSolver::new(&game, Some(endgames), 1 << 18);
+                let found = solver.solve(&game, &game.start(), &SolveLimits::NONE);
                 assert_eq!(found, Some(sign * expected), "{}", game.params());
             }
         }
@@ -88,8 +100,8 @@ fn the_known_values_of_the_starts() {
 fn the_known_value_of_the_full_start() {
     // The other rules take as long: 8 without empty captures, 10 when either empty row ends the game.
     let game = game(&[]);
-    let mut solver = MancalaSolver::new(&game, Some(endgames(&game, 15, 2)), 1 << 23);
-    assert_eq!(solver.solve(&game, &game.start(), u64::MAX), Some(10));
+    let solver = MancalaSolver::new(&game, Some(endgames(&game, 15, 2)), 1 << 23);
+    assert_eq!(solver.solve(&game, &game.start(), &SolveLimits::NONE), Some(10));
 }
 
 #[test]
@@ -104,12 +116,17 @@ fn solver_and_plain_alpha_beta_agree() {
             let game = game(&params);
             for covered in [None, Some(0), Some(5)] {
                 let endgames = covered.map(|covered| endgames(&game, covered, 1));
-                let mut solver = MancalaSolver::new(&game, endgames, 64); // a table so small that much is forgotten
+                let solver = MancalaSolver::new(&game, endgames, 64); // a table so small that much is forgotten
                 for _ in 0..20 {
                     let state = position(&game, 11, &mut rng);
                     let expected = margin(&game, &state, i16::MIN, i16::MAX);
-                    let found = solver.solve(&game, &state, u64::MAX);
+                    let found = solver.solve(&game, &state, &SolveLimits::NONE);
                     assert_eq!(found, Some(expected), "{} {}", game.params(), game.position_text(&state));
+                    let value = solver.value(&game, &state, &SolveLimits::NONE);
+                    assert_eq!(value, Some(expected.signum() as i8), "{}", game.position_text(&state));
+                    let best = solver.best_margin(&game, &state, &SolveLimits::NONE);
+                    let actions = keeping(&game, &state, expected);
+                    assert_eq!(best, Some((expected, actions)), "{} {}", game.params(), game.position_text(&state));
                 }
             }
         }
@@ -122,11 +139,16 @@ fn large_pits_agree_too() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     for (pits, stones) in [("2", "30"), ("3", "21"), ("2", "63")] {
         let game = game(&[("pits", pits), ("stones", stones)]);
-        let mut solver = MancalaSolver::new(&game, Some(endgames(&game, 8, 1)), 1 << 16);
+        let solver = MancalaSolver::new(&game, Some(endgames(&game, 8, 1)), 1 << 16);
         for _ in 0..20 {
             let state = position(&game, 26, &mut rng);
             let expected = margin(&game, &state, i16::MIN, i16::MAX);
-            assert_eq!(solver.solve(&game, &state, u64::MAX), Some(expected), "{}", game.position_text(&state));
+            assert_eq!(
+                solver.solve(&game, &state, &SolveLimits::NONE),
+                Some(expected),
+                "{}",
+                game.position_text(&state)
+            );
         }
     }
 }
@@ -137,7 +159,8 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     for end_rule in ["mover_cannot_move", "either_side_empty"] {
         let game = game(&[("end_rule", end_rule)]);
         // Nothing but the table: not one node may be searched.
-        let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), 0);
+        let truth =
+            MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), SolveLimits::nodes(0));
         let mut legal = ActionList::new();
         for _ in 0..3000 {
             let state = position(&game, rng.random_range(3..=12), &mut rng);
@@ -182,19 +205,61 @@ fn threads_and_interruptions_leave_the_same_values() {
     assert_eq!(MancalaEndgames::size(&game, 12), Some(125_970));
     let part = MancalaEndgames::build(&game, 12, 3, &StopAt { left: AtomicU64::new(80_000) });
     assert_eq!(part.stones(), 11);
-    let [mut from_whole, mut from_part] = [whole, part].map(|table| MancalaSolver::new(&game, Some(table), 2));
+    let [from_whole, from_part] = [whole, part].map(|table| MancalaSolver::new(&game, Some(table), 2));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     for _ in 0..500 {
         let state = position(&game, 11, &mut rng);
-        assert_eq!(from_whole.solve(&game, &state, 0), from_part.solve(&game, &state, 0));
+        let limits = SolveLimits::nodes(0);
+        assert_eq!(from_whole.solve(&game, &state, &limits), from_part.solve(&game, &state, &limits));
     }
+}
+
+#[test]
+fn a_table_grows_into_the_one_that_is_built_at_once() {
+    let game = game(&[("pits", "4"), ("end_rule", "either_side_empty")]);
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["small", "grown", "whole"].map(|name| folder.path().join(name));
+    endgames(&game, 7, 1).save(&files[0]).unwrap();
+    let small = MancalaEndgames::open(&game, &files[0]).unwrap();
+    let grown = MancalaEndgames::extend(&game, Some(&small), 10, 2, &Silent);
+    assert_eq!(grown.stones(), 10);
+    grown.save(&files[1]).unwrap();
+    endgames(&game, 10, 1).save(&files[2]).unwrap();
+    assert!(std::fs::read(&files[1]).unwrap() == std::fs::read(&files[2]).unwrap(), "the files differ");
+}
+
+#[test]
+fn threads_that_share_a_table_find_the_same() {
+    let game = game(&[]);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+    let table = || Some(endgames(&game, 8, 2));
+    let [alone, shared] = [1 << 16, 1 << 8].map(|entries| MancalaSolver::new(&game, table(), entries));
+    let mut large = 0;
+    for _ in 0..12 {
+        let state = position(&game, 30, &mut rng);
+        let expected = alone.best_margin(&game, &state, &SolveLimits::NONE);
+        let found = shared.best_margin(&game, &state, &SolveLimits::NONE.with_threads(4));
+        assert_eq!(found, expected, "{}", game.position_text(&state));
+        large += usize::from(shared.nodes() > 200_000);
+    }
+    assert!(large > 2, "threads helped in {large} positions only");
+}
+
+#[test]
+fn time_runs_out() {
+    let game = game(&[]);
+    let solver = MancalaSolver::new(&game, None, 1 << 10);
+    let limits = SolveLimits::NONE.with_time(Some(std::time::Duration::from_millis(50))).with_threads(2);
+    let begun = std::time::Instant::now();
+    assert_eq!(solver.solve(&game, &game.start(), &limits), None);
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
 #[test]
 fn a_spent_budget_and_a_foreign_table_are_refused() {
     let game = game(&[]);
-    let mut solver = MancalaSolver::new(&game, None, 1 << 10);
-    assert_eq!(solver.solve(&game, &game.start(), 1000), None);
+    let solver = MancalaSolver::new(&game, None, 1 << 10);
+    assert_eq!(solver.solve(&game, &game.start(), &SolveLimits::nodes(1000)), None);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("endgames.table");
     endgames(&game, 4, 1).save(&path).unwrap();

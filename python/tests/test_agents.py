@@ -171,7 +171,7 @@ def test_grades():
     assert perfect.kept.value == 1 and perfect.positions > 1000 and random.kept_critical.value < 0.9
     assert random.kept.low < random.kept.value < random.kept.high and "random" in str(random)
     with pytest.raises(ValueError, match="morabaraba comes without exact values"):
-        turnstone.grade("morabaraba", "random")
+        turnstone.grade(turnstone.Game("morabaraba", cows=11), "random")
 
 
 @needs_program

@@ -183,6 +183,18 @@ impl<G: Game> Mcts<G> {
         }
     }
 
+    /// Takes the exact value for the first side of the position that [`Mcts::gather`] returned, which is then proven as if
+    /// the game were over there.
+    ///
+    /// # Panics
+    /// If the position is the root, whose actions need priors.
+    pub fn settle(&mut self, value: i8) {
+        let leaf = std::mem::replace(&mut self.pending, NO_NODE);
+        assert!(leaf != NO_NODE && leaf != 0, "a position below the root is to be evaluated");
+        self.tree.nodes[leaf as usize].proven = Some(value);
+        backup::backup(&mut self.tree, &self.path, leaf, Evaluation::exact(value));
+    }
+
     /// Runs the simulations to their end with one evaluator, one position at a time.
     pub fn run<E: Evaluator<G> + ?Sized>(&mut self, game: &G, evaluator: &mut E) {
         let mut batch = EvalBatch::default();

@@ -1,6 +1,6 @@
 //! `turnstone grade`: an agent's moves compared with exact values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -14,6 +14,7 @@ use crate::args::{GameArgs, load_agent};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
+use turnstone_env::AnyState;
 use turnstone_trainer::config::cores;
 use turnstone_trainer::progress::{Reporter, print_stderr};
 
@@ -33,6 +34,9 @@ pub(crate) struct Grade {
     /// Draw positions of this phase only: opening, midgame or endgame
     #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
     phase: Option<String>,
+    /// File of positions, one per line, that the games begin with, for endings that games from the start rarely reach
+    #[arg(long, value_name = "FILE", requires = "sample")]
+    starts: Option<PathBuf>,
     /// Agent that plays the games that positions are drawn from, mixed with random moves
     #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
     sampler: AgentSpec,
@@ -98,7 +102,8 @@ impl Grade {
             };
             let sampler = load_agent(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
-            let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed };
+            let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
+            let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed, starts };
             let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;
             bar.finish_and_clear();
             return Ok(set);
@@ -108,6 +113,25 @@ impl Grade {
         };
         Ok(set)
     }
+}
+
+/// Reads running positions, one per line.
+fn read_starts(path: &Path, game: &dyn PlayableGame) -> Result<Vec<AnyState>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let position = |(number, line): (usize, &str)| {
+        let at = || format!("{}, line {number}", path.display());
+        let state = game.parse_position(line.trim()).with_context(at)?;
+        if game.outcome(&state).is_some() {
+            bail!("{}: the game is over in this position", at());
+        }
+        Ok(state)
+    };
+    let starts = lines.map(position).collect::<Result<Vec<_>>>()?;
+    if starts.is_empty() {
+        bail!("{}: there is no position", path.display());
+    }
+    Ok(starts)
 }
 
 fn print(grade: &Grading) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_agents::{Enumeration, PlayableGame};
+use turnstone_agents::{Enumeration, PlayableGame, parse_time};
 use turnstone_env::Game;
 use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
 use turnstone_exact::{ExactValues, MorrisTable, morris};
@@ -28,9 +28,13 @@ pub(crate) struct Solve {
     /// Give up after this many nodes (Mancala and Konane) [default: no limit]
     #[arg(long)]
     nodes: Option<u64>,
-    /// Maximum number of stones in play in the table of endgames (Mancala)
-    #[arg(long, value_name = "STONES", default_value_t = 16)]
-    endgames: usize,
+    /// Give up after this time, such as 30s or 5m (Mancala and Konane) [default: no limit]
+    #[arg(long, value_parser = |text: &str| parse_time("the time", text))]
+    time: Option<Duration>,
+    /// Largest endgames in the tables: stones in play (Mancala) [default: 20, or the table as it is], or cows on the board
+    /// (Morabaraba) [default: 8]
+    #[arg(long, value_name = "NUMBER")]
+    endgames: Option<usize>,
     /// Folder for the tables
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     out: PathBuf,

@@ -2,6 +2,8 @@
 
 use turnstone_env::Side;
 
+use crate::shared_table::hash;
+
 use super::board::{Cells, Direction, Position, able, after, coloured};
 
 /// Number of the opponent's stones up to which the longest sequence of jumps in a region is searched.
@@ -39,6 +41,19 @@ impl Reduced {
             if takes { position.stones_of(side.other()).count_ones() as i32 } else { 0 }
         });
         Self { position: position.canonical(), most_jumps }
+    }
+
+    /// The position as three words; the lowest bit of the last is free, and no position equals an empty entry.
+    #[inline]
+    pub(super) fn words(&self) -> [u64; 3] {
+        let Position { cells, stones, mover, free } = self.position;
+        [cells, stones, u64::from(free as u16) << 8 | u64::from(mover.number()) << 1]
+    }
+
+    #[inline]
+    pub(super) fn hash(&self) -> u64 {
+        let [cells, stones, rest] = self.words();
+        hash(stones, cells ^ rest)
     }
 
     /// Whether the mover wins, where counting moves decides it.

@@ -121,29 +121,10 @@ impl Rules {
         Ply { pit: from as u8, board: if again { next } else { next.turned() }, gain: gain as i16, again }
     }
 
-    /// The plies of a position, the promising ones first: `first`, extra turns from the pits nearest to the store, then
-    /// the others by the stones they gain.
+    /// The plies of a position, those from the pits nearest to the store first.
     #[inline]
-    pub(super) fn plies(&self, board: Board, first: Option<u8>) -> impl Iterator<Item = Ply> + use<> {
-        let mut plies = [(0, Ply::default()); MAX_PITS];
-        let mut count = 0;
-        for from in (0..self.pits).rev().filter(|&from| pit(board.own, from) > 0) {
-            let ply = self.play(board, from);
-            let promise = match ply {
-                _ if Some(ply.pit) == first => i16::MAX,
-                Ply { again: true, .. } => 1000,
-                Ply { gain, .. } => gain,
-            };
-            // Insertion keeps equals in order.
-            let mut at = count;
-            while at > 0 && plies[at - 1].0 < promise {
-                plies[at] = plies[at - 1];
-                at -= 1;
-            }
-            plies[at] = (promise, ply);
-            count += 1;
-        }
-        plies.into_iter().take(count).map(|(_, ply)| ply)
+    pub(super) fn plies(&self, board: Board) -> impl Iterator<Item = Ply> + use<'_> {
+        (0..self.pits).rev().filter(move |&from| pit(board.own, from) > 0).map(move |from| self.play(board, from))
     }
 }
 

@@ -48,15 +48,36 @@ impl MancalaEndgames {
     /// If [`MancalaEndgames::size`] is `None`.
     #[must_use]
     pub fn build(game: &Mancala, stones: usize, threads: usize, progress: &dyn Progress) -> Self {
+        Self::extend(game, None, stones, threads, progress)
+    }
+
+    /// Builds the table on a smaller one of the same rules, whose positions are taken over. If it is stopped early, the
+    /// table ends with the last complete number of stones.
+    ///
+    /// # Panics
+    /// If [`MancalaEndgames::size`] is `None`, or if the smaller table is larger or of other rules.
+    #[must_use]
+    pub fn extend(
+        game: &Mancala,
+        smaller: Option<&Self>,
+        stones: usize,
+        threads: usize,
+        progress: &dyn Progress,
+    ) -> Self {
         let size = Self::size(game, stones).expect("the table must fit");
+        assert!(smaller.is_none_or(|smaller| smaller.rules_are(game)), "the smaller table must have the game's rules");
+        let known = smaller.map_or(0, |smaller| smaller.gains.len());
+        assert!(known <= size, "the table must grow");
+        let taken_over = smaller.into_iter().flat_map(|smaller| smaller.gains.bytes());
+        let gains = taken_over.map(|&gain| gain as i8).chain((known..size).map(|_| UNKNOWN));
         let build = Build {
             rules: Rules::of(game),
             numbering: Numbering::new(game.pits(), stones),
-            gains: (0..size).map(|_| AtomicI8::new(UNKNOWN)).collect(),
+            gains: gains.map(AtomicI8::new).collect(),
         };
-        progress.begin("endgames", size as u64);
-        let mut done = 0;
-        for layer in 0..=stones {
+        progress.begin(&format!("endgames of {stones} stones"), (size - known) as u64);
+        let mut done = known;
+        for layer in smaller.map_or(0, |smaller| smaller.stones() + 1)..=stones {
             build.layer(layer, threads, progress);
             if progress.stopped() {
                 break;

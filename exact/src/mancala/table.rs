@@ -1,50 +1,61 @@
-//! Transposition table with bounds of gains, of a fixed size.
+//! Transposition table with bounds of gains.
 
 use super::board::Board;
+use crate::shared_table::{SharedTable, Words};
 
 /// Bounds of the mover's gain, and the pit that proved the latest of them.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Entry {
-    board: Board,
     pub(super) lower: i16,
     pub(super) upper: i16,
-    pub(super) best: u8,
+    pub(super) best: Option<u8>,
 }
 
-/// Buckets of two entries: one for the position with more stones, whose search was larger, one for the latest. The whole
-/// position is kept, so no two are ever taken for each other.
-pub(super) struct Table {
-    buckets: Vec<[Entry; 2]>,
-    shift: u32,
+impl Entry {
+    /// What the number of stones says.
+    #[inline]
+    pub(super) fn trivial(board: Board) -> Self {
+        let stones = board.stones();
+        Self { lower: -stones, upper: stones, best: None }
+    }
+
+    /// The bounds as a word, which is never 0.
+    #[inline]
+    fn word(self) -> u64 {
+        let best = self.best.map_or(0xff, u64::from);
+        u64::from(self.lower as u16) | u64::from(self.upper as u16) << 16 | best << 32 | 1 << 40
+    }
+
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        let best = (word >> 32) as u8;
+        Self { lower: word as i16, upper: (word >> 16) as i16, best: (best != 0xff).then_some(best) }
+    }
 }
+
+/// The table, by boards.
+pub(super) struct Table(SharedTable);
 
 impl Table {
     pub(super) fn new(entries: usize) -> Self {
-        let buckets = (entries / 2).max(2).next_power_of_two();
-        Self { buckets: vec![[Entry::default(); 2]; buckets], shift: 64 - buckets.trailing_zeros() }
+        Self(SharedTable::new(entries, 0))
     }
 
     /// Removes all entries.
     pub(super) fn clear(&mut self) {
-        self.buckets.fill([Entry::default(); 2]);
-    }
-
-    #[inline]
-    fn bucket(&self, board: Board) -> usize {
-        let mixed = board.own.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ board.other.rotate_left(32);
-        (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) as usize >> self.shift
+        self.0.clear();
     }
 
     #[inline]
     pub(super) fn get(&self, board: Board) -> Option<Entry> {
-        self.buckets[self.bucket(board)].into_iter().find(|entry| entry.board == board)
+        let [.., word] = self.0.get(&[board.own, board.other, 0])?;
+        // No board of a running game equals that of an empty entry, but a query may ask for one that is over.
+        (word != 0).then(|| Entry::of_word(word))
     }
 
     #[inline]
-    pub(super) fn put(&mut self, board: Board, lower: i16, upper: i16, best: u8) {
-        let at = self.bucket(board);
-        let [large, latest] = &mut self.buckets[at];
-        let place = if large.board == board || large.board.stones() <= board.stones() { large } else { latest };
-        *place = Entry { board, lower, upper, best };
+    pub(super) fn put(&self, board: Board, entry: Entry) {
+        let weight = |words: &Words| Board { own: words[0], other: words[1] }.stones() as u32;
+        self.0.put(&[board.own, board.other, entry.word()], weight);
     }
 }

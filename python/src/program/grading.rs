@@ -45,7 +45,7 @@ pub(crate) fn grade(
                 let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
                 let values = values.ok_or_else(missing)?;
                 let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
-                let sampling = Sampling { count, phase, seed };
+                let sampling = Sampling { count, phase, seed, starts: Vec::new() };
                 grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
                     .map_err(|error| program_error(&error))?
             } else {

@@ -95,7 +95,7 @@ impl Plan {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
         let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search.into());
-        let newest = AgentSpec::Az { checkpoint, tree };
+        let newest = AgentSpec::Az { checkpoint, tree, tables: None };
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         Ok(Self { game, agents, options: Options::of_run(&config) })
     }

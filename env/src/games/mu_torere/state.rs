@@ -29,6 +29,12 @@ pub struct State {
 }
 
 impl State {
+    /// Plies played; 0 throughout where no limit needs them.
+    #[must_use]
+    pub const fn plies(&self) -> u16 {
+        self.plies
+    }
+
     #[inline]
     fn empty_square(&self) -> u8 {
         (!(self.pieces[0] | self.pieces[1])).trailing_zeros() as u8
