@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(rounds(2, 2).unwrap(), [(100, 1)]);
         assert_eq!(rounds(1, 2).unwrap(), [(100, 1)]);
         assert!(rounds(5, 1).is_err());
-        assert!(rounds(300, 2).unwrap_err().contains("need at least 128 iterations, not 100"));
+        assert!(rounds(300, 2).unwrap_err().contains("need at least 256 iterations, not 100"));
         let varied = plan(&["run.iterations=5,10"]).expect("valid");
         assert_eq!(varied.variants[1].config.run.iterations, 10);
         assert!(varied.halving(2).unwrap_err().contains("run.iterations"));
