@@ -17,7 +17,7 @@ use crate::values::ExactValues;
 ///
 /// let game = MuTorere::default(); // a draw after 100 plies
 /// let truth = MuTorereValues::new(&game)?;
-/// let [early, late] = ["101221122 1 10", "101221122 1 99"].map(|text| game.parse_position(text));
+/// let [early, late] = ["222110121 1 10", "222110121 1 99"].map(|text| game.parse_position(text));
 /// assert_eq!(truth.value(&game, &early?), Some(1));
 /// assert_eq!(truth.value(&game, &late?), Some(0));
 /// # Ok::<(), turnstone_env::Error>(())
