@@ -6,8 +6,8 @@ use crate::evaluator::Evaluation;
 
 use super::tree::{EdgeId, NodeId, Tree};
 
-/// Adds the value of the leaf at the end of `path` to every node above it, and what it proves to their edges. From a proven node on, its exact
-/// value is backed up instead.
+/// Adds the value of the leaf at the end of `path` to every node above it, and what it proves to their edges. From a proven
+/// node on, its exact value is backed up instead.
 pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Evaluation) {
     let mut estimate = arrive(tree, leaf, estimate);
     let mut proven = tree.nodes[leaf as usize].proven;

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt};
 use turnstone_env::Game;
 
 use super::method::Gumbel;
-use super::tree::{Edge, EdgeId, NO_NODE, NodeId, Tree, Visits};
+use super::tree::{Edge, EdgeId, NodeId, Tree, Visits};
 use crate::evaluator::Evaluation;
 
 /// State of the sequential halving at the root.
@@ -95,21 +95,20 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, wei
     let mut fresh = (0.0, first);
     weights.clear();
     for (edge, id) in edges.iter().zip(first..) {
-        let visited = edge.child != NO_NODE;
-        let weight = match visited {
-            false => edge.prior.max(f32::MIN_POSITIVE) * unvisited,
-            true => completed.weight(edge, tree.visits(edge)),
+        let weight = if edge.is_followed() {
+            completed.weight(edge, tree.visits(edge))
+        } else {
+            edge.prior.max(f32::MIN_POSITIVE) * unvisited
         };
         sum += weight;
         weights.push(weight);
-        if !visited && weight > fresh.0 {
+        if !edge.is_followed() && weight > fresh.0 {
             fresh = (weight, id);
         }
     }
     let visits = 1.0 + completed.visits as f32;
     let mut best = (if fresh.0 > 0.0 { fresh.0 / sum } else { f32::NEG_INFINITY }, fresh.1);
-    let visited = |edge: &Edge| edge.child != NO_NODE;
-    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| visited(edge)) {
+    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| edge.is_followed()) {
         let score = weight / sum - tree.visits(edge).count as f32 / visits;
         if weight > 0.0 && (score > best.0 || score == best.0 && id < best.1) {
             best = (score, id);
@@ -133,7 +132,7 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
     let completed = Completed::of(tree, node, config);
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
-    for edge in tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE) {
+    for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
         let (weight, child) = (completed.weight(edge, tree.visits(edge)), tree.nodes[edge.child as usize].estimate());
         sum += weight;
         value += weight * child.value;
@@ -166,7 +165,7 @@ impl Completed {
         let sign = parent.mover.sign();
         let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
         let mut greatest = -1.0f32;
-        for edge in tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE) {
+        for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
             let through = tree.visits(edge);
             let q = sign * edge.proven.map_or_else(|| through.mean(), |value| tree.utility(Evaluation::exact(value)));
             visits += through.count;

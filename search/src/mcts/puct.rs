@@ -9,7 +9,7 @@ use rand_distr::{Distribution, Gamma};
 use turnstone_env::Game;
 
 use super::method::{Puct, RootNoise};
-use super::tree::{Edge, EdgeId, NO_NODE, NodeId, Tree, Visits};
+use super::tree::{Edge, EdgeId, NodeId, Tree, Visits};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
@@ -23,7 +23,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
     // Unvisited edges have the same value, so the best of them is the one with the greatest prior.
     let mut fresh = (f32::NEG_INFINITY, first);
     for (edge, id) in edges.iter().zip(first..) {
-        if edge.child == NO_NODE {
+        if !edge.is_followed() {
             if edge.prior > fresh.0 {
                 fresh = (edge.prior, id);
             }
@@ -82,7 +82,7 @@ impl Scale {
     fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Self {
         let parent = &tree.nodes[node as usize];
         let sign = parent.mover.sign();
-        let visited = tree.edges_of(node).iter().filter(|edge| edge.child != NO_NODE);
+        let visited = tree.edges_of(node).iter().filter(|edge| edge.is_followed());
         let visited_prior: f32 = visited.map(|edge| edge.prior).sum();
         let visits = parent.visits.max(1) as f32;
         let parent_value = sign * (parent.value_sum + tree.draw_value * parent.draw_sum) / visits;

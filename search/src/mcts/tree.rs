@@ -60,6 +60,14 @@ pub(super) struct Edge {
     pub(super) prior: f32,
 }
 
+impl Edge {
+    /// Whether it has been followed, so that its child is in the tree.
+    #[inline]
+    pub(super) fn is_followed(&self) -> bool {
+        self.child != NO_NODE
+    }
+}
+
 /// The simulations that went through an edge.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Visits {
