@@ -31,13 +31,16 @@ pub(crate) fn missing(spec: &impl Display, game: &str) -> AgentError {
     AgentError::Spec { spec: spec.to_string(), fault }
 }
 
-/// Loads the game's exact values for a player.
-fn values<G: Solvable>(spec: &ExactSpec, game: &G) -> Result<Box<dyn ExactValues<G>>, AgentError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
+/// Loads the game's exact values, of which searches keep to the limits.
+fn values<G: Solvable>(
+    spec: &impl Display,
+    tables: &Path,
+    game: &G,
+    limits: &SolveLimits,
+) -> Result<Box<dyn ExactValues<G>>, AgentError> {
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-    check(spec, &spec.tables)?;
-    let truth = game.patient_exact_values(&spec.tables, &limits).map_err(|error| fault(error.to_string()))?;
+    check(spec, tables)?;
+    let truth = game.patient_exact_values(tables, limits).map_err(|error| fault(error.to_string()))?;
     truth.ok_or_else(|| missing(spec, G::NAME))
 }
 
@@ -47,9 +50,7 @@ pub(crate) fn probes<G: Solvable>(
     tables: &Path,
     game: &G,
 ) -> Result<Box<dyn ExactValues<G>>, AgentError> {
-    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-    let truth = game.patient_exact_values(tables, &SolveLimits::nodes(0)).map_err(|error| fault(error.to_string()))?;
-    truth.ok_or_else(|| missing(spec, G::NAME))
+    values(spec, tables, game, &SolveLimits::nodes(0))
 }
 
 /// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
@@ -68,7 +69,15 @@ impl<G: Classical + Solvable> Exact<G> {
     pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
-        Ok(Self { truth: values(spec, game)?, beyond, error: spec.error, depth: spec.depth, legal })
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
+        Ok(Self {
+            truth: values(spec, &spec.tables, game, &limits)?,
+            beyond,
+            error: spec.error,
+            depth: spec.depth,
+            legal,
+        })
     }
 }
 

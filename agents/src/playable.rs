@@ -217,14 +217,17 @@ impl Agent {
     /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
     pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
+        let exact_values = |tables: &Path| {
+            exact::check(spec, tables)?;
+            let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
+            truth.ok_or_else(|| exact::missing(spec, game.name()))
+        };
         let mut network = None;
         match spec {
             AgentSpec::Az { checkpoint, tables, .. } => {
                 network = Some(load_network(checkpoint, game)?);
                 if let Some(tables) = tables {
-                    exact::check(spec, tables)?;
-                    let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
-                    truth.ok_or_else(|| exact::missing(spec, game.name()))?;
+                    exact_values(tables)?;
                 }
             }
             AgentSpec::Classical(spec) => {
@@ -233,9 +236,7 @@ impl Agent {
                 memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
             }
             AgentSpec::Exact(ExactSpec { tables, .. }) => {
-                exact::check(spec, tables)?;
-                let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
-                truth.ok_or_else(|| exact::missing(spec, game.name()))?;
+                exact_values(tables)?;
             }
             AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}
         }

@@ -94,7 +94,8 @@ impl Sweep {
         stop: &AtomicBool,
     ) -> Result<Option<Vec<Standing>>> {
         let mut remaining: Vec<usize> = (0..self.plan.variants.len()).collect();
-        for round in &self.plan.rounds {
+        let mut rounds = self.plan.rounds.iter().peekable();
+        while let Some(round) = rounds.next() {
             for (place, &number) in remaining.iter().enumerate() {
                 let variant = &self.plan.variants[number];
                 let until = round.iterations.unwrap_or(variant.config.run.iterations);
@@ -103,6 +104,9 @@ impl Sweep {
                 if !trained.with_context(|| format!("variant {}", variant.name))? {
                     return Ok(None);
                 }
+            }
+            if rounds.peek().is_none() {
+                break; // all that is left is to be reported
             }
             let standings = remaining.iter().map(|&number| self.standing(number, games)).collect::<Result<Vec<_>>>()?;
             let mut order = best_first(&standings, by)?;
