@@ -9,6 +9,7 @@ mod record;
 mod result;
 mod openings;
 mod schedule;
+mod remote;
 mod referee;
 mod side_by_side;
 mod journal;
@@ -23,8 +24,9 @@ pub use journal::{Journal, journal_games};
 pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
 pub use openings::{Opening, OpeningFilter, OpeningSource, openings};
 pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
+pub use remote::{Remote, RemoteAnswer, RemotePositions, RemoteRound, check_portable, is_portable};
 pub use result::{Record, SeatRecord};
-pub use schedule::openings_needed;
+pub use schedule::{Plan, openings_needed};
 pub use summary::{Meeting, Standing, Summary};
 pub use tournament::{IdleTime, Running, Tournament, play};
 pub use turnstone_statistics::{

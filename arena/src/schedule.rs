@@ -1,19 +1,24 @@
 //! Schedule of a tournament: the games of every round.
 
+use serde::{Deserialize, Serialize};
+
 use super::record::{Format, GameRecord, Settings};
 
 /// Maximum number of steps in the search for pairings without rematches, after which rematches are accepted.
 const MOST_STEPS: u32 = 20_000;
 
 /// A game to be played.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Plan {
-    pub(super) number: usize,
-    pub(super) round: usize,
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Number of the game in the tournament.
+    pub number: usize,
+    /// Number of the round.
+    pub round: usize,
     /// Indices of the agents of the first and the second side.
-    pub(super) agents: [usize; 2],
+    pub agents: [usize; 2],
     /// Number of the opening.
-    pub(super) opening: usize,
+    pub opening: usize,
 }
 
 /// Number of rounds.

@@ -1,5 +1,7 @@
 //! Tournament: plays the games round by round on several threads, with a result that does not depend on their number.
 
+mod elsewhere;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +18,7 @@ use super::journal::Journal;
 use super::openings::{Opening, OpeningSource, openings};
 use super::record::{Adjudication, GameRecord, Header, Settings, TournamentRecord};
 use super::referee::Referee;
+use super::remote::Remote;
 use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
 use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
 
@@ -45,13 +48,15 @@ pub struct Running<'a> {
     pub at_once: usize,
     /// Adds up the time in which threads had no game left and waited for the last one.
     pub idle: Option<&'a IdleTime>,
+    /// Other machines that play the games in place of the threads.
+    pub remote: Option<&'a dyn Remote>,
 }
 
 impl<'a> Running<'a> {
     /// Runs on this number of threads, with a callback for every finished game, until `stop` is set.
     #[must_use]
     pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a AtomicBool) -> Self {
-        Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None }
+        Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None, remote: None }
     }
 
     fn is_enough(&self) -> bool {
@@ -206,6 +211,9 @@ impl<'a> Tournament<'a> {
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
+        if let Some(remote) = running.remote {
+            return self.play_remotely(remote, plans, board, journal, running);
+        }
         let next = AtomicUsize::new(0);
         let threads = running.threads.clamp(1, plans.len());
         let clocks = self.header.settings.clock.is_some();

@@ -10,10 +10,13 @@ pub mod replay;
 mod sample_game;
 mod self_play;
 mod trainable;
+mod self_player;
 
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
-    FinishedGame, Progress, SelfPlayGames, SelfPlayStats, Session, SessionSettings, Task, outcome_shares,
+    FinishedGame, Progress, Restorer, SelfPlayGames, SelfPlayStats, Session, SessionSettings, Task, TaskSession,
+    outcome_shares,
 };
+pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, built_in, row};

@@ -8,12 +8,16 @@ mod task;
 mod stats;
 mod worker;
 mod session;
+mod transcript;
+mod task_session;
 
 pub(crate) use session::sessions;
 pub use session::{Session, SessionSettings};
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub use task::Task;
 pub(crate) use task::random_opening;
+pub use task_session::TaskSession;
+pub use transcript::Restorer;
 pub use worker::FinishedGame;
 
 use std::sync::Arc;
@@ -55,7 +59,7 @@ pub(crate) fn play<G: Game>(
     // At first every worker gets an equal share, also if the games are too few for all seats.
     let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
     let next = AtomicUsize::new(0);
-    let mut evaluators = evaluators(game, task)?;
+    let mut evaluators = evaluators(game, task, workers)?;
     let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
         let threads: Vec<_> = evaluators
             .iter_mut()
@@ -71,22 +75,51 @@ pub(crate) fn play<G: Game>(
     if parts.iter().any(Option::is_none) {
         return Ok(None);
     }
-    let shard = Shard::new(task.iteration, game.spec().features());
-    let mut games = SelfPlayGames { shard, ends: Vec::new(), stats: SelfPlayStats::default() };
-    parts.iter().flatten().for_each(|part| games.stats.add(&part.stats));
-    games.stats.idle = idle(&parts.iter().flatten().map(|part| part.stats.time).collect::<Vec<_>>());
-    let mut finished: Vec<FinishedGame> = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
-    finished.sort_by_key(|game| game.number);
-    for game in finished {
-        games.shard.append(&game.positions);
-        games.ends.push((game.outcome, game.plies));
+    let mut stats = SelfPlayStats::default();
+    parts.iter().flatten().for_each(|part| stats.add(&part.stats));
+    stats.idle = idle(&parts.iter().flatten().map(|part| part.stats.time).collect::<Vec<_>>());
+    let finished = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
+    Ok(Some(SelfPlayGames::new(task.iteration, game.spec().features(), finished, stats)))
+}
+
+impl SelfPlayGames {
+    /// Collects all games of an iteration, in any order.
+    #[must_use]
+    pub fn new(iteration: u64, features: usize, mut finished: Vec<FinishedGame>, stats: SelfPlayStats) -> Self {
+        finished.sort_by_key(|game| game.number);
+        let mut games = Self { shard: Shard::new(iteration, features), ends: Vec::new(), stats };
+        for game in finished {
+            games.shard.append(&game.positions);
+            games.ends.push((game.outcome, game.plies));
+        }
+        games
     }
-    Ok(Some(games))
+}
+
+/// Starts `threads` sessions of a task.
+///
+/// # Errors
+/// The weights do not match the network.
+pub(crate) fn task_sessions<G: Game>(
+    game: &G,
+    task: &Task<'_>,
+    threads: usize,
+) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
+    let rules = Arc::new(GameRules::of_task(game, task));
+    let evaluators = evaluators(game, task, threads)?.into_iter();
+    let session =
+        |evaluator| Box::new(task_session::OfTask::new(Arc::clone(&rules), evaluator)) as Box<dyn TaskSession>;
+    Ok(evaluators.map(session).collect())
+}
+
+/// What restores the games of a task from their transcripts.
+pub(crate) fn restorer<G: Game>(game: &G, task: &Task<'_>) -> Box<dyn Restorer> {
+    Box::new(transcript::OfTask::new(GameRules::of_task(game, task)))
 }
 
 /// Creates an evaluator for each worker.
-fn evaluators<G: Game>(game: &G, task: &Task<'_>) -> Result<Vec<NetworkEvaluator>, NetworkError> {
-    let (spec, workers, batch) = (game.spec(), task.self_play.workers(), task.self_play.concurrent_games);
+fn evaluators<G: Game>(game: &G, task: &Task<'_>, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+    let (spec, batch) = (game.spec(), task.self_play.concurrent_games);
     if !task.self_play.precision.is_quantised() {
         let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
         return (0..workers).map(evaluator).collect();
@@ -113,6 +146,9 @@ mod recording_tests;
 
 #[cfg(test)]
 mod quantisation_tests;
+
+#[cfg(test)]
+mod transcript_tests;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use turnstone_env::{AnyState, Erased, Row, for_each_game};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, Progress, Session, SessionSettings, Task};
+use crate::self_play::{self, Progress, Restorer, Session, SessionSettings, Task, TaskSession};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -23,6 +23,15 @@ pub trait TrainableGame: PlayableGame {
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
+
+    /// Starts `threads` sessions that play games of a task whose numbers come from elsewhere.
+    ///
+    /// # Errors
+    /// The weights do not match the network.
+    fn task_sessions(&self, task: &Task<'_>, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError>;
+
+    /// What restores the games of a task from their transcripts.
+    fn restorer(&self, task: &Task<'_>) -> Box<dyn Restorer>;
 
     /// Starts endless self-play with evaluators of the caller: one session per thread of the settings.
     fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>>;
@@ -51,6 +60,14 @@ impl<G: Playable> TrainableGame for Erased<G> {
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
         self_play::play(self.game(), task, progress, stop)
+    }
+
+    fn task_sessions(&self, task: &Task<'_>, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
+        self_play::task_sessions(self.game(), task, threads)
+    }
+
+    fn restorer(&self, task: &Task<'_>) -> Box<dyn Restorer> {
+        self_play::restorer(self.game(), task)
     }
 
     fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>> {

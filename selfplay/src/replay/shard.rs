@@ -266,7 +266,7 @@ impl Shard {
     }
 
     /// Checks what a learner relies on in a file with a valid checksum, which need not come from this program.
-    fn validate(&self, actions: usize) -> Result<(), String> {
+    pub(crate) fn validate(&self, actions: usize) -> Result<(), String> {
         let share = |share: &f32| (0.0..=1.0).contains(share);
         if self.policy_indices.iter().any(|&index| usize::from(index) >= actions) {
             return Err(format!("it has a policy index beyond the {actions} actions of the game"));

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
-use turnstone_env::{Game, Outcome, Spec};
+use turnstone_env::{Action, Game, Outcome, Spec};
 use turnstone_search::{EvalBatch, Evaluator, Lookup, Mcts, Requests};
 
 use super::stats::{Progress, SelfPlayStats};
@@ -25,6 +25,8 @@ pub struct FinishedGame {
     pub outcome: Outcome,
     /// Number of plies, those of the opening included.
     pub plies: u16,
+    /// The actions after the opening.
+    pub moves: Vec<Action>,
 }
 
 /// Result of one worker.
@@ -43,6 +45,7 @@ struct Seat<G: Game> {
     recorded: Vec<u16>,
     /// States of the recorded positions; empty if no position is archived.
     visited: Vec<G::State>,
+    moves: Vec<Action>,
     positions: Shard,
     /// Whether the current move is searched in full and recorded.
     full: bool,
@@ -59,6 +62,8 @@ pub(super) struct Worker<G: Game, N> {
     numbers: N,
     seats: Vec<Seat<G>>,
     requests: Requests<G::State>,
+    /// Searches of finished games, for reuse.
+    spare: Vec<Mcts<G>>,
     pub(super) finished: Vec<FinishedGame>,
     stats: SelfPlayStats,
     features: Vec<f32>,
@@ -73,6 +78,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             numbers,
             seats: Vec::new(),
             requests: Requests::new(rules.self_play.cached_positions),
+            spare: Vec::new(),
             finished: Vec::new(),
             stats: SelfPlayStats::default(),
             features: vec![0.0; spec.features()],
@@ -81,10 +87,20 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             rules,
         };
         while worker.seats.len() < seats {
-            let Some(seat) = worker.next_game(None) else { break };
+            let Some(seat) = worker.next_game() else { break };
             worker.seats.push(seat);
         }
         worker
+    }
+
+    /// Begins games of these numbers while fewer than `seats` are in progress.
+    pub(super) fn begin_games(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>) {
+        // Evaluations that failed are asked for again before anything else.
+        while self.requests.is_empty() && self.seats.len() < seats {
+            let Some(number) = next() else { break };
+            let seat = self.begin_game(number);
+            self.seats.push(seat);
+        }
     }
 
     /// Plays all games. Returns `None` if `stop` was set before they were finished.
@@ -173,7 +189,8 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
                 let over = self.seats.remove(i);
                 let (over, search) = over.finish(&self.rules.game, outcome);
                 self.finished.push(over);
-                if let Some(next) = self.next_game(Some(search)) {
+                self.spare.push(search);
+                if let Some(next) = self.next_game() {
                     self.seats.insert(i, next);
                 }
             } else {
@@ -205,17 +222,22 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         let temperature = self.rules.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
+        seat.moves.push(action);
         seat.ply += 1;
     }
 
-    /// Starts this worker's next game, if there is one, and begins its first search. Reuses the memory of a finished
-    /// game's search.
-    fn next_game(&mut self, search: Option<Mcts<G>>) -> Option<Seat<G>> {
+    /// Starts this worker's next game, if there is one.
+    fn next_game(&mut self) -> Option<Seat<G>> {
         let number = self.numbers.next()?;
+        Some(self.begin_game(number))
+    }
+
+    /// Starts a game and begins its first search. Reuses the memory of a finished game's search.
+    fn begin_game(&mut self, number: usize) -> Seat<G> {
         let rules = &*self.rules;
         let mut rng = stream(rules.seed, Purpose::SelfPlay, [rules.iteration, number as u64]);
         let (state, ply) = rules.start(&mut rng);
-        let mut search = search.unwrap_or_else(|| Mcts::new(&rules.game, state));
+        let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&rules.game, state));
         search.reset(&rules.game, state);
         let mut seat = Seat {
             number,
@@ -224,13 +246,14 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             ply,
             recorded: Vec::new(),
             visited: Vec::new(),
+            moves: Vec::new(),
             positions: Shard::new(rules.iteration, self.spec.features()),
             full: true,
             simulations: 0,
             row: 0,
         };
         seat.begin(rules);
-        Some(seat)
+        seat
     }
 }
 
@@ -255,7 +278,7 @@ impl<G: Game> Seat<G> {
             let i = self.rng.random_range(0..self.visited.len());
             self.positions.archive(Archived { ply: self.recorded[i], position: game.position_text(&self.visited[i]) });
         }
-        let game = FinishedGame { number: self.number, positions: self.positions, outcome, plies: self.ply };
-        (game, self.search)
+        let Self { number, positions, ply, moves, .. } = self;
+        (FinishedGame { number, positions, outcome, plies: ply, moves }, self.search)
     }
 }

@@ -1,0 +1,125 @@
+//! Games and answers that other machines play on behalf of this one.
+
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Result, ensure};
+use serde::{Deserialize, Serialize};
+use turnstone_agents::{Agent, AgentSpec, Budget, ClassicalMethod, PlayableGame};
+
+use super::record::{Adjudication, GameRecord, Header, Settings};
+use super::schedule::Plan;
+
+/// Plays games and answers positions elsewhere, with the results that this machine would get.
+pub trait Remote: Sync {
+    /// Plays the planned games. Returns false if `stop` was set before the end.
+    ///
+    /// # Errors
+    /// The games cannot be handed out, or `put` fails.
+    fn play(&self, round: &RemoteRound<'_>) -> Result<bool>;
+
+    /// Answers positions. Returns false if `stop` was set before the end.
+    ///
+    /// # Errors
+    /// The positions cannot be handed out, or `put` fails.
+    fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool>;
+}
+
+/// Games of a round.
+pub struct RemoteRound<'a> {
+    /// The game.
+    pub game: &'a dyn PlayableGame,
+    /// The agents by index.
+    pub agents: &'a [&'a Agent],
+    /// Settings and openings.
+    pub header: &'a Header,
+    /// The games, in the order in which they are needed.
+    pub plans: &'a [Plan],
+    /// Checks the record of the game with this index in `plans`, which may come from anywhere.
+    pub check: &'a dyn Fn(usize, &GameRecord) -> Result<(), String>,
+    /// Plays a game here.
+    pub play_here: &'a dyn Fn(usize) -> Result<GameRecord>,
+    /// Takes a checked record.
+    pub put: &'a dyn Fn(usize, GameRecord) -> Result<()>,
+    /// Whether the game with this index is still needed: a test may end a match early.
+    pub is_needed: &'a dyn Fn(usize) -> bool,
+    /// Ends it when set.
+    pub stop: &'a AtomicBool,
+}
+
+/// Positions for an agent to answer.
+pub struct RemotePositions<'a> {
+    /// The game.
+    pub game: &'a dyn PlayableGame,
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The positions' texts.
+    pub texts: Vec<&'a str>,
+    /// Seed of the agent's random choices.
+    pub seed: u64,
+    /// Checks the answer to the position with this number, which may come from anywhere.
+    pub check: &'a dyn Fn(usize, &RemoteAnswer) -> Result<(), String>,
+    /// Answers a position here.
+    pub answer_here: &'a dyn Fn(usize) -> Result<RemoteAnswer>,
+    /// Takes a checked answer.
+    pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<()>,
+    /// Ends it when set.
+    pub stop: &'a AtomicBool,
+}
+
+/// An agent's answer to a position.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteAnswer {
+    /// The chosen action.
+    pub action: String,
+    /// Probabilities of win, draw and loss for the mover, predicted by the network without search, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<[f32; 3]>,
+}
+
+impl RemoteAnswer {
+    /// Checks that the prediction consists of probabilities.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check_prediction(&self) -> Result<(), String> {
+        let Some(prediction) = &self.prediction else { return Ok(()) };
+        let sum: f64 = prediction.iter().copied().map(f64::from).sum();
+        let sound = prediction.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-3;
+        if sound { Ok(()) } else { Err("its prediction is not one of probabilities".into()) }
+    }
+}
+
+/// Whether other machines can play for this agent: it needs no file but a network and no other program, and the time that
+/// it takes does not matter to its moves.
+#[must_use]
+pub fn is_portable(agent: &Agent) -> bool {
+    match &agent.spec {
+        AgentSpec::Random => true,
+        AgentSpec::Classical(spec) => match spec.method {
+            ClassicalMethod::Deepening { time, total, .. } => time.is_none() && total.is_none(),
+            _ => true,
+        },
+        AgentSpec::Mcts { budget } => matches!(budget, Budget::Simulations(_)),
+        AgentSpec::Az { tree, tables, .. } => {
+            matches!(tree.budget, Budget::Simulations(_)) && tables.is_none() && agent.network().is_some()
+        }
+        AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human => false,
+    }
+}
+
+/// Checks that other machines can play games between these agents at these settings.
+///
+/// # Errors
+/// One line that names what they cannot.
+pub fn check_portable(agents: &[&Agent], settings: &Settings) -> Result<()> {
+    ensure!(settings.clock.is_none(), "games with clocks are played on one machine");
+    ensure!(settings.adjudication == Adjudication::None, "games that exact values end are played on one machine");
+    let fixed = agents.iter().find(|agent| !is_portable(agent));
+    ensure!(
+        fixed.is_none(),
+        "`{}` plays on this machine only, as it needs files, programs or a clock",
+        fixed.map(|agent| agent.spec.to_string()).unwrap_or_default()
+    );
+    Ok(())
+}

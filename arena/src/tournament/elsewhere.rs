@@ -1,0 +1,115 @@
+//! Games of a tournament that other machines play, and that this one plays for others.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use turnstone_agents::{Agent, PlayableGame};
+
+use super::{Board, Running, Tournament, is_of, lock};
+use crate::journal::Journal;
+use crate::openings::Opening;
+use crate::record::{GameRecord, Header};
+use crate::remote::{Remote, RemoteRound, check_portable};
+use crate::schedule::Plan;
+use crate::side_by_side::{SideBySide, games_at_once};
+
+impl<'a> Tournament<'a> {
+    /// The tournament of a header, to play some of its games for another machine.
+    ///
+    /// # Errors
+    /// The header is not of this game and these agents, or other machines cannot play it.
+    pub fn of_header(game: &'a dyn PlayableGame, agents: Vec<&'a Agent>, header: Header) -> Result<Self> {
+        check_portable(&agents, &header.settings)?;
+        let same = header.game == game.name() && header.version == game.version() && header.params == game.params();
+        ensure!(same, "it is of another game");
+        ensure!(header.agents.len() == agents.len() && agents.len() >= 2, "it has other agents");
+        let opening = |text: &String| -> Result<Opening> {
+            let mut state = game.start();
+            let actions = game.play_text(&mut state, text)?;
+            ensure!(game.outcome(&state).is_none(), "the opening `{text}` ends the game");
+            Ok(Opening { actions, state })
+        };
+        let openings = header.openings.iter().map(opening).collect::<Result<_>>()?;
+        Ok(Self { game, agents, header, openings, notes: Vec::new(), tables: PathBuf::new() })
+    }
+
+    /// Plays these games on this thread, side by side where networks can share batches. Returns `None` if `stop` was set
+    /// before the end.
+    ///
+    /// # Errors
+    /// A plan is of an agent or an opening that there is not, or an agent cannot play at all.
+    pub fn play_plans(&self, plans: &[Plan], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
+        let known = |plan: &Plan| {
+            let [a, b] = plan.agents;
+            a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
+        };
+        ensure!(plans.iter().all(known), "a game is of an agent or an opening that there is not");
+        let at_once = games_at_once(&self.agents, false, 2 * plans.len());
+        let mut games = SideBySide::new(self.game, &self.agents, self.referee()?, at_once);
+        let (mut records, mut next) = (vec![None; plans.len()], 0);
+        loop {
+            while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {
+                games.begin(seat, next, &plans[next], &self.openings[plans[next].opening])?;
+                next += 1;
+                games.finished().into_iter().for_each(|(i, record)| records[i] = Some(record));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if games.is_empty() {
+                return Ok(records.into_iter().collect());
+            }
+            games.advance();
+            games.finished().into_iter().for_each(|(i, record)| records[i] = Some(record));
+        }
+    }
+
+    /// Has other machines play the games that are not on the board.
+    pub(super) fn play_remotely(
+        &self,
+        remote: &dyn Remote,
+        plans: &[Plan],
+        board: &Mutex<Board>,
+        journal: Option<&Journal>,
+        running: &Running<'_>,
+    ) -> Result<()> {
+        check_portable(&self.agents, &self.header.settings)?;
+        let missing: Vec<usize> = (0..plans.len()).filter(|&i| lock(board).games[i].is_none()).collect();
+        let missing_plans: Vec<Plan> = missing.iter().map(|&i| plans[i]).collect();
+        let referee = self.referee()?;
+        let check = |i: usize, game: &GameRecord| {
+            let plan = &missing_plans[i];
+            if !is_of(game, plan) || game.number != plan.number {
+                return Err("it is another game".to_owned());
+            }
+            referee.confirm(game, &self.openings[plan.opening])
+        };
+        let play_here = |i: usize| {
+            let records = self.play_plans(&missing_plans[i..=i], &AtomicBool::new(false))?;
+            records.and_then(|mut records| records.pop()).context("a game that nothing stops ends")
+        };
+        let put = |i: usize, game: GameRecord| {
+            if let Some(journal) = journal {
+                journal.add(&game)?;
+            }
+            (running.progress)(&game);
+            lock(board).put(missing[i], game);
+            Ok(())
+        };
+        let is_needed = |i: usize| !running.is_enough() && missing[i] < lock(board).end;
+        let round = RemoteRound {
+            game: self.game,
+            agents: &self.agents,
+            header: &self.header,
+            plans: &missing_plans,
+            check: &check,
+            play_here: &play_here,
+            put: &put,
+            is_needed: &is_needed,
+            stop: running.stop,
+        };
+        remote.play(&round).map(drop)
+    }
+}

@@ -1,0 +1,46 @@
+//! Who plays the games of an iteration: the threads of this machine, or others on its behalf.
+
+use std::error::Error;
+use std::sync::atomic::AtomicBool;
+
+use crate::self_play::{Progress, SelfPlayGames, Task};
+use crate::trainable::TrainableGame;
+
+/// Why games could not be played.
+pub type SelfPlayError = Box<dyn Error + Send + Sync>;
+
+/// Plays the games of iterations. Whoever plays them, they are the same.
+pub trait SelfPlayer: Sync {
+    /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
+    ///
+    /// # Errors
+    /// The weights do not match the network, or the games cannot be played elsewhere.
+    fn self_play(
+        &self,
+        game: &dyn TrainableGame,
+        task: &Task<'_>,
+        progress: &Progress,
+        stop: &AtomicBool,
+    ) -> Result<Option<SelfPlayGames>, SelfPlayError>;
+
+    /// Names and values to be logged with every iteration, besides its own metrics.
+    fn scalars(&self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+}
+
+/// The threads of this machine.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ThisMachine;
+
+impl SelfPlayer for ThisMachine {
+    fn self_play(
+        &self,
+        game: &dyn TrainableGame,
+        task: &Task<'_>,
+        progress: &Progress,
+        stop: &AtomicBool,
+    ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
+        Ok(game.self_play(task, progress, stop)?)
+    }
+}
