@@ -46,6 +46,15 @@ enum Command {
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
+    /// Play games of self-play and matches for leaders on other machines
+    #[cfg(feature = "cluster")]
+    Worker(commands::worker::Worker),
+    /// Look at the runs and workers of a cluster
+    #[cfg(feature = "cluster")]
+    Cluster(commands::cluster::Cluster),
+    #[cfg(not(feature = "cluster"))]
+    #[command(hide = true, aliases = ["cluster"])]
+    Worker(commands::absent::Absent),
     /// Train one run for every combination of values and rank them
     Sweep(commands::sweep::Sweep),
     /// Write the report of a run, or a comparison of runs, as one HTML page
@@ -148,6 +157,12 @@ impl Cli {
             Command::Analyse(command) => command.run(games),
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
+            #[cfg(feature = "cluster")]
+            Command::Worker(command) => command.run(games),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(command) => command.run(),
+            #[cfg(not(feature = "cluster"))]
+            Command::Worker(command) => command.run(),
             Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
             Command::Serve(command) => command.run(games),

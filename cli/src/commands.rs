@@ -1,5 +1,7 @@
 //! The program's commands, one file each.
 
+#[cfg(not(feature = "cluster"))]
+pub(crate) mod absent;
 pub(crate) mod rules;
 pub(crate) mod games;
 pub(crate) mod show;
@@ -21,5 +23,9 @@ pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod reference;
+#[cfg(feature = "cluster")]
+pub(crate) mod worker;
+#[cfg(feature = "cluster")]
+pub(crate) mod cluster;
 pub(crate) mod pyro;
 pub(crate) mod pyro_server;

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use clap::Command;
 
 /// The groups with the names of their commands. A command that is in none comes under a last heading.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report"]),
     ("Play", &["show", "legal", "engine", "analyse", "serve", "pyro", "pyro-server"]),
+    ("Many machines", &["worker", "cluster"]),
     ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "bench", "perft"]),
     ("Develop", &["export", "reference", "completions", "man"]),
 ];
@@ -92,6 +93,20 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
                 "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
                 "a shorter run elsewhere",
             ),
+        ],
+    ),
+    (
+        "worker",
+        [
+            ("turnstone worker nats://leader:4222", "play for every run of the server, on all cores"),
+            ("turnstone worker nats://leader:4222 --threads 2 --name desk", "on two threads, under a name"),
+        ],
+    ),
+    (
+        "cluster",
+        [
+            ("turnstone cluster status nats://leader:4222", "runs, workers, rates and queues"),
+            ("turnstone cluster status nats://leader:4222 --json", "for a script"),
         ],
     ),
     (

@@ -13,6 +13,8 @@
 mod args;
 mod signals;
 pub mod output;
+#[cfg(feature = "cluster")]
+mod cluster_args;
 pub mod engine;
 pub mod analysis;
 pub mod pyro;

@@ -9,6 +9,7 @@ mod files;
 mod forged;
 mod pyro;
 mod sessions;
+mod cluster;
 pub mod mutation;
 
 /// A kind of input.
@@ -23,7 +24,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 27] = [
     Target { name: "positions", run: text::positions, examples: text::example_positions },
     Target { name: "actions", run: text::actions, examples: text::example_actions },
     Target { name: "params", run: text::params, examples: text::example_params },
@@ -48,6 +49,9 @@ pub const TARGETS: [Target; 24] = [
     Target { name: "forged_journals", run: forged::journals, examples: forged::example_journals },
     Target { name: "ugi_sessions", run: sessions::ugi, examples: sessions::example_ugi },
     Target { name: "analysis_sessions", run: sessions::analysis, examples: sessions::example_analysis },
+    Target { name: "cluster_messages", run: cluster::messages, examples: cluster::example_messages },
+    Target { name: "cluster_jobs", run: cluster::jobs, examples: cluster::example_jobs },
+    Target { name: "transcripts", run: cluster::transcripts, examples: cluster::example_transcripts },
 ];
 
 /// Runs a target on bytes.

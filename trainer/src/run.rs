@@ -7,7 +7,7 @@ mod self_play;
 mod evaluation;
 mod save;
 
-pub use setup::{Setup, confirm_matches};
+pub use setup::{Players, Setup, confirm_matches};
 
 use std::fmt::Display;
 use std::ops::ControlFlow;

@@ -25,7 +25,7 @@ pub use standings::{Measure, Standing, best_first, table};
 use crate::config::LONGEST_CONFIG;
 use crate::progress::Reporter;
 use crate::report::LiveRun;
-use crate::run::{DamagedShards, Run, Setup, confirm_matches};
+use crate::run::{DamagedShards, Players, Run, Setup, confirm_matches};
 use crate::run_folder::RunFolder;
 
 /// Name of the file that says what a folder's sweep is about.
@@ -141,7 +141,8 @@ impl Sweep {
         } else {
             RunFolder::create(&path, &toml::to_string(config)?, false)?
         };
-        let setup = Setup { game: &*game, config, folder: &folder, reporter, stop };
+        let players = Players::default();
+        let setup = Setup { game: &*game, config, folder: &folder, reporter, stop, players };
         let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) }?;
         if run.iteration() >= until {
             return Ok(true);

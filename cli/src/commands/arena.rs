@@ -11,16 +11,20 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
 use turnstone_models::atomic_write;
-use turnstone_selfplay::Games;
+use turnstone_selfplay::{Games, TrainableGame};
 
 use self::options::Options;
 use self::plan::Plan;
 use crate::args::{GameArgs, load_agent, thread_count};
+#[cfg(feature = "cluster")]
+use crate::cluster_args::ClusterArgs;
+#[cfg(not(feature = "cluster"))]
+use crate::commands::absent::ClusterArgs;
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
-    Format, GameRecord, Journal, Ladder, OpeningSource, Running, Settings, Summary, Tournament, TournamentRecord,
-    openings, openings_needed, read_ladder, report,
+    Format, GameRecord, Journal, Ladder, OpeningSource, Remote, Running, Settings, Summary, Tournament,
+    TournamentRecord, openings, openings_needed, read_ladder, report,
 };
 use turnstone_trainer::config::cores;
 use turnstone_trainer::progress::{Reporter, print_stderr};
@@ -56,10 +60,14 @@ pub(crate) struct Arena {
     /// Print one JSON object with all games
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 impl Arena {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        #[cfg(not(feature = "cluster"))]
+        self.cluster.refuse()?;
         let (file, options) = (self.game.file(), self.options.clone());
         let plan = match file {
             Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
@@ -68,7 +76,7 @@ impl Arena {
         self.play(&*plan.game, &plan)
     }
 
-    fn play(&self, game: &dyn PlayableGame, plan: &Plan) -> Result<ExitCode> {
+    fn play(&self, game: &dyn TrainableGame, plan: &Plan) -> Result<ExitCode> {
         if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
@@ -93,7 +101,17 @@ impl Arena {
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
         let tournament = prepare(game, &agents, settings, &options, stop)?;
         let record = match tournament {
-            Some(tournament) => self.carry_out(&tournament, &reporter, stop)?,
+            #[cfg(feature = "cluster")]
+            Some(tournament) => {
+                let all: Vec<&Agent> = agents.iter().collect();
+                let leader = self.cluster.leader_of_agents(game, &all, stop)?;
+                let remote = leader.as_ref().map(|leader| leader as &dyn Remote);
+                let record = self.carry_out(&tournament, remote, &reporter, stop)?;
+                leader.into_iter().for_each(turnstone_cluster::Leader::finish);
+                record
+            }
+            #[cfg(not(feature = "cluster"))]
+            Some(tournament) => self.carry_out(&tournament, None, &reporter, stop)?,
             None => None,
         };
         let Some(record) = record else {
@@ -128,6 +146,7 @@ impl Arena {
     fn carry_out(
         &self,
         tournament: &Tournament<'_>,
+        remote: Option<&dyn Remote>,
         reporter: &Reporter,
         stop: &AtomicBool,
     ) -> Result<Option<TournamentRecord>> {
@@ -148,7 +167,7 @@ impl Arena {
             bar.set_message(format!("{a} - {b}"));
             bar.inc(1);
         };
-        let running = Running::new(self.threads.unwrap_or_else(cores), &progress, stop);
+        let running = Running { remote, ..Running::new(self.threads.unwrap_or_else(cores), &progress, stop) };
         let record = tournament.play(journal.as_ref(), done, &running)?;
         bar.finish_and_clear();
         Ok(record)

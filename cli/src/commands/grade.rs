@@ -8,11 +8,17 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use turnstone_models::atomic_write;
-use turnstone_selfplay::Games;
+use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{GameArgs, load_agent};
+#[cfg(feature = "cluster")]
+use crate::cluster_args::ClusterArgs;
+#[cfg(not(feature = "cluster"))]
+use crate::commands::absent::ClusterArgs;
 use crate::signals::stop_on_signals;
-use turnstone_agents::{AgentSpec, Effort, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+#[cfg(feature = "cluster")]
+use turnstone_arena::grading::grade_remotely;
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use turnstone_env::AnyState;
 use turnstone_trainer::config::cores;
@@ -52,15 +58,19 @@ pub(crate) struct Grade {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 impl Grade {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        #[cfg(not(feature = "cluster"))]
+        self.cluster.refuse()?;
         let game = self.game.game(games)?;
         self.grade(&*game)
     }
 
-    fn grade(&self, game: &dyn PlayableGame) -> Result<ExitCode> {
+    fn grade(&self, game: &dyn TrainableGame) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
         let agent = self.agent.as_ref().map(|spec| load_agent(spec, game)).transpose()?;
@@ -71,7 +81,7 @@ impl Grade {
         }
         let Some(agent) = agent else { return Ok(ExitCode::SUCCESS) };
         let bar = reporter.bar("grading", set.positions.len() as u64);
-        let grading = grade(game, &agent, &set, self.seed, cores(), &|| bar.inc(1), stop)?;
+        let grading = self.grading(game, &agent, &set, &|| bar.inc(1), stop)?;
         bar.finish_and_clear();
         let Some(grading) = grading else {
             print_stderr("the grading was interrupted before its end");
@@ -90,6 +100,24 @@ impl Grade {
             print(&grading);
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Grades on the threads of this machine, or on those of a cluster.
+    fn grading(
+        &self,
+        game: &dyn TrainableGame,
+        agent: &Agent,
+        set: &TruthSet,
+        progress: &(dyn Fn() + Sync),
+        stop: &AtomicBool,
+    ) -> Result<Option<Grading>> {
+        #[cfg(feature = "cluster")]
+        if let Some(leader) = self.cluster.leader_of_agents(game, &[agent], stop)? {
+            let grading = grade_remotely(game, agent, set, self.seed, &leader, progress, stop)?;
+            leader.finish();
+            return Ok(grading);
+        }
+        grade(game, agent, set, self.seed, cores(), progress, stop)
     }
 
     fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {

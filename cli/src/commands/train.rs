@@ -9,12 +9,18 @@ use clap::Args;
 use turnstone_env::DynGame;
 use turnstone_models::read_text;
 use turnstone_selfplay::Games;
+#[cfg(feature = "cluster")]
+use turnstone_selfplay::TrainableGame;
 
 use crate::args::param_options;
+#[cfg(feature = "cluster")]
+use crate::cluster_args::{Arithmetic, ClusterArgs};
+#[cfg(not(feature = "cluster"))]
+use crate::commands::absent::ClusterArgs;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::progress::Reporter;
-use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -48,10 +54,14 @@ pub(crate) struct Train {
     /// Print nothing but errors
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 impl Train {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        #[cfg(not(feature = "cluster"))]
+        self.cluster.refuse()?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
         let (config, folder, resumed) = match &self.resume {
@@ -65,7 +75,20 @@ impl Train {
         self.confirm_engines(&config, resumed, &reporter)?;
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
-        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
+        #[cfg(feature = "cluster")]
+        let leader = match self.lead(&config, &*game, &folder, stop) {
+            Err(error) if !resumed => {
+                folder.discard();
+                return Err(error);
+            }
+            leader => leader?,
+        };
+        #[cfg(feature = "cluster")]
+        let players =
+            leader.as_ref().map_or_else(Players::default, |leader| Players { self_play: leader, remote: Some(leader) });
+        #[cfg(not(feature = "cluster"))]
+        let players = Players::default();
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
         let run = if resumed {
             Run::resume(setup, damaged)?
         } else {
@@ -81,6 +104,8 @@ impl Train {
         folder.remove_unfinished_parts()?;
         match ending {
             Ending::Finished => {
+                #[cfg(feature = "cluster")]
+                leader.into_iter().for_each(turnstone_cluster::Leader::finish);
                 reporter.line(&format!("finished: {}", folder.latest().display()));
                 reporter.line(&next_steps(&*game, &folder));
                 Ok(ExitCode::SUCCESS)
@@ -96,6 +121,20 @@ impl Train {
                 })
             }
         }
+    }
+
+    /// The leader of the run, if it is played by a cluster. What it has received is in the run's folder.
+    #[cfg(feature = "cluster")]
+    fn lead(
+        &self,
+        config: &Config,
+        game: &dyn TrainableGame,
+        folder: &RunFolder,
+        stop: &std::sync::atomic::AtomicBool,
+    ) -> Result<Option<turnstone_cluster::Leader>> {
+        let (network, search, precision) = (&config.net, &config.search, config.self_play.precision);
+        let arithmetic = Arithmetic { network, search, precision };
+        self.cluster.leader(game, &arithmetic, folder.path().join("cluster"), self.quiet, stop)
     }
 
     /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use turnstone_selfplay::{Games, built_in};
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::progress::Reporter;
-use turnstone_trainer::run::{DamagedShards, Ending, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
@@ -75,7 +75,8 @@ impl Task {
         let (config, folder) = if resumed { self.reopen(&games)? } else { self.create(&games)? };
         let game = config.game(&games).map_err(value_error)?;
         let reporter = Reporter::new(true);
-        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop };
+        let players = Players::default();
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
         let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
         let run = match started {
             Ok(run) => run,

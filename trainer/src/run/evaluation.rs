@@ -9,8 +9,10 @@ use super::setup::Setup;
 use crate::config::cores;
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
-use turnstone_arena::grading::{Grade, TruthSet, grade};
-use turnstone_arena::{Format, IdleTime, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, play};
+use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
+use turnstone_arena::{
+    Format, IdleTime, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, check_portable, play,
+};
 
 /// Results of the evaluation after an iteration.
 #[derive(Default)]
@@ -78,7 +80,10 @@ impl Run<'_> {
     fn grade(&self, agent: &Agent, truth: &TruthSet) -> Result<Option<Grade>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let bar = reporter.bar("grading", truth.positions.len() as u64);
-        let grade = grade(game, agent, truth, config.seed, cores(), &|| bar.inc(1), stop)?;
+        let grade = match self.setup.players.remote {
+            Some(remote) => grade_remotely(game, agent, truth, config.seed, remote, &|| bar.inc(1), stop)?,
+            None => grade(game, agent, truth, config.seed, cores(), &|| bar.inc(1), stop)?,
+        };
         bar.finish_and_clear();
         if let Some(grade) = &grade {
             reporter.line(&format!("    exact values: {}", grade.summary()));
@@ -115,7 +120,8 @@ impl Run<'_> {
         };
         let bar = reporter.bar(&stage, (settings.games * (agents.len() - 1)) as u64);
         let progress = |_: &_| bar.inc(1);
-        let running = Running { idle: Some(idle), ..Running::new(cores(), &progress, stop) };
+        let remote = self.setup.players.remote.filter(|_| check_portable(&agents, &settings).is_ok());
+        let running = Running { idle: Some(idle), remote, ..Running::new(cores(), &progress, stop) };
         let record = play(game, agents, settings, opening_plies, &running)?;
         bar.finish_and_clear();
         record.iter().flat_map(|record| &record.notes).for_each(|note| reporter.line(&format!("    {note}")));

@@ -18,6 +18,9 @@ impl Run<'_> {
     /// [`HISTOGRAMS_EVERY`] iterations and after the last.
     pub(super) fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
         metrics.report(&mut self.events);
+        for (tag, value) in self.setup.players.self_play.scalars() {
+            self.events.scalar(&tag, value, metrics.step);
+        }
         for record in matches {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }

@@ -108,7 +108,7 @@ fn play_beside<T>(
     thread::scope(|scope| {
         let (counted, halted) = (&progress, &halt);
         let playing = scope.spawn(move || {
-            let games = setup.game.self_play(task, counted, halted);
+            let games = setup.players.self_play.self_play(setup.game, task, counted, halted);
             let _ = sender.send((games, start.elapsed())); // this function waits for it
         });
         let worked = work();
@@ -131,6 +131,7 @@ fn play_beside<T>(
             }
         };
         bar.finish_and_clear();
+        let games = games.map_err(anyhow::Error::from_boxed);
         let (Some(worked), Some(games)) = (worked?, games?) else { return Ok(None) };
         let times = StageTimes {
             self_play,

@@ -8,9 +8,9 @@ use crate::config::Config;
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 use turnstone_agents::Agent;
-use turnstone_arena::Ladder;
 use turnstone_arena::grading::{TruthSet, known};
-use turnstone_selfplay::TrainableGame;
+use turnstone_arena::{Ladder, Remote};
+use turnstone_selfplay::{SelfPlayer, ThisMachine, TrainableGame};
 
 /// Everything a run needs.
 #[derive(Clone, Copy)]
@@ -25,6 +25,23 @@ pub struct Setup<'a> {
     pub reporter: &'a Reporter,
     /// Flag that stops the run cleanly.
     pub stop: &'a AtomicBool,
+    /// Who plays the games.
+    pub players: Players<'a>,
+}
+
+/// Who plays the games of a run: the threads of this machine, unless others do.
+#[derive(Clone, Copy)]
+pub struct Players<'a> {
+    /// Plays the games of self-play.
+    pub self_play: &'a dyn SelfPlayer,
+    /// Plays matches and grades checkpoints in place of this machine.
+    pub remote: Option<&'a dyn Remote>,
+}
+
+impl Default for Players<'_> {
+    fn default() -> Self {
+        Self { self_play: &ThisMachine, remote: None }
+    }
 }
 
 /// Checks, before a run begins or goes on, what its matches need: that every opponent can be loaded, and that the game

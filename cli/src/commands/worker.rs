@@ -1,0 +1,49 @@
+//! `turnstone worker`: plays for the leaders of a cluster.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use turnstone_cluster::{WorkerSettings, check_threads, work};
+use turnstone_selfplay::Games;
+use turnstone_trainer::config::cores;
+
+use crate::cluster_args::{CredentialArgs, notes};
+use crate::signals::stop_on_signals;
+
+#[derive(Args, Debug)]
+pub(crate) struct Worker {
+    /// NATS server of the cluster, e.g. nats://leader:4222; several of one cluster are separated by commas
+    url: String,
+    /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with a number]
+    #[arg(long)]
+    name: Option<String>,
+    /// Number of threads [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Folder for finished games that the server has not taken yet [default: turnstone-spool in the system's folder for
+    /// temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    spool: Option<PathBuf>,
+    #[command(flatten)]
+    credentials: CredentialArgs,
+    /// Print nothing but warnings and errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Worker {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let stop = stop_on_signals()?;
+        let settings = WorkerSettings {
+            server: self.credentials.server(&self.url),
+            name: self.name.clone(),
+            threads: check_threads(self.threads.unwrap_or_else(cores))?,
+            spool: self.spool.clone().unwrap_or_else(|| std::env::temp_dir().join("turnstone-spool")),
+            metrics: self.credentials.metrics_addr,
+        };
+        work(&settings, games, &notes(self.quiet), stop)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,294 @@
+//! Jobs: everything that games or answers depend on, as the bytes of an object that is named by its checksum.
+//!
+//! A job begins with `TSJ1`, the length of a JSON header (u32) and the header, which are followed by numbers (f32): the
+//! weights of its networks in the order of their layouts and, for self-play, the observations by which its network is
+//! quantised.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint_params, shape};
+use turnstone_arena::{Header as TournamentHeader, Plan};
+use turnstone_env::{AnyState, Params};
+use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
+use turnstone_selfplay::replay::Archived;
+use turnstone_selfplay::{Games, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+
+use crate::wire::{Malformed, Reader, put_blob};
+
+const MAGIC: [u8; 4] = *b"TSJ1";
+/// Maximum length of a job; the largest part are weights.
+pub const LONGEST_JOB: usize = 1 << 30;
+const LONGEST_HEADER: usize = 64 << 20;
+/// Maximum number of items of a job.
+pub const MOST_ITEMS: usize = 4_000_000;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    game: String,
+    version: u32,
+    params: Params,
+    work: Work,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum Work {
+    SelfPlay(SelfPlay),
+    Games { agents: Vec<AgentHeader>, tournament: TournamentHeader, plans: Vec<Plan> },
+    Positions { agent: AgentHeader, texts: Vec<String>, seed: u64 },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SelfPlay {
+    network: NetworkConfig,
+    search: SearchConfig,
+    self_play: SelfPlayConfig,
+    simulations: u32,
+    archive: Vec<Archived>,
+    samples: usize,
+    seed: u64,
+    iteration: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentHeader {
+    spec: String,
+    network: Option<NetworkHeader>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetworkHeader {
+    network: NetworkConfig,
+    step: u64,
+    /// Entries of the checkpoint, among them the settings of the search that it was trained with.
+    extra: std::collections::BTreeMap<String, String>,
+}
+
+/// A job as it was read.
+pub struct Job {
+    /// The game.
+    pub game: Arc<dyn TrainableGame>,
+    /// What is to be done.
+    pub kind: Kind,
+}
+
+/// What is to be done, by number of the item.
+pub enum Kind {
+    /// Games of self-play.
+    SelfPlay(Box<Input>),
+    /// Games of a tournament.
+    Games {
+        /// The agents by index.
+        agents: Vec<Agent>,
+        /// Settings and openings.
+        tournament: Box<TournamentHeader>,
+        /// The games.
+        plans: Vec<Plan>,
+    },
+    /// Positions to be answered.
+    Positions {
+        /// Who answers.
+        agent: Box<Agent>,
+        /// The positions.
+        texts: Vec<String>,
+        /// Seed of the agent's random choices.
+        seed: u64,
+    },
+}
+
+/// An owned [`Task`].
+pub struct Input {
+    network: NetworkConfig,
+    weights: Weights,
+    search: SearchConfig,
+    self_play: SelfPlayConfig,
+    simulations: u32,
+    archive: Vec<(AnyState, u16)>,
+    samples: Vec<f32>,
+    seed: u64,
+    iteration: u64,
+}
+
+impl Input {
+    /// The task.
+    #[must_use]
+    pub fn task(&self) -> Task<'_> {
+        let Self { network, weights, search, self_play, archive, samples, .. } = self;
+        let (simulations, seed, iteration) = (self.simulations, self.seed, self.iteration);
+        Task { network, weights, search, self_play, simulations, archive, samples, seed, iteration }
+    }
+
+    /// Number of games that a thread plays at once.
+    #[must_use]
+    pub fn seats(&self) -> usize {
+        self.self_play.concurrent_games
+    }
+}
+
+impl Job {
+    /// Number of items.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        match &self.kind {
+            Kind::SelfPlay(input) => input.self_play.games_per_iteration,
+            Kind::Games { plans, .. } => plans.len(),
+            Kind::Positions { texts, .. } => texts.len(),
+        }
+    }
+
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// It is malformed, of a game that this program does not have, or a value in it is out of range.
+    pub fn decode(bytes: &[u8], games: &Games) -> Result<Self, Malformed> {
+        let mut reader = Reader::of(bytes, MAGIC)?;
+        let fault = |fault: &dyn std::fmt::Display| Malformed::new(fault.to_string());
+        let header: Header = serde_json::from_slice(reader.blob(LONGEST_HEADER)?).map_err(|error| fault(&error))?;
+        let game = games.make(&header.game, &header.params).map_err(|error| fault(&error))?;
+        if (game.version(), game.params()) != (header.version, header.params) {
+            return Err(Malformed::new(format!("it is of another version of {}", header.game)));
+        }
+        let kind = match header.work {
+            Work::SelfPlay(self_play) => Kind::SelfPlay(Box::new(input(&*game, self_play, &mut reader)?)),
+            Work::Games { agents, tournament, plans } => {
+                let agents =
+                    agents.iter().map(|header| agent(&*game, header, &mut reader)).collect::<Result<_, _>>()?;
+                Kind::Games { agents, tournament: Box::new(tournament), plans }
+            }
+            Work::Positions { agent: header, texts, seed } => {
+                Kind::Positions { agent: Box::new(agent(&*game, &header, &mut reader)?), texts, seed }
+            }
+        };
+        reader.end()?;
+        let job = Self { game, kind };
+        if job.items() > MOST_ITEMS {
+            return Err(Malformed::new(format!("it has {} items, more than {MOST_ITEMS}", job.items())));
+        }
+        Ok(job)
+    }
+}
+
+/// Encodes the games of a task. Threads have no part in it, and `auto` becomes the arithmetic that this machine would
+/// choose.
+#[must_use]
+pub fn of_task(game: &dyn TrainableGame, task: &Task<'_>) -> Vec<u8> {
+    let precision = if task.self_play.precision.is_quantised() { Precision::I8 } else { Precision::F32 };
+    let archived = |(state, ply): &(AnyState, u16)| Archived { ply: *ply, position: game.position_text(state) };
+    let work = Work::SelfPlay(SelfPlay {
+        network: task.network.clone(),
+        search: task.search.clone(),
+        self_play: SelfPlayConfig { threads: 0, precision, ..task.self_play.clone() },
+        simulations: task.simulations,
+        archive: task.archive.iter().map(archived).collect(),
+        samples: task.samples.len(),
+        seed: task.seed,
+        iteration: task.iteration,
+    });
+    let mut bytes = encode_header(game, work);
+    put_weights(&mut bytes, task.weights);
+    bytes.extend(task.samples.iter().flat_map(|number| number.to_le_bytes()));
+    bytes
+}
+
+/// Encodes games of a tournament.
+#[must_use]
+pub fn of_games(game: &dyn PlayableGame, agents: &[&Agent], tournament: &TournamentHeader, plans: &[Plan]) -> Vec<u8> {
+    let headers = agents.iter().map(|agent| header_of(agent)).collect();
+    let (tournament, plans) = (tournament.clone(), plans.to_vec());
+    let mut bytes = encode_header(game, Work::Games { agents: headers, tournament, plans });
+    agents.iter().filter_map(|agent| agent.network()).for_each(|network| put_weights(&mut bytes, &network.weights));
+    bytes
+}
+
+/// Encodes positions for an agent to answer.
+#[must_use]
+pub fn of_positions(game: &dyn PlayableGame, agent: &Agent, texts: &[&str], seed: u64) -> Vec<u8> {
+    let texts = texts.iter().map(|&text| text.to_owned()).collect();
+    let mut bytes = encode_header(game, Work::Positions { agent: header_of(agent), texts, seed });
+    agent.network().into_iter().for_each(|network| put_weights(&mut bytes, &network.weights));
+    bytes
+}
+
+fn encode_header(game: &dyn PlayableGame, work: Work) -> Vec<u8> {
+    let header = Header { game: game.name().to_owned(), version: game.version(), params: game.params(), work };
+    let mut bytes = MAGIC.to_vec();
+    put_blob(&mut bytes, &serde_json::to_vec(&header).expect("a header of plain fields can be written"));
+    bytes
+}
+
+fn header_of(agent: &Agent) -> AgentHeader {
+    let network = agent.network().map(|loaded| NetworkHeader {
+        network: loaded.info.network.clone(),
+        step: loaded.info.step,
+        extra: loaded.info.extra.clone(),
+    });
+    AgentHeader { spec: agent.spec.to_string(), network }
+}
+
+fn put_weights(bytes: &mut Vec<u8>, weights: &Weights) {
+    for tensor in weights.tensors() {
+        bytes.extend(tensor.data.iter().flat_map(|number| number.to_le_bytes()));
+    }
+}
+
+fn input(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Input, Malformed> {
+    let SelfPlay { network, search, self_play, simulations, archive, samples, seed, iteration } = header;
+    search.validate().and_then(|()| self_play.validate()).map_err(Malformed::new)?;
+    let width = game.spec().features();
+    let sound = (1..=1_000_000).contains(&simulations) && samples.is_multiple_of(width);
+    if !sound || self_play.precision == Precision::Auto {
+        return Err(Malformed::new("its simulations, samples or precision are out of range"));
+    }
+    let position = |archived: &Archived| {
+        let state = game.parse_position(&archived.position).map_err(|error| Malformed::new(error.to_string()))?;
+        if game.outcome(&state).is_some() {
+            return Err(Malformed::new("it has a finished position to start from"));
+        }
+        Ok((state, archived.ply))
+    };
+    let archive = archive.iter().map(position).collect::<Result<_, _>>()?;
+    let weights = weights(game, &network, reader)?;
+    let samples = reader.floats(samples)?;
+    if !samples.iter().all(|number| number.is_finite()) {
+        return Err(Malformed::new("it has a sample that is not finite"));
+    }
+    Ok(Input { network, weights, search, self_play, simulations, archive, samples, seed, iteration })
+}
+
+fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {
+    let fault = |fault: &dyn std::fmt::Display| Malformed::new(format!("agent `{}`: {fault}", header.spec));
+    let spec: AgentSpec = header.spec.parse().map_err(|error| fault(&error))?;
+    let Some(NetworkHeader { network, step, extra }) = &header.network else {
+        // A network comes with the job, whatever the file is called; nothing else in a spec may name a file or a program.
+        if matches!(spec, AgentSpec::Az { .. } | AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human) {
+            return Err(fault(&"it cannot be played for another machine"));
+        }
+        return Agent::load(&spec, game).map_err(|error| fault(&error));
+    };
+    if !matches!(spec, AgentSpec::Az { tables: None, .. }) {
+        return Err(fault(&"it has a network that it does not use, or needs files"));
+    }
+    let (params, shape) = (checkpoint_params(game), shape(game.spec()));
+    let mut info = CheckpointInfo::new(game.name(), game.version(), params, network.clone(), shape, *step);
+    info.extra = extra.clone();
+    let loaded = LoadedNetwork::new(info, weights(game, network, reader)?);
+    let loaded = loaded.checked(Path::new("of the job"), game).map_err(|error| fault(&error))?;
+    Ok(Agent::with_network(spec, Some(loaded)))
+}
+
+/// Reads the weights of a network, which are finite and as many as its layout says.
+fn weights(game: &dyn TrainableGame, network: &NetworkConfig, reader: &mut Reader<'_>) -> Result<Weights, Malformed> {
+    let layout = network.layout(&shape(game.spec())).map_err(|error| Malformed::new(error.to_string()))?;
+    let mut tensors = Vec::with_capacity(layout.len());
+    for spec in &layout {
+        let (name, shape) = (spec.name.clone(), spec.shape.clone());
+        tensors.push(NamedTensor { name, shape, data: reader.floats(spec.count())? });
+    }
+    Weights::new(&layout, tensors).map_err(|error| Malformed::new(error.to_string()))
+}

@@ -1,0 +1,381 @@
+//! The leader of a run: hands out the items of jobs, collects their outcomes, and lets no worker spoil them.
+//!
+//! Nothing depends on what the server remembers. The leader knows which items it has on its own disk; if others are
+//! missing and no one plays them, it hands them out again.
+
+mod collection;
+mod journal;
+mod roster;
+mod schedule;
+mod waits;
+mod run_name;
+mod listening;
+mod handing_out;
+mod taking;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use async_nats::jetstream;
+use tokio::sync::mpsc;
+use turnstone_agents::streams::Stream;
+
+use self::collection::{Collection, LEADER};
+use self::journal::{Journal, Outcome};
+use self::listening::{AT_ONCE, announce, listen, receive};
+use self::roster::Roster;
+use self::run_name::{random, random_stream, run_name};
+use self::waits::Waits;
+use crate::counters::{Counter, Counters, serve};
+use crate::identity::{Key, checksum};
+use crate::link::{Link, ServerOptions, ensure_storage, remove_object, shown};
+use crate::messages::{Announcement, Effort};
+use crate::names::{PROTOCOL, RESULTS, WORK, result, run, work};
+use crate::notes::{Note, TakeNote, lock};
+use crate::probe::Probe;
+use crate::wire::hex;
+
+/// Time between looks at the queue.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Time that a range is thought to take before any worker has said.
+const RANGE_TIME: Duration = Duration::from_secs(20);
+/// Time for which a leader waits for a server at its start.
+const SERVER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Settings of a leader.
+#[derive(Clone, Debug)]
+pub struct LeaderSettings {
+    /// The server.
+    pub server: ServerOptions,
+    /// Folder for the run's name and what has been received.
+    pub folder: PathBuf,
+    /// Share of the items that are played twice, by different workers, and compared.
+    pub verify: f64,
+    /// Time after which a range that no worker speaks for is given to another.
+    pub ack_wait: Duration,
+    /// Address at which Prometheus reads counters.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// The leader of a run.
+pub struct Leader {
+    link: Link,
+    settings: LeaderSettings,
+    run: String,
+    /// Makes the identifiers of messages differ from those of a leader before.
+    session: String,
+    note: TakeNote,
+    began: Instant,
+    roster: Arc<Mutex<Roster>>,
+    pub(crate) counters: Arc<Counters>,
+    announcement: Arc<Mutex<Announcement>>,
+    incoming: Mutex<Incoming>,
+}
+
+struct Incoming {
+    messages: mpsc::Receiver<jetstream::Message>,
+    rng: Stream,
+    /// Jobs of self-play, the newest last; their journals are kept.
+    kept: Vec<[u8; 32]>,
+    /// Mean time that workers say a range takes.
+    range_time: Duration,
+    waits: Waits,
+    /// Whether the server had the streams and consumers when it last took ranges.
+    is_ready: bool,
+}
+
+/// Checks an outcome of this number.
+type CheckItem<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
+
+/// The items of a job.
+pub(crate) struct Items<'a> {
+    pub(crate) job: &'a [u8],
+    /// What is being played, in a few words.
+    pub(crate) stage: String,
+    pub(crate) count: usize,
+    /// Items that belong together.
+    pub(crate) group: usize,
+    /// Maximum number of items of a range.
+    pub(crate) most: usize,
+    /// Whether the journals of earlier jobs are of no use any more when this job is new.
+    pub(crate) begins_iteration: bool,
+    /// Checks an outcome, which may come from anywhere.
+    pub(crate) check: CheckItem<'a>,
+    /// Takes an outcome that has been checked.
+    pub(crate) put: &'a mut dyn FnMut(usize, &[u8]) -> Result<()>,
+    /// Plays an item here.
+    pub(crate) play_here: &'a dyn Fn(usize) -> Result<Vec<u8>>,
+    /// Whether an item is still needed.
+    pub(crate) is_needed: &'a dyn Fn(usize) -> bool,
+    /// Takes what workers say of their effort.
+    pub(crate) effort: &'a mut dyn FnMut(&Effort),
+    pub(crate) progress: &'a dyn Fn(usize),
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// A job in progress.
+struct Course<'i, 'a> {
+    items: &'i mut Items<'a>,
+    job: [u8; 32],
+    collection: Collection,
+    /// Outcomes that wait for their worker to be checked.
+    waiting: Vec<(usize, Vec<u8>)>,
+    journal: Journal,
+    /// When there was something new.
+    news: Instant,
+    /// Mean time that workers say a range takes.
+    range_time: Duration,
+    /// Factor of the patience, doubled whenever items were handed out again in vain.
+    backoff: u32,
+    /// Whether the missing items have been handed out at all.
+    published: bool,
+    attempt: u64,
+}
+
+impl Leader {
+    /// Connects to the server and begins to announce the run, under the name that an earlier leader of the same folder
+    /// gave it.
+    ///
+    /// # Errors
+    /// The server cannot be reached at first, or the folder cannot be written.
+    pub fn new(
+        settings: LeaderSettings,
+        game: &dyn turnstone_env::DynGame,
+        probe: Probe,
+        note: TakeNote,
+        stop: &AtomicBool,
+    ) -> Result<Self> {
+        ensure!((0.0..=1.0).contains(&settings.verify), "verify is {}, but must be from 0 to 1", settings.verify);
+        let run = run_name(&settings.folder, game.name())?;
+        let told = Arc::clone(&note);
+        let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| told(Note::Line(text)))?;
+        let began = Instant::now();
+        while let Err(error) = link.wait(ensure_storage(&link.js)) {
+            // A server that has just been started may not have read its store yet.
+            if began.elapsed() > SERVER_PATIENCE || stop.load(Ordering::Relaxed) {
+                return Err(error).with_context(|| format!("server {}", shown(&settings.server.url)));
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        let announcement = Arc::new(Mutex::new(Announcement {
+            protocol: PROTOCOL,
+            run: run.clone(),
+            program: turnstone_models::program().to_owned(),
+            game: game.name().to_owned(),
+            version: game.version(),
+            params: game.params(),
+            probe,
+            stage: String::new(),
+            items: [0, 0],
+            ack_wait: settings.ack_wait.as_millis() as u64,
+            excluded: Vec::new(),
+            over: false,
+        }));
+        let (roster, counters) = (Arc::<Mutex<Roster>>::default(), Arc::<Counters>::default());
+        let (sender, messages) = mpsc::channel(AT_ONCE);
+        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&announcement)));
+        link.spawn(listen(link.js.client(), run.clone(), Arc::clone(&roster), Arc::clone(&note)));
+        link.spawn(receive(link.js.clone(), run.clone(), sender));
+        if let Some(address) = settings.metrics {
+            let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&counters))?;
+            note(Note::Line(format!("metrics: http://{bound}/metrics")));
+        }
+        note(Note::Line(format!("leading {run} on {}", shown(&settings.server.url))));
+        let incoming = Mutex::new(Incoming {
+            messages,
+            rng: random_stream()?,
+            kept: Vec::new(),
+            range_time: RANGE_TIME,
+            waits: Waits::default(),
+            is_ready: false,
+        });
+        let session = hex(&random::<6>()?);
+        let began = Instant::now();
+        Ok(Self { link, settings, run, session, note, began, roster, counters, announcement, incoming })
+    }
+
+    /// Name of the run.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Says that the run is over and removes what the server and the folder have of it.
+    pub fn finish(self) {
+        lock(&self.announcement).over = true;
+        let js = &self.link.js;
+        let jobs = lock(&self.incoming).kept.clone();
+        self.link.wait(async {
+            for (stream, subject) in [(WORK, work(&self.run)), (RESULTS, result(&self.run, "*"))] {
+                if let Ok(stream) = js.get_stream(stream).await {
+                    let _ = stream.delete_consumer(&self.run).await; // all of it is forgotten after some days anyway
+                    let _ = stream.purge().filter(subject).await;
+                }
+            }
+            for job in &jobs {
+                remove_object(js, job).await;
+            }
+            let bytes = serde_json::to_vec(&*lock(&self.announcement)).expect("plain fields");
+            let _ = js.client().publish(run(&self.run), bytes.into()).await;
+        });
+        let _ = std::fs::remove_dir_all(&self.settings.folder);
+    }
+
+    fn line(&self, text: String) {
+        (self.note)(Note::Line(text));
+    }
+
+    fn warning(&self, text: String) {
+        (self.note)(Note::Warning(text));
+    }
+
+    /// Has workers play the items of a job. Returns false if `stop` was set before the end.
+    pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
+        let mut incoming = lock(&self.incoming);
+        let job = checksum(items.job);
+        if items.begins_iteration && !incoming.kept.contains(&job) {
+            if !journal::exists(&self.settings.folder, &job) && self.settings.folder.exists() {
+                let kept: Vec<[u8; 32]> = incoming.kept.last().copied().into_iter().collect();
+                journal::remove_others(&self.settings.folder, &kept).context("removing journals")?;
+            }
+            incoming.kept.push(job);
+            if incoming.kept.len() > 3 {
+                let old = incoming.kept.remove(0);
+                self.link.wait(remove_object(&self.link.js, &old));
+            }
+        }
+        let (journal, outcomes, passed) = Journal::open(&self.settings.folder, &job)?;
+        if lock(&self.roster).is_empty() {
+            passed.into_iter().for_each(|key| self.pass(key));
+        }
+        let collection = Collection::new(items.count, self.settings.verify);
+        let mut course = Course {
+            items,
+            job,
+            collection,
+            waiting: Vec::new(),
+            journal,
+            news: Instant::now(),
+            range_time: incoming.range_time,
+            backoff: 1,
+            published: false,
+            attempt: 0,
+        };
+        let known = outcomes.len();
+        for Outcome { number, key, item } in outcomes {
+            self.take(&mut course, &mut incoming.rng, number as usize, key, item, true)?;
+        }
+        if known > 0 {
+            self.line(format!("{}: {known} items are there already", course.items.stage));
+        }
+        self.announce_stage(&course);
+        let done = self.collect(&mut course, &mut incoming);
+        incoming.range_time = course.range_time;
+        let mut announcement = lock(&self.announcement);
+        (announcement.stage, announcement.items) = (String::new(), [0, 0]);
+        drop(announcement);
+        self.counters.set(Counter::Missing, 0);
+        if !course.items.begins_iteration {
+            self.link.wait(remove_object(&self.link.js, &job));
+        }
+        done
+    }
+
+    fn collect(&self, course: &mut Course<'_, '_>, incoming: &mut Incoming) -> Result<bool> {
+        let mut looked = Instant::now();
+        let mut faults = 0u32;
+        loop {
+            if course.items.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            self.release(course)?;
+            if self.is_complete(course) {
+                return Ok(true);
+            }
+            if !course.published {
+                let published = self.publish_missing(course, Some(incoming.is_ready));
+                incoming.is_ready = published.is_ok();
+                match published {
+                    Ok(()) => (course.published, faults) = (true, 0),
+                    Err(error) => {
+                        faults += 1;
+                        if faults == 1 {
+                            self.warning(format!("{}: {error:#}; trying again", course.items.stage));
+                        }
+                        std::thread::sleep(LOOK_EVERY);
+                        continue;
+                    }
+                }
+            }
+            self.receive_some(course, incoming)?;
+            self.check_overdue(course)?;
+            if looked.elapsed() >= LOOK_EVERY {
+                looked = Instant::now();
+                self.announce_stage(course);
+                self.note_waiting(&mut incoming.waits);
+                self.hand_out_again(course, &mut incoming.is_ready);
+            }
+        }
+    }
+
+    /// Whether all items that are needed are there and handed on, and nothing remains to be checked.
+    fn is_complete(&self, course: &Course<'_, '_>) -> bool {
+        let needed = |number: usize| (course.items.is_needed)(number);
+        let is_there = |number: usize| course.collection.has(number) && course.collection.is_released(number);
+        course.collection.checks.iter().all(|check| !needed(check.number))
+            && (0..course.collection.len()).all(|number| is_there(number) || !needed(number))
+    }
+
+    /// Hands on the outcomes of workers that have been checked.
+    fn release(&self, course: &mut Course<'_, '_>) -> Result<()> {
+        if course.waiting.is_empty() {
+            return Ok(());
+        }
+        let roster = lock(&self.roster);
+        let trusted = |key: &Key| {
+            let passed = roster.get(key).is_some_and(|worker| worker.passed > 0 && worker.excluded.is_none());
+            self.settings.verify <= 0.0 || *key == LEADER || passed
+        };
+        let (ready, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut course.waiting)
+            .into_iter()
+            .filter(|(number, _)| course.collection.has(*number) && !course.collection.is_released(*number))
+            .partition(|(number, _)| course.collection.player(*number).is_some_and(|key| trusted(&key)));
+        drop(roster);
+        course.waiting = waiting;
+        for (number, item) in ready {
+            course.collection.release(number);
+            (course.items.put)(number, &item)?;
+        }
+        Ok(())
+    }
+
+    fn announce_stage(&self, course: &Course<'_, '_>) {
+        let missing = course.collection.missing() as u64;
+        let mut announcement = lock(&self.announcement);
+        announcement.stage.clone_from(&course.items.stage);
+        announcement.items = [course.collection.len() as u64, missing];
+        drop(announcement);
+        let roster = lock(&self.roster);
+        self.counters.set(Counter::Missing, missing);
+        self.counters.set(Counter::Workers, roster.present().count() as u64);
+        self.counters.set(Counter::Threads, roster.threads() as u64);
+    }
+
+    fn note_waiting(&self, waits: &mut Waits) {
+        let (workers, threads) = {
+            let roster = lock(&self.roster);
+            (roster.present().count(), roster.threads())
+        };
+        let url = shown(&self.settings.server.url);
+        match waits.look(workers) {
+            Some(0) => self.line(format!("waiting for workers, of which there are none: turnstone worker {url}")),
+            Some(1) => self.line(format!("1 worker with {threads} threads")),
+            Some(workers) => self.line(format!("{workers} workers with {threads} threads")),
+            None => {}
+        }
+    }
+}

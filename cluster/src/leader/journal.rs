@@ -1,0 +1,178 @@
+//! Journal of a job: outcomes on the leader's disk, from which a leader that was killed goes on. The server forgets a
+//! message only after it is in here.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use turnstone_models::read_bounded;
+
+use crate::identity::Key;
+use crate::messages::LONGEST_ITEM;
+use crate::wire::{Malformed, Reader, hex};
+
+/// Maximum length of a journal to read.
+const LONGEST: u64 = 1 << 36;
+/// Number of a record that takes back all outcomes of a worker.
+const REVOKED: u32 = u32::MAX;
+/// Number of a record that says that a worker has passed a check.
+const PASSED: u32 = u32::MAX - 1;
+
+/// Journal of the outcomes of a job.
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    buffer: Vec<u8>,
+}
+
+/// An outcome and the worker that it came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Outcome {
+    pub(super) number: u32,
+    pub(super) key: Key,
+    pub(super) item: Vec<u8>,
+}
+
+impl Journal {
+    /// Opens the journal of a job in a folder and returns the outcomes in it, and the workers that have passed checks, once
+    /// for each. What a crash has left incomplete at its end is cut.
+    pub(super) fn open(folder: &Path, job: &[u8; 32]) -> Result<(Self, Vec<Outcome>, Vec<Key>)> {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let path = path(folder, job);
+        let named = || path.display().to_string();
+        let bytes = if path.exists() { read_bounded(&path, LONGEST).with_context(named)? } else { Vec::new() };
+        let (outcomes, passed, whole) = read(&bytes);
+        let mut file = File::options().create(true).truncate(false).write(true).open(&path).with_context(named)?;
+        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).with_context(named)?;
+        Ok((Self { path, file, buffer: Vec::new() }, outcomes, passed))
+    }
+
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        let start = self.buffer.len();
+        self.buffer.extend((outcome.item.len() as u32).to_le_bytes());
+        self.buffer.extend(outcome.number.to_le_bytes());
+        self.buffer.extend(outcome.key);
+        self.buffer.extend_from_slice(&outcome.item);
+        let checksum = crc32fast::hash(&self.buffer[start..]);
+        self.buffer.extend(checksum.to_le_bytes());
+    }
+
+    /// Takes back all outcomes of a worker so far.
+    pub(super) fn revoke(&mut self, key: Key) {
+        self.add(&Outcome { number: REVOKED, key, item: Vec::new() });
+    }
+
+    /// Notes that a worker has passed a check.
+    pub(super) fn pass(&mut self, key: Key) {
+        self.add(&Outcome { number: PASSED, key, item: Vec::new() });
+    }
+
+    /// Writes what was added to disk.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let written = self.file.write_all(&self.buffer).and_then(|()| self.file.sync_data());
+        self.buffer.clear();
+        written.with_context(|| format!("writing {}", self.path.display()))
+    }
+}
+
+/// Removes all journals of a folder but those of some jobs.
+pub(super) fn remove_others(folder: &Path, kept: &[[u8; 32]]) -> std::io::Result<()> {
+    let kept: Vec<PathBuf> = kept.iter().map(|job| path(folder, job)).collect();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?.path();
+        if entry.extension().is_some_and(|extension| extension == "items") && !kept.contains(&entry) {
+            fs::remove_file(entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a journal of a job.
+pub(super) fn exists(folder: &Path, job: &[u8; 32]) -> bool {
+    path(folder, job).exists()
+}
+
+fn path(folder: &Path, job: &[u8; 32]) -> PathBuf {
+    folder.join(format!("{}.items", hex(&job[..16])))
+}
+
+/// Reads the complete records and the number of their bytes.
+fn read(bytes: &[u8]) -> (Vec<Outcome>, Vec<Key>, usize) {
+    let (mut outcomes, mut passed): (Vec<Outcome>, Vec<Key>) = (Vec::new(), Vec::new());
+    let mut reader = Reader(bytes);
+    let mut whole = 0;
+    while let Ok(outcome) = record(&mut reader) {
+        whole = bytes.len() - reader.0.len();
+        match outcome.number {
+            REVOKED => {
+                outcomes.retain(|earlier| earlier.key != outcome.key);
+                passed.retain(|key| *key != outcome.key);
+            }
+            PASSED => passed.push(outcome.key),
+            _ => outcomes.push(outcome),
+        }
+    }
+    (outcomes, passed, whole)
+}
+
+fn record(reader: &mut Reader<'_>) -> Result<Outcome, Malformed> {
+    let start = reader.0;
+    let (length, number, key) = (reader.u32()? as usize, reader.u32()?, reader.array()?);
+    if length > LONGEST_ITEM {
+        return Err(Malformed::new("a record is too long"));
+    }
+    let item = reader.bytes(length)?.to_vec();
+    let covered = &start[..start.len() - reader.0.len()];
+    if reader.u32()? != crc32fast::hash(covered) {
+        return Err(Malformed::new("a record is damaged"));
+    }
+    Ok(Outcome { number, key, item })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_read_up_to_what_a_crash_left() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let outcome = |number: u32, key: u8| Outcome { number, key: [key; 32], item: vec![key; number as usize] };
+        let job = [5; 32];
+        let (mut journal, none, _) = Journal::open(folder.path(), &job).expect("a new journal");
+        assert!(none.is_empty() && exists(folder.path(), &job));
+        for (number, key) in [(3, 1), (4, 2), (5, 1)] {
+            journal.add(&outcome(number, key));
+        }
+        journal.sync().expect("written");
+        drop(journal);
+        let path = path(folder.path(), &job);
+        let whole = fs::read(&path).expect("written");
+        for cut in 0..whole.len() {
+            fs::write(&path, &whole[..cut]).expect("writable");
+            let (_, found, _) = Journal::open(folder.path(), &job).expect("a cut journal");
+            // A record has 44 bytes besides the item.
+            let complete = [47, 47 + 48, 47 + 48 + 49].iter().filter(|&&end| end <= cut).count();
+            assert_eq!(found.len(), complete, "cut at {cut}");
+        }
+        let mut damaged = whole.clone();
+        damaged[60] ^= 1;
+        fs::write(&path, &damaged).expect("writable");
+        let (mut journal, found, _) = Journal::open(folder.path(), &job).expect("a damaged journal");
+        assert_eq!(found, [outcome(3, 1)]);
+        journal.add(&outcome(6, 2));
+        [1, 2, 2].into_iter().for_each(|key| journal.pass([key; 32]));
+        journal.revoke([1; 32]);
+        journal.add(&outcome(7, 1));
+        journal.sync().expect("written");
+        let (_, found, passed) = Journal::open(folder.path(), &job).expect("sound");
+        assert_eq!(passed, [[2; 32], [2; 32]]);
+        assert_eq!(found, [outcome(6, 2), outcome(7, 1)], "what came before is taken back, not what comes after");
+        Journal::open(folder.path(), &[6; 32]).expect("another");
+        remove_others(folder.path(), &[[6; 32]]).expect("removed");
+        assert!(!exists(folder.path(), &job) && exists(folder.path(), &[6; 32]));
+    }
+}

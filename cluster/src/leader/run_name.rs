@@ -1,0 +1,56 @@
+//! The name of a run, which stays with its folder, and random numbers that no worker can foresee.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use rand::SeedableRng;
+use ring::rand::{SecureRandom, SystemRandom};
+use turnstone_agents::streams::Stream;
+use turnstone_models::{atomic_write, read_text};
+
+use crate::messages::is_name;
+use crate::wire::hex;
+
+/// The name of the run in a folder, which gets a new one if it has none.
+pub(super) fn run_name(folder: &Path, game: &str) -> Result<String> {
+    let path = folder.join("run");
+    if path.exists() {
+        let name = read_text(&path, 1000).with_context(|| path.display().to_string())?;
+        if is_name(name.trim()) {
+            return Ok(name.trim().to_owned());
+        }
+    }
+    let game: String = game.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+    let name = format!("{game}-{}", hex(&random::<4>()?));
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
+    Ok(name)
+}
+
+pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow!("the system gives no random numbers"))?;
+    Ok(bytes)
+}
+
+/// A stream that no worker can foresee. What it decides does not affect results.
+pub(super) fn random_stream() -> Result<Stream> {
+    Ok(Stream::from_seed(random()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_keeps_its_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let within = folder.path().join("cluster");
+        let name = run_name(&within, "mu_torere").expect("a new name");
+        assert!(name.starts_with("mutorere-") && is_name(&name), "{name}");
+        assert_eq!(run_name(&within, "mu_torere").expect("the same"), name);
+        std::fs::write(within.join("run"), "a b").expect("writable");
+        assert!(is_name(&run_name(&within, "mu_torere").expect("a new name")));
+    }
+}

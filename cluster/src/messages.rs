@@ -1,0 +1,344 @@
+//! Messages between leader and workers, besides jobs. Whatever arrives is decoded as if an enemy had written it.
+
+use serde::{Deserialize, Serialize};
+use turnstone_env::Params;
+
+use crate::identity::{Identity, Key, SIGNATURE, is_signed};
+use crate::names::PROTOCOL;
+use crate::probe::Probe;
+use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unhex};
+
+/// Maximum length of a worker's or run's name.
+pub const LONGEST_NAME: usize = 64;
+/// Maximum length of an announcement or a sign of life.
+const LONGEST_JSON: usize = 128 << 10;
+/// Maximum length of the outcome of one item: a game, or an answer.
+pub const LONGEST_ITEM: usize = 8 << 20;
+/// Maximum number of items of a range.
+pub const MOST_IN_RANGE: usize = 4096;
+
+const RANGE: [u8; 4] = *b"TSW1";
+const RESULTS: [u8; 4] = *b"TSR1";
+
+/// Some items of a job to be played by one worker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// SHA-256 of the job.
+    pub job: [u8; 32],
+    /// Number of the first item.
+    pub first: u32,
+    /// Number of items.
+    pub count: u16,
+    /// Items that a thread should have in progress at once, for the job to be spread over all workers.
+    pub seats: u16,
+    /// Worker that must not play it, since it is to check that worker's result.
+    pub except: Option<Key>,
+}
+
+impl Range {
+    /// Encodes the message.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = RANGE.to_vec();
+        bytes.extend(self.job);
+        bytes.extend(self.first.to_le_bytes());
+        bytes.extend(self.count.to_le_bytes());
+        bytes.extend(self.seats.to_le_bytes());
+        bytes.extend(self.except.iter().flatten());
+        bytes
+    }
+
+    /// Decodes a message.
+    ///
+    /// # Errors
+    /// It is malformed, or its range is empty or too long.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::of(bytes, RANGE)?;
+        let (job, first, count, seats) = (reader.array()?, reader.u32()?, reader.u16()?, reader.u16()?);
+        let except = if reader.0.is_empty() { None } else { Some(reader.array()?) };
+        reader.end()?;
+        if count == 0 || usize::from(count) > MOST_IN_RANGE || first.checked_add(u32::from(count)).is_none() {
+            return Err(Malformed::new(format!("a range of {count} items from {first} cannot be")));
+        }
+        Ok(Self { job, first, count, seats, except })
+    }
+
+    /// Numbers of the items.
+    #[must_use]
+    pub fn numbers(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.first as usize + usize::from(self.count)
+    }
+}
+
+/// Counters of a worker's effort, for display only.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Effort {
+    /// Positions searched.
+    pub positions: u64,
+    /// Simulations.
+    pub simulations: u64,
+    /// Evaluations asked for, answered by the cache, merged with others of the same batch, and batches.
+    pub cache: [u64; 4],
+    /// Milliseconds from the beginning of the range to its end.
+    pub millis: u64,
+}
+
+impl Effort {
+    fn fields(&self) -> [u64; 7] {
+        let [requests, hits, merged, batches] = self.cache;
+        [self.positions, self.simulations, requests, hits, merged, batches, self.millis]
+    }
+}
+
+/// Outcomes of some items of a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Results {
+    /// The run.
+    pub run: String,
+    /// SHA-256 of the job.
+    pub job: [u8; 32],
+    /// What it took.
+    pub effort: Effort,
+    /// Numbers and outcomes.
+    pub items: Vec<(u32, Vec<u8>)>,
+}
+
+impl Results {
+    /// Encodes and signs the message.
+    #[must_use]
+    pub fn encode(&self, identity: &Identity) -> Vec<u8> {
+        let mut body = Vec::new();
+        put_blob(&mut body, self.run.as_bytes());
+        body.extend(self.job);
+        body.extend(self.effort.fields().iter().flat_map(|field| field.to_le_bytes()));
+        body.extend((self.items.len() as u16).to_le_bytes());
+        for (number, item) in &self.items {
+            body.extend(number.to_le_bytes());
+            put_blob(&mut body, item);
+        }
+        let mut bytes = RESULTS.to_vec();
+        bytes.extend(identity.key());
+        bytes.extend(identity.sign(&body));
+        bytes.extend(body);
+        bytes
+    }
+
+    /// Number of bytes of the message besides the items, each of which adds eight.
+    pub(crate) const OVERHEAD: usize = 4 + 32 + SIGNATURE + 4 + LONGEST_NAME + 32 + 56 + 2;
+
+    /// Decodes a message and returns the key that signed it.
+    ///
+    /// # Errors
+    /// It is malformed, or not signed by the key in it.
+    pub fn decode(bytes: &[u8]) -> Result<(Key, Self), Malformed> {
+        let mut reader = Reader::of(bytes, RESULTS)?;
+        let (key, signature) = (reader.array()?, reader.array()?);
+        if !is_signed(&key, reader.0, &signature) {
+            return Err(Malformed::new("its signature is not of its contents"));
+        }
+        let (run, job) = (reader.token(LONGEST_NAME)?, reader.array()?);
+        let mut fields = [0; 7];
+        for field in &mut fields {
+            *field = reader.u64()?;
+        }
+        let [positions, simulations, requests, hits, merged, batches, millis] = fields;
+        let effort = Effort { positions, simulations, cache: [requests, hits, merged, batches], millis };
+        let count = usize::from(reader.u16()?);
+        if count > MOST_IN_RANGE {
+            return Err(Malformed::new(format!("it has {count} items, more than {MOST_IN_RANGE}")));
+        }
+        let mut items = Vec::new();
+        for _ in 0..count {
+            items.push((reader.u32()?, reader.blob(LONGEST_ITEM)?.to_vec()));
+        }
+        reader.end()?;
+        Ok((key, Self { run, job, effort, items }))
+    }
+}
+
+/// What a leader says of its run every second.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Announcement {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Name of the run.
+    pub run: String,
+    /// Program of the leader.
+    pub program: String,
+    /// Name of the game.
+    pub game: String,
+    /// Version of the game.
+    pub version: u32,
+    /// Parameters of the game.
+    pub params: Params,
+    /// What a worker computes to find out whether its arithmetic is the leader's.
+    pub probe: Probe,
+    /// What is being played.
+    pub stage: String,
+    /// Items of the stage, and how many of them are missing.
+    pub items: [u64; 2],
+    /// Milliseconds after which a range that no worker speaks for is given to another.
+    pub ack_wait: u64,
+    /// Keys of workers that are left out.
+    pub excluded: Vec<String>,
+    /// Whether the run is over.
+    pub over: bool,
+}
+
+/// What a worker says of itself every second.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beat {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Name of the worker.
+    pub worker: String,
+    /// Its public key.
+    pub key: String,
+    /// Its program.
+    pub program: String,
+    /// Number of threads.
+    pub threads: u32,
+    /// The runs that it plays for.
+    pub runs: Vec<String>,
+    /// Items finished since it began, and positions searched.
+    pub done: [u64; 2],
+    /// Positions per second of late.
+    pub rate: f64,
+    /// Items in progress or waiting here.
+    pub held: u64,
+    /// Finished ranges on disk that the server has not acknowledged.
+    pub spooled: u64,
+    /// Runs that it cannot play for, and why.
+    pub refusals: Vec<(String, String)>,
+}
+
+/// Decodes an announcement.
+///
+/// # Errors
+/// It is malformed or of another version.
+pub fn decode_announcement(bytes: &[u8]) -> Result<Announcement, Malformed> {
+    let announcement: Announcement = json(bytes)?;
+    let names = [&announcement.run, &announcement.game];
+    if !names.iter().all(|name| is_name(name)) || announcement.params.iter().count() > 100 {
+        return Err(Malformed::new("a name in it is not one"));
+    }
+    Ok(announcement)
+}
+
+/// Decodes a sign of life.
+///
+/// # Errors
+/// It is malformed or of another version.
+pub fn decode_beat(bytes: &[u8]) -> Result<Beat, Malformed> {
+    let beat: Beat = json(bytes)?;
+    let sound = is_name(&beat.worker) && unhex::<32>(&beat.key).is_some() && beat.runs.iter().all(|run| is_name(run));
+    if !sound || beat.threads > 4096 || !beat.rate.is_finite() {
+        return Err(Malformed::new("a field of it is out of range"));
+    }
+    Ok(beat)
+}
+
+fn json<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Malformed> {
+    #[derive(Deserialize)]
+    struct Version {
+        protocol: u32,
+    }
+    if bytes.len() > LONGEST_JSON {
+        return Err(Malformed::new(format!("it has {} bytes, more than {LONGEST_JSON}", bytes.len())));
+    }
+    let fault = |error: serde_json::Error| Malformed::new(error.to_string());
+    let Version { protocol } = serde_json::from_slice(bytes).map_err(fault)?;
+    if protocol != PROTOCOL {
+        return Err(Malformed::new(format!("it speaks version {protocol}, this program version {PROTOCOL}")));
+    }
+    serde_json::from_slice(bytes).map_err(fault)
+}
+
+/// Whether a text can name a worker or a run.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    text.len() <= LONGEST_NAME && is_token(text)
+}
+
+/// The first digits of a key, for display.
+pub(crate) fn short(key: &Key) -> String {
+    hex(&key[..4])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results() -> Results {
+        let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];
+        let effort = Effort { positions: 5, millis: 8, ..Effort::default() };
+        Results { run: "mancala-1f".into(), job: [3; 32], effort, items }
+    }
+
+    #[test]
+    fn messages_come_back_as_they_were() {
+        let range = Range { job: [9; 32], first: 3, count: 4, seats: 2, except: None };
+        let check = Range { except: Some([1; 32]), ..range.clone() };
+        for range in [range, check] {
+            assert_eq!(Range::decode(&range.encode()), Ok(range.clone()));
+            assert!(Range::decode(&range.encode()[..43]).is_err());
+        }
+        let identity = Identity::new().expect("a key");
+        assert_eq!(Results::decode(&results().encode(&identity)), Ok((identity.key(), results())));
+        assert!(results().encode(&identity).len() <= Results::OVERHEAD + 2 * 8 + 3);
+    }
+
+    #[test]
+    fn a_result_belongs_to_the_key_that_signed_it() {
+        let identity = Identity::new().expect("a key");
+        let sound = results().encode(&identity);
+        for at in 0..sound.len() {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 1;
+            assert!(Results::decode(&bytes).is_err(), "byte {at}");
+        }
+        for length in 0..sound.len() {
+            assert!(Results::decode(&sound[..length]).is_err());
+        }
+        // Whoever signs may still claim too much.
+        let items = (0..=MOST_IN_RANGE as u32).map(|number| (number, Vec::new())).collect();
+        let many = Results { items, ..results() }.encode(&identity);
+        assert!(Results::decode(&many).expect_err("too many").0.contains("more than"));
+        let named = Results { run: "a.b".into(), ..results() }.encode(&identity);
+        assert!(Results::decode(&named).expect_err("a name").0.contains("name"));
+    }
+
+    #[test]
+    fn ranges_are_bounded() {
+        let range = Range { job: [9; 32], first: u32::MAX, count: 4, seats: 2, except: None };
+        assert!(Range::decode(&range.encode()).is_err());
+        assert!(Range::decode(&Range { first: 0, count: 0, ..range.clone() }.encode()).is_err());
+        assert!(Range::decode(&Range { first: 0, count: 5000, ..range }.encode()).is_err());
+    }
+
+    #[test]
+    fn signs_of_life_are_of_this_version_and_in_range() {
+        let beat = Beat {
+            protocol: PROTOCOL,
+            worker: "w".into(),
+            key: "00".repeat(32),
+            program: "p".into(),
+            threads: 2,
+            runs: Vec::new(),
+            done: [0, 0],
+            rate: 1.0,
+            held: 0,
+            spooled: 0,
+            refusals: Vec::new(),
+        };
+        let encode = |beat: &Beat| serde_json::to_vec(beat).expect("plain fields");
+        assert_eq!(decode_beat(&encode(&beat)), Ok(beat.clone()));
+        assert!(decode_beat(&encode(&Beat { protocol: 2, ..beat.clone() })).expect_err("v").0.contains("version 2"));
+        assert!(decode_beat(&encode(&Beat { worker: "a b".into(), ..beat.clone() })).is_err());
+        assert!(decode_beat(&encode(&Beat { program: "x".repeat(LONGEST_JSON), ..beat.clone() })).is_err());
+        assert!(decode_beat(&encode(&Beat { key: "0".into(), ..beat })).is_err());
+        assert!(decode_beat(b"{}").is_err() && decode_announcement(b"[").is_err());
+    }
+}

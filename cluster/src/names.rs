@@ -1,0 +1,36 @@
+//! Subjects and streams on the server, all of which begin with `turnstone`.
+
+/// Version of all messages; leaders and workers of other versions refuse each other.
+pub const PROTOCOL: u32 = 1;
+
+/// Stream of ranges to be played: each is delivered until a worker acknowledges it.
+pub(crate) const WORK: &str = "TURNSTONE_WORK";
+/// Stream of results: each is kept until the leader has it on disk.
+pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
+/// Object store of jobs, named by their SHA-256.
+pub(crate) const OBJECTS: &str = "turnstone";
+
+pub(crate) const ALL_WORK: &str = "turnstone.work.*";
+pub(crate) const ALL_RESULTS: &str = "turnstone.result.*.*";
+pub(crate) const ALL_RUNS: &str = "turnstone.run.*";
+pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
+
+/// Subject of a run's ranges.
+pub(crate) fn work(run: &str) -> String {
+    format!("turnstone.work.{run}")
+}
+
+/// Subject of a worker's results for a run.
+pub(crate) fn result(run: &str, worker: &str) -> String {
+    format!("turnstone.result.{run}.{worker}")
+}
+
+/// Subject of a run's announcements.
+pub(crate) fn run(run: &str) -> String {
+    format!("turnstone.run.{run}")
+}
+
+/// Subject of a worker's signs of life.
+pub(crate) fn worker(worker: &str) -> String {
+    format!("turnstone.worker.{worker}")
+}

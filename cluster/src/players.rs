@@ -1,0 +1,148 @@
+//! The leader as the one who plays: self-play, matches and grades, which its workers carry out.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Result;
+use turnstone_arena::{GameRecord, Remote, RemoteAnswer, RemotePositions, RemoteRound};
+use turnstone_models::Precision;
+use turnstone_selfplay::{
+    FinishedGame, Progress, SelfPlayConfig, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task,
+    TrainableGame,
+};
+
+use crate::job;
+use crate::leader::{Items, Leader};
+use crate::messages::Effort;
+
+/// Maximum number of games of self-play of a range: enough for the messages to cost nothing beside the games.
+const MOST_GAMES: usize = 32;
+/// Maximum number of games of a match, or of positions, of a range: as many as a thread plays side by side.
+const MOST_AT_ONCE: usize = 24;
+
+impl SelfPlayer for Leader {
+    fn self_play(
+        &self,
+        game: &dyn TrainableGame,
+        task: &Task<'_>,
+        progress: &Progress,
+        stop: &AtomicBool,
+    ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
+        // Other processors may choose another arithmetic.
+        let precision = if task.self_play.precision.is_quantised() { Precision::I8 } else { Precision::F32 };
+        let self_play = SelfPlayConfig { precision, ..task.self_play.clone() };
+        let task = Task { self_play: &self_play, ..*task };
+        let job = job::of_task(game, &task);
+        let restorer = game.restorer(&task);
+        let mut games: Vec<Option<FinishedGame>> = vec![None; self_play.games_per_iteration];
+        let mut stats = SelfPlayStats::default();
+        let mut check = |number: usize, item: &[u8]| {
+            games[number] = Some(restorer.restore(number, item)?);
+            Ok(())
+        };
+        let play_here = |number: usize| -> Result<Vec<u8>> {
+            let mut session = game.task_sessions(&task, 1)?.pop().expect("one was asked for");
+            let (mut next, unseen) = (Some(number), Progress::default());
+            while session.step(1, &mut || next.take(), &unseen) {}
+            let game = session.take_finished().pop().expect("the session ends with its game");
+            Ok(game.transcript())
+        };
+        let mut items = Items {
+            job: &job,
+            stage: format!("self-play of iteration {}", task.iteration),
+            count: self_play.games_per_iteration,
+            group: 1,
+            most: MOST_GAMES,
+            begins_iteration: true,
+            check: &mut check,
+            put: &mut |_, _| Ok(()),
+            play_here: &play_here,
+            is_needed: &|_| true,
+            effort: &mut |effort| add_effort(&mut stats, effort),
+            progress: &|count| progress.games.store(count as u64, Ordering::Relaxed),
+            stop,
+        };
+        if !self.carry_out(&mut items)? {
+            return Ok(None);
+        }
+        let games = games.into_iter().flatten().collect();
+        Ok(Some(SelfPlayGames::new(task.iteration, game.spec().features(), games, stats)))
+    }
+
+    fn scalars(&self) -> Vec<(String, f64)> {
+        self.counters.scalars()
+    }
+}
+
+fn add_effort(stats: &mut SelfPlayStats, effort: &Effort) {
+    let [requests, hits, merged, batches] = effort.cache;
+    let sum = |total: &mut u64, count: u64| *total = total.saturating_add(count.min(1 << 40));
+    sum(&mut stats.positions, effort.positions);
+    sum(&mut stats.simulations, effort.simulations);
+    sum(&mut stats.cache.requests, requests);
+    sum(&mut stats.cache.hits, hits.min(requests));
+    sum(&mut stats.cache.merged, merged.min(requests));
+    sum(&mut stats.cache.batches, batches);
+}
+
+impl Remote for Leader {
+    fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
+        let job = job::of_games(round.game, round.agents, round.header, round.plans);
+        let read = |item: &[u8]| serde_json::from_slice::<GameRecord>(item).map_err(|error| error.to_string());
+        let mut check = |number: usize, item: &[u8]| (round.check)(number, &read(item)?);
+        let mut put = |number: usize, item: &[u8]| (round.put)(number, read(item).map_err(anyhow::Error::msg)?);
+        let play_here = |number: usize| Ok(serde_json::to_vec(&(round.play_here)(number)?)?);
+        let stage = match &round.header.agents[..] {
+            [a, b] => format!("games of {} against {}", brief(a), brief(b)),
+            agents => format!("games of {} agents", agents.len()),
+        };
+        let mut items = Items {
+            job: &job,
+            stage,
+            count: round.plans.len(),
+            group: 2,
+            most: MOST_AT_ONCE,
+            begins_iteration: false,
+            check: &mut check,
+            put: &mut put,
+            play_here: &play_here,
+            is_needed: round.is_needed,
+            effort: &mut |_| {},
+            progress: &|_| {},
+            stop: round.stop,
+        };
+        self.carry_out(&mut items)
+    }
+
+    fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
+        let job = job::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
+        let read = |item: &[u8]| serde_json::from_slice::<RemoteAnswer>(item).map_err(|error| error.to_string());
+        let mut check = |number: usize, item: &[u8]| (positions.check)(number, &read(item)?);
+        let mut put = |number: usize, item: &[u8]| (positions.put)(number, read(item).map_err(anyhow::Error::msg)?);
+        let play_here = |number: usize| Ok(serde_json::to_vec(&(positions.answer_here)(number)?)?);
+        let mut items = Items {
+            job: &job,
+            stage: format!("answers of {}", brief(&positions.agent.spec.to_string())),
+            count: positions.texts.len(),
+            group: 1,
+            most: 2 * MOST_AT_ONCE,
+            begins_iteration: false,
+            check: &mut check,
+            put: &mut put,
+            play_here: &play_here,
+            is_needed: &|_| true,
+            effort: &mut |_| {},
+            progress: &|_| {},
+            stop: positions.stop,
+        };
+        self.carry_out(&mut items)
+    }
+}
+
+/// A spec cut to a length that fits a line.
+fn brief(spec: &str) -> String {
+    const LONGEST: usize = 40;
+    match spec.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &spec[..end]),
+        None => spec.to_owned(),
+    }
+}

@@ -1,0 +1,107 @@
+//! What goes on at a server: runs, workers, queues.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures_util::StreamExt;
+use serde::Serialize;
+
+use crate::link::{Link, ServerOptions, shown};
+use crate::messages::{Announcement, Beat, decode_announcement, decode_beat};
+use crate::names::{ALL_RUNS, ALL_WORKERS, OBJECTS, RESULTS, WORK};
+use crate::notes::lock;
+
+/// State of a server.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Status {
+    /// Announcements of runs, by name.
+    pub runs: BTreeMap<String, Announcement>,
+    /// Signs of life of workers, by name and key.
+    pub workers: BTreeMap<String, Beat>,
+    /// Streams on the server, by name; absent if they cannot be read.
+    pub streams: BTreeMap<String, Stored>,
+    /// Queues of ranges by run.
+    pub queues: BTreeMap<String, Queue>,
+}
+
+/// Contents of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Stored {
+    /// Messages.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Queue of a run's ranges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Queue {
+    /// Ranges that wait for a worker.
+    pub waiting: u64,
+    /// Ranges that workers have and have not acknowledged.
+    pub played: u64,
+    /// Ranges that were handed to a second worker.
+    pub redelivered: u64,
+}
+
+/// Listens to a server for a while and returns what goes on there.
+///
+/// # Errors
+/// The server cannot be reached.
+pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
+    let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), |_| {})?;
+    let (runs, workers) = (Arc::<Mutex<BTreeMap<_, _>>>::default(), Arc::<Mutex<BTreeMap<_, _>>>::default());
+    let client = link.js.client();
+    let heard = async {
+        let mut announcements = client.subscribe(ALL_RUNS).await?;
+        let mut beats = client.subscribe(ALL_WORKERS).await?;
+        let until = tokio::time::sleep(listen);
+        let take = async {
+            loop {
+                let announced = async {
+                    let message = announcements.next().await;
+                    message.and_then(|message| decode_announcement(&message.payload).ok())
+                };
+                let beat = async {
+                    let message = beats.next().await;
+                    message.and_then(|message| decode_beat(&message.payload).ok())
+                };
+                tokio::pin!(announced, beat);
+                match futures_util::future::select(announced, beat).await {
+                    futures_util::future::Either::Left((Some(run), _)) => {
+                        lock(&runs).insert(run.run.clone(), run);
+                    }
+                    futures_util::future::Either::Right((Some(beat), _)) => {
+                        let key = beat.key.get(..8).unwrap_or_default();
+                        lock(&workers).insert(format!("{} {key}", beat.worker), beat);
+                    }
+                    _ => {}
+                }
+            }
+        };
+        tokio::pin!(until, take);
+        let _: futures_util::future::Either<_, ((), _)> = futures_util::future::select(until, take).await;
+        Ok::<(), anyhow::Error>(())
+    };
+    link.wait(heard).with_context(|| format!("server {}", shown(&server.url)))?;
+    let (mut streams, mut queues) = (BTreeMap::new(), BTreeMap::new());
+    link.wait(async {
+        for name in [WORK.to_owned(), RESULTS.to_owned(), format!("OBJ_{OBJECTS}")] {
+            let Ok(stream) = link.js.get_stream(&name).await else { continue };
+            let state = &stream.cached_info().state;
+            streams.insert(name.clone(), Stored { messages: state.messages, bytes: state.bytes });
+            if name == WORK {
+                let mut consumers = stream.consumers();
+                while let Some(Ok(info)) = consumers.next().await {
+                    let (waiting, played) = (info.num_pending, info.num_ack_pending as u64);
+                    queues.insert(info.name, Queue { waiting, played, redelivered: info.num_redelivered as u64 });
+                }
+            }
+        }
+    });
+    let (runs, workers) = (lock(&runs).clone(), lock(&workers).clone());
+    Ok(Status { runs, workers, streams, queues })
+}

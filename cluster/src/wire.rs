@@ -1,0 +1,137 @@
+//! Reading and writing of binary messages: every length is checked against a bound and against the bytes that there are
+//! before anything is allocated.
+
+/// Why bytes are not a message.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub String);
+
+impl Malformed {
+    pub(crate) fn new(fault: impl Into<String>) -> Self {
+        Self(fault.into())
+    }
+}
+
+/// The rest of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// Begins to read a message that starts with these four bytes.
+    pub(crate) fn of(bytes: &'a [u8], magic: [u8; 4]) -> Result<Self, Malformed> {
+        let mut reader = Self(bytes);
+        if reader.array::<4>()? != magic {
+            return Err(Malformed::new("it is a message of another kind or version"));
+        }
+        Ok(reader)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (found, rest) = self.0.split_first_chunk().ok_or_else(|| Malformed::new("it is cut short"))?;
+        self.0 = rest;
+        Ok(*found)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, Malformed> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, Malformed> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (found, rest) = self.0.split_at_checked(length).ok_or_else(|| Malformed::new("it is cut short"))?;
+        self.0 = rest;
+        Ok(found)
+    }
+
+    /// Bytes with their length (u32) before them, at most `most`.
+    pub(crate) fn blob(&mut self, most: usize) -> Result<&'a [u8], Malformed> {
+        let length = self.u32()? as usize;
+        if length > most {
+            return Err(Malformed::new(format!("it has a part of {length} bytes, more than {most}")));
+        }
+        self.bytes(length)
+    }
+
+    /// Text of letters, digits, `-` and `_`, at most `most` bytes.
+    pub(crate) fn token(&mut self, most: usize) -> Result<String, Malformed> {
+        let text = std::str::from_utf8(self.blob(most)?).ok().filter(|text| is_token(text));
+        text.map(str::to_owned).ok_or_else(|| Malformed::new("it has a name with other characters than a-z 0-9 - _"))
+    }
+
+    /// Floats that fill `count` times four bytes.
+    pub(crate) fn floats(&mut self, count: usize) -> Result<Vec<f32>, Malformed> {
+        let length = count.checked_mul(4).ok_or_else(|| Malformed::new("it has too many numbers"))?;
+        let bytes = self.bytes(length)?;
+        Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+    }
+
+    /// Checks that nothing is left.
+    pub(crate) fn end(self) -> Result<(), Malformed> {
+        if self.0.is_empty() { Ok(()) } else { Err(Malformed::new("it has bytes beyond its end")) }
+    }
+}
+
+/// Appends bytes with their length before them.
+pub(crate) fn put_blob(bytes: &mut Vec<u8>, blob: &[u8]) {
+    bytes.extend((blob.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(blob);
+}
+
+/// Whether a text can be a part of a subject: letters, digits, `-` and `_`.
+pub(crate) fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes that hexadecimal digits name.
+pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    let digit = |at: usize| char::from(digits[at]).to_digit(16);
+    let mut bytes = [0; N];
+    if digits.len() != 2 * N {
+        return None;
+    }
+    for (i, byte) in bytes.iter_mut().enumerate() {
+        *byte = (16 * digit(2 * i)? + digit(2 * i + 1)?) as u8;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_checked_before_they_are_used() {
+        let mut huge = b"TEST".to_vec();
+        huge.extend(u32::MAX.to_le_bytes());
+        let mut reader = Reader::of(&huge, *b"TEST").expect("its kind");
+        assert!(reader.blob(usize::MAX).expect_err("too few bytes").0.contains("cut short"));
+        let mut reader = Reader::of(&huge, *b"TEST").expect("its kind");
+        assert!(reader.blob(100).expect_err("too long").0.contains("more than 100"));
+        assert!(Reader(&[0; 7]).floats(2).is_err() && Reader(&[]).floats(usize::MAX).is_err());
+        assert!(Reader::of(b"TES", *b"TEST").is_err() && Reader::of(b"TEXT", *b"TEST").is_err());
+        assert!(Reader(b"x").end().is_err());
+    }
+
+    #[test]
+    fn names_are_parts_of_subjects() {
+        assert!(is_token("host-1_a"));
+        for name in ["", "a.b", "a b", ">", "*", "é"] {
+            assert!(!is_token(name), "{name}");
+        }
+        assert_eq!(unhex::<2>(&hex(&[0xab, 7])), Some([0xab, 7]));
+        assert_eq!((unhex::<2>("zz00"), unhex::<2>("00"), unhex::<1>("é")), (None, None, None));
+    }
+}

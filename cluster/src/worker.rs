@@ -1,0 +1,239 @@
+//! A worker: plays items of any run that the server carries, on all cores, until it is stopped.
+//!
+//! Its threads only play. Beside them a few asynchronous tasks listen for runs, fetch ranges, say that ranges are still
+//! being played, and send finished ones until the server has acknowledged them.
+
+mod loaded;
+mod board;
+mod spool;
+mod runs;
+mod shared;
+mod sending;
+mod fetching;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail, ensure};
+use async_nats::jetstream::message::{AckKind, Acker};
+use tokio::sync::{Notify, mpsc};
+use turnstone_selfplay::{Games, SelfPlayStats};
+
+use self::board::Board;
+use self::fetching::{fetch, listen};
+use self::loaded::Counter as ThreadCounter;
+use self::sending::send;
+use self::shared::{Finished, Held, Shared};
+use self::spool::Spool;
+use crate::counters::{Counter, Counters, serve};
+use crate::link::{Link, ServerOptions, shown};
+use crate::messages::{Beat, is_name};
+use crate::names::{PROTOCOL, worker};
+use crate::notes::{Note, TakeNote, lock};
+use crate::wire::hex;
+
+/// Settings of a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerSettings {
+    /// The server.
+    pub server: ServerOptions,
+    /// Its name, which is a part of its subjects; `None` for the machine's with a number.
+    pub name: Option<String>,
+    /// Number of threads.
+    pub threads: usize,
+    /// Folder for finished ranges that the server has not acknowledged; each worker has a folder of its name within.
+    pub spool: PathBuf,
+    /// Address at which Prometheus reads counters.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// Plays for the runs of a server until `stop` is set.
+///
+/// # Errors
+/// The server cannot be reached at first, the spool cannot be written, or a thread failed.
+pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
+    ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
+    let (spool, name, identity, left) = Spool::open(&settings.spool, settings.name.as_deref())?;
+    let told = Arc::clone(note);
+    let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| told(Note::Line(text)))?;
+    let (finished, finished_receiver) = mpsc::unbounded_channel();
+    let shared = Arc::new(Shared {
+        name,
+        identity,
+        games: games.clone(),
+        threads: settings.threads,
+        board: Board::default(),
+        runs: Mutex::default(),
+        held: Mutex::default(),
+        next_range: AtomicU64::new(0),
+        counters: Counters::default(),
+        effort: Mutex::default(),
+        note: Arc::clone(note),
+        finished,
+        room: Notify::new(),
+        stop: AtomicBool::new(false),
+    });
+    let counters = Arc::new(Counters::default());
+    if let Some(address) = settings.metrics {
+        let bound = serve(address, format!("role=\"worker\",worker=\"{}\"", shared.name), Arc::clone(&counters))?;
+        note(Note::Line(format!("metrics: http://{bound}/metrics")));
+    }
+    let url = shown(&settings.server.url);
+    note(Note::Line(format!("worker {} with {} threads on {url}", shared.name, shared.threads)));
+    if !left.is_empty() {
+        note(Note::Line(format!("{} finished ranges of an earlier worker are sent first", left.len())));
+    }
+    link.spawn(listen(link.js.client(), Arc::clone(&shared)));
+    link.spawn(fetch(link.js.clone(), Arc::clone(&shared)));
+    link.spawn(speak(Arc::clone(&shared)));
+    link.spawn(beat(link.js.client(), Arc::clone(&shared), Arc::clone(&counters)));
+    link.spawn(send(link.js.clone(), Arc::clone(&shared), spool, left, finished_receiver));
+    let threads: Vec<_> = (0..shared.threads)
+        .map(|thread| {
+            let shared = Arc::clone(&shared);
+            thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
+        })
+        .collect::<Result<_, _>>()?;
+    while !stop.load(Ordering::Relaxed) && !threads.iter().any(thread::JoinHandle::is_finished) {
+        thread::sleep(Duration::from_millis(50));
+    }
+    shared.stop.store(true, Ordering::Relaxed);
+    shared.board.close();
+    let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
+    leave(&link, &shared);
+    ensure!(failed == 0, "{failed} threads have failed");
+    Ok(())
+}
+
+/// Gives back what is not finished, and waits a while for what is.
+fn leave(link: &Link, shared: &Shared) {
+    let held: Vec<Held> = lock(&shared.held).drain().map(|(_, held)| held).collect();
+    let given_back = held.len();
+    link.wait(async {
+        for range in held {
+            let _ = range.acker.ack_with(AckKind::Nak(None)).await; // else another gets it when its time is up
+        }
+    });
+    let until = Instant::now() + Duration::from_secs(5);
+    while shared.counters.get(Counter::Spooled) > 0 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let left = shared.counters.get(Counter::Spooled);
+    let spooled =
+        if left > 0 { format!("; {left} finished ones are on disk for the next worker here") } else { String::new() };
+    (shared.note)(Note::Line(format!("left; {given_back} ranges given back{spooled}")));
+}
+
+/// A thread that plays.
+fn play(shared: &Shared, thread: usize) {
+    while let Some(job) = shared.board.wait() {
+        let counter = ThreadCounter {
+            next: &|most| shared.board.next(&job, most),
+            share: &|| shared.board.share(&job, shared.threads),
+            put: &|number, outcome| {
+                shared.board.done(&job, 1);
+                shared.room.notify_one();
+                shared.counters.add(Counter::Items, 1);
+                let _ = shared.finished.send(Finished::Item { job: job.sum, number, outcome });
+            },
+            count: &|before, now| count(shared, before, now),
+            stop: &shared.stop,
+        };
+        if let Err(error) = job.play(thread, shared.threads, &counter) {
+            let failed = shared.board.next(&job, usize::MAX);
+            shared.board.done(&job, failed.len().max(1));
+            let fault = format!("{error:#}");
+            let _ = shared.finished.send(Finished::Failure { job: job.sum, fault });
+        }
+    }
+}
+
+/// Adds what a session has done between two moments.
+fn count(shared: &Shared, before: &SelfPlayStats, now: &SelfPlayStats) {
+    let mut effort = lock(&shared.effort);
+    effort.positions += now.positions.saturating_sub(before.positions);
+    effort.simulations += now.simulations.saturating_sub(before.simulations);
+    let (sum, now_cache, before_cache) = (&mut effort.cache, &now.cache, &before.cache);
+    sum.requests += now_cache.requests.saturating_sub(before_cache.requests);
+    sum.hits += now_cache.hits.saturating_sub(before_cache.hits);
+    sum.merged += now_cache.merged.saturating_sub(before_cache.merged);
+    sum.batches += now_cache.batches.saturating_sub(before_cache.batches);
+    shared.counters.add(Counter::Positions, now.positions.saturating_sub(before.positions));
+}
+
+/// Says to the server that the ranges here are still being played.
+async fn speak(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let due: Vec<Arc<Acker>> = {
+            let mut held = lock(&shared.held);
+            let due = held.values_mut().filter(|held| held.spoken.elapsed() > held.ack_wait / 3);
+            due.map(|held| {
+                held.spoken = Instant::now();
+                Arc::clone(&held.acker)
+            })
+            .collect()
+        };
+        for acker in due {
+            let _ = acker.ack_with(AckKind::Progress).await; // else another gets it
+        }
+    }
+}
+
+/// Says every second that this worker is there and what it does.
+async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Counters>) {
+    let key = hex(&shared.identity.key());
+    let (mut rate, mut last) = (0.0, (Instant::now(), 0));
+    let mut said = (Instant::now(), 0);
+    loop {
+        let positions = shared.counters.get(Counter::Positions);
+        let seconds = last.0.elapsed().as_secs_f64();
+        if seconds > 0.5 {
+            rate = 0.7 * rate + 0.3 * (positions - last.1) as f64 / seconds;
+            last = (Instant::now(), positions);
+        }
+        let (runs, refusals) = lock(&shared.runs).standing();
+        shared.counters.set(Counter::Held, shared.board.held() as u64);
+        for counter in [Counter::Items, Counter::Positions, Counter::Bytes, Counter::Held, Counter::Spooled] {
+            counters.set(counter, shared.counters.get(counter));
+        }
+        counters.set(Counter::Threads, shared.threads as u64);
+        let items = shared.counters.get(Counter::Items);
+        if said.0.elapsed() > Duration::from_mins(1) && items > said.1 {
+            (shared.note)(Note::Line(format!("{items} games and answers so far, {rate:.0} positions per second")));
+            said = (Instant::now(), items);
+        }
+        let beat = Beat {
+            protocol: PROTOCOL,
+            worker: shared.name.clone(),
+            key: key.clone(),
+            program: turnstone_models::program().to_owned(),
+            threads: shared.threads as u32,
+            runs,
+            done: [items, positions],
+            rate,
+            held: shared.board.held() as u64,
+            spooled: shared.counters.get(Counter::Spooled),
+            refusals,
+        };
+        let bytes = serde_json::to_vec(&beat).expect("plain fields");
+        let _ = client.publish(worker(&shared.name), bytes.into()).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Checks a number of threads.
+///
+/// # Errors
+/// It is 0 or too large.
+pub fn check_threads(threads: usize) -> Result<usize> {
+    if (1..=1024).contains(&threads) {
+        Ok(threads)
+    } else {
+        bail!("--threads is {threads}, but must be from 1 to 1024")
+    }
+}

@@ -1,0 +1,301 @@
+//! Runs are announced, and ranges are fetched from their queues.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use async_nats::jetstream::consumer::{Consumer, pull};
+use async_nats::jetstream::message::{AckKind, Acker};
+use async_nats::jetstream::{Context, Message};
+use futures_util::StreamExt;
+
+use super::loaded::Loaded;
+use super::runs::{Run, Standing};
+use super::shared::{Held, Shared};
+use crate::identity::Key;
+use crate::job::{Job, LONGEST_JOB};
+use crate::link::get_object;
+use crate::messages::{Announcement, Range, decode_announcement};
+use crate::names::{ALL_RUNS, WORK};
+use crate::notes::{Note, lock};
+use crate::wire::unhex;
+
+/// Time without an announcement after which a run's queue is left alone.
+const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
+/// Maximum number of runs to keep in mind.
+const MOST_RUNS: usize = 1000;
+/// Jobs in memory.
+const MOST_JOBS: usize = 4;
+/// Time after which the server offers a range again that is not for this worker, and the longer one for which this worker
+/// asks for none, so that another gets it.
+const NOT_FOR_US: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(60)];
+
+/// Listens for announcements of runs.
+pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
+    loop {
+        if let Ok(mut announcements) = client.subscribe(ALL_RUNS).await {
+            while let Some(message) = announcements.next().await {
+                match decode_announcement(&message.payload) {
+                    Ok(announcement) => consider(&shared, announcement),
+                    Err(fault) => refuse_unread(&shared, message.subject.rsplit('.').next().unwrap_or(""), &fault.0),
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Says once that an announcement cannot be read, which is so between versions.
+fn refuse_unread(shared: &Shared, name: &str, fault: &str) {
+    let mut runs = lock(&shared.runs);
+    if !runs.0.contains_key(name) && runs.0.len() < MOST_RUNS && crate::messages::is_name(name) {
+        (shared.note)(Note::Warning(format!("not playing for run {name}: its announcement: {fault}")));
+        let announcement = Announcement {
+            protocol: 0,
+            run: name.to_owned(),
+            program: String::new(),
+            game: String::new(),
+            version: 0,
+            params: turnstone_env::Params::new(),
+            probe: crate::probe::Probe {
+                network: turnstone_models::NetworkConfig::default(),
+                search: turnstone_selfplay::SearchConfig::default(),
+                precision: turnstone_models::Precision::F32,
+                checksum: String::new(),
+            },
+            stage: String::new(),
+            items: [0, 0],
+            ack_wait: 1000,
+            excluded: Vec::new(),
+            over: false,
+        };
+        let standing = Standing::Refused(format!("its announcement: {fault}"));
+        runs.0.insert(name.to_owned(), Run { announcement, seen: Instant::now(), standing });
+    }
+}
+
+/// Takes notice of a run.
+fn consider(shared: &Arc<Shared>, announcement: Announcement) {
+    let mut runs = lock(&shared.runs);
+    let name = announcement.run.clone();
+    runs.0.retain(|_, run| run.seen.elapsed() < FORGOTTEN_AFTER);
+    if announcement.over {
+        if runs.0.remove(&name).is_some_and(|run| run.standing == Standing::Serving) {
+            (shared.note)(Note::Line(format!("run {name} is over")));
+        }
+        return;
+    }
+    if announcement.excluded.iter().any(|key| unhex::<32>(key) == Some(shared.identity.key())) {
+        let why = "the leader has left this worker out, since its results were not those of the others";
+        runs.refuse(&name, why, &shared.note);
+        if let Some(run) = runs.0.get_mut(&name) {
+            run.seen = Instant::now();
+        }
+        return;
+    }
+    let known = runs.0.get(&name).is_some_and(|run| {
+        let old = &run.announcement;
+        (&old.probe, &old.program, &old.params) == (&announcement.probe, &announcement.program, &announcement.params)
+    });
+    if known {
+        if let Some(run) = runs.0.get_mut(&name) {
+            (run.announcement, run.seen) = (announcement, Instant::now());
+        }
+        return;
+    }
+    if runs.0.len() >= MOST_RUNS {
+        return;
+    }
+    let run = Run { announcement: announcement.clone(), seen: Instant::now(), standing: Standing::Unknown };
+    runs.0.insert(name.clone(), run);
+    drop(runs);
+    let shared = Arc::clone(shared);
+    tokio::task::spawn_blocking(move || {
+        let confirmed = confirm(&shared, &announcement);
+        let mut runs = lock(&shared.runs);
+        match confirmed {
+            Ok(()) => {
+                if let Some(run) = runs.0.get_mut(&name) {
+                    run.standing = Standing::Serving;
+                }
+                (shared.note)(Note::Line(format!("playing for run {name} of {}", announcement.game)));
+            }
+            Err(why) => runs.refuse(&name, &why, &shared.note),
+        }
+    });
+}
+
+/// Checks that this worker can play for a run.
+fn confirm(shared: &Shared, announcement: &Announcement) -> Result<(), String> {
+    let Announcement { program, game: name, version, params, probe, .. } = announcement;
+    let game = shared.games.make(name, params).map_err(|error| error.to_string())?;
+    if game.version() != *version || game.params() != *params {
+        return Err(format!("its game is {name} version {version}, here it is version {}", game.version()));
+    }
+    let own = turnstone_models::program();
+    if program != own {
+        return Err(format!("its leader is {program}, this worker {own}"));
+    }
+    probe.confirm(&*game)
+}
+
+type Queue = Consumer<pull::Config>;
+
+/// Fetches ranges as long as there is room for them.
+pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
+    let mut queues: HashMap<String, Queue> = HashMap::new();
+    let mut jobs = Jobs::default();
+    loop {
+        if shared.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let (runs, _) = lock(&shared.runs).standing();
+        queues.retain(|name, _| runs.contains(name));
+        jobs.keep(&shared, &runs);
+        if runs.is_empty() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        if !shared.board.has_room(shared.threads) {
+            // The time is for what is retired or given back.
+            let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
+            continue;
+        }
+        let mut found = false;
+        for name in &runs {
+            match fetch_one(&js, &mut queues, name, runs.len() == 1).await {
+                Ok(Some(message)) => {
+                    found = true;
+                    if let Err(error) = take(&js, &shared, &mut jobs, name, &message).await {
+                        // What cannot be played here may be played elsewhere.
+                        let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
+                        (shared.note)(Note::Warning(format!("run {name}: {error:#}")));
+                        tokio::time::sleep(Duration::from_millis(200)).await;
+                    }
+                }
+                Ok(None) => {}
+                Err(_) => {
+                    // The leader has not begun, or the server is away.
+                    queues.remove(name);
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+            }
+        }
+        if !found && runs.len() > 1 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+/// Fetches one range of a run; if `waits`, waits a second for one.
+async fn fetch_one(
+    js: &Context,
+    queues: &mut HashMap<String, Queue>,
+    name: &str,
+    waits: bool,
+) -> Result<Option<Message>> {
+    if !queues.contains_key(name) {
+        let queue: Queue = js.get_consumer_from_stream(name, WORK).await?;
+        queues.insert(name.to_owned(), queue);
+    }
+    let queue = &queues[name];
+    let mut messages = if waits {
+        queue.batch().max_messages(1).expires(Duration::from_secs(1)).messages().await?
+    } else {
+        queue.fetch().max_messages(1).messages().await?
+    };
+    match tokio::time::timeout(Duration::from_secs(3), messages.next()).await {
+        Ok(Some(Ok(message))) => Ok(Some(message)),
+        Ok(Some(Err(error))) => Err(anyhow::anyhow!(error)),
+        Ok(None) => Ok(None),
+        Err(_) => anyhow::bail!("the server does not answer"),
+    }
+}
+
+/// Jobs in memory, and the current one of each run.
+#[derive(Default)]
+struct Jobs {
+    loaded: VecDeque<Arc<Loaded>>,
+    current: HashMap<String, [u8; 32]>,
+}
+
+impl Jobs {
+    /// Drops the jobs of runs that are not among these.
+    fn keep(&mut self, shared: &Shared, runs: &[String]) {
+        let over: Vec<String> = self.current.keys().filter(|name| !runs.contains(name)).cloned().collect();
+        for name in over {
+            let sum = self.current.remove(&name);
+            sum.iter().for_each(|sum| self.retire(shared, sum));
+        }
+    }
+
+    /// Notes the job of a run; the one before is not needed any more.
+    fn set_current(&mut self, shared: &Shared, name: &str, sum: [u8; 32]) {
+        let before = self.current.insert(name.to_owned(), sum);
+        before.iter().filter(|before| **before != sum).for_each(|before| self.retire(shared, before));
+    }
+
+    fn retire(&mut self, shared: &Shared, sum: &[u8; 32]) {
+        shared.board.retire(sum);
+        lock(&shared.held).retain(|_, held| held.job != *sum);
+        self.loaded.retain(|job| job.sum != *sum);
+    }
+}
+
+/// Puts a range on the board.
+async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: &Message) -> Result<()> {
+    let range = match Range::decode(&message.payload) {
+        Ok(range) => range,
+        Err(fault) => {
+            let _ = message.ack_with(AckKind::Term).await; // no worker can play it
+            anyhow::bail!("a range: {fault}");
+        }
+    };
+    let own: Key = shared.identity.key();
+    if range.except == Some(own) {
+        let _ = message.ack_with(AckKind::Nak(Some(NOT_FOR_US[0]))).await;
+        tokio::time::sleep(NOT_FOR_US[1]).await;
+        return Ok(());
+    }
+    let job = match jobs.loaded.iter().find(|job| job.sum == range.job) {
+        Some(job) => Arc::clone(job),
+        None => {
+            let bytes = get_object(js, &range.job, LONGEST_JOB).await?;
+            let (sum, games) = (range.job, shared.games.clone());
+            let job = tokio::task::spawn_blocking(move || Job::decode(&bytes, &games)).await?.context("a job")?;
+            let loaded = Arc::new(Loaded::new(sum, job));
+            jobs.loaded.push_back(Arc::clone(&loaded));
+            if jobs.loaded.len() > MOST_JOBS {
+                jobs.loaded.pop_front();
+            }
+            loaded
+        }
+    };
+    jobs.set_current(shared, name, range.job);
+    anyhow::ensure!(range.numbers().end <= job.job.items(), "a range goes beyond its job");
+    let acker = Arc::new(Acker::new(js.clone(), message.reply.clone()));
+    let ack_wait = lock(&shared.runs).ack_wait(name);
+    let now = Instant::now();
+    let numbers = {
+        let mut held = lock(&shared.held);
+        // What is being played already for another range counts for this one as well.
+        let playing = |number: &usize| held.values().any(|held| held.job == range.job && held.left.contains(number));
+        let numbers: Vec<usize> = range.numbers().filter(|number| !playing(number)).collect();
+        let new = Held {
+            run: name.to_owned(),
+            job: range.job,
+            left: range.numbers().collect(),
+            items: Vec::new(),
+            acker,
+            since: now,
+            ack_wait,
+            spoken: now,
+        };
+        held.insert(shared.next_range.fetch_add(1, Ordering::Relaxed), new);
+        numbers
+    };
+    shared.board.push(&job, numbers.into_iter(), usize::from(range.seats));
+    Ok(())
+}

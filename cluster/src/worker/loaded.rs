@@ -1,0 +1,135 @@
+//! A job in memory, and how a thread plays its items.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, ensure};
+use turnstone_agents::Agent;
+use turnstone_arena::grading::answers_to;
+use turnstone_arena::{Plan, Tournament};
+use turnstone_selfplay::{Progress, SelfPlayStats, TaskSession};
+
+use crate::job::{Job, Kind};
+
+/// Number of games of a match, or of positions, that a thread plays side by side.
+pub(super) const AT_ONCE: usize = 24;
+
+/// Sessions by thread, each with what of its work has been counted.
+type Sessions = Vec<Option<(Box<dyn TaskSession>, SelfPlayStats)>>;
+
+/// A job in memory.
+pub(super) struct Loaded {
+    pub(super) sum: [u8; 32],
+    pub(super) job: Job,
+    /// Sessions of self-play by thread, while no thread uses them.
+    sessions: Mutex<Option<Sessions>>,
+    /// Whether its outcomes are not needed any more.
+    retired: AtomicBool,
+}
+
+/// Where a thread gets items from and puts outcomes.
+pub(super) struct Counter<'a> {
+    /// Takes up to this number of items.
+    pub(super) next: &'a dyn Fn(usize) -> Vec<usize>,
+    /// Number of items that this thread should have in progress.
+    pub(super) share: &'a dyn Fn() -> usize,
+    /// Takes an outcome.
+    pub(super) put: &'a dyn Fn(usize, Vec<u8>),
+    /// Takes the work until an earlier moment and until now, of which the difference is counted.
+    pub(super) count: &'a dyn Fn(&SelfPlayStats, &SelfPlayStats),
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Loaded {
+    pub(super) fn new(sum: [u8; 32], job: Job) -> Self {
+        Self { sum, job, sessions: Mutex::new(None), retired: AtomicBool::new(false) }
+    }
+
+    /// Gives up the games in progress, whose outcomes are not needed any more.
+    pub(super) fn retire(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+    }
+
+    /// Number of items that a thread plays side by side at most.
+    pub(super) fn at_once(&self) -> usize {
+        match &self.job.kind {
+            Kind::SelfPlay(input) => input.seats(),
+            Kind::Games { .. } | Kind::Positions { .. } => AT_ONCE,
+        }
+    }
+
+    /// Plays items on the thread of this number until there are none.
+    ///
+    /// # Errors
+    /// The job cannot be played.
+    pub(super) fn play(&self, thread: usize, threads: usize, counter: &Counter<'_>) -> Result<()> {
+        match &self.job.kind {
+            Kind::SelfPlay(input) => {
+                let (mut session, mut counted) = {
+                    let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+                    if sessions.is_none() {
+                        let new = self.job.game.task_sessions(&input.task(), threads)?;
+                        let new = new.into_iter().map(|session| Some((session, SelfPlayStats::default())));
+                        *sessions = Some(new.collect());
+                    }
+                    let place = sessions.as_mut().and_then(|all| all.get_mut(thread)).and_then(Option::take);
+                    place.context("a thread has its session to itself")?
+                };
+                play_on(&mut *session, &mut counted, counter, &self.retired);
+                let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(place) = sessions.as_mut().and_then(|all| all.get_mut(thread)) {
+                    *place = Some((session, counted));
+                }
+                Ok(())
+            }
+            Kind::Games { agents, tournament, plans } => {
+                let agents: Vec<&Agent> = agents.iter().collect();
+                let tournament = Tournament::of_header(&*self.job.game, agents, (**tournament).clone())?;
+                self.by_range(counter, |numbers| {
+                    let some: Vec<Plan> = numbers.iter().map(|&number| plans[number]).collect();
+                    let Some(records) = tournament.play_plans(&some, counter.stop)? else { return Ok(None) };
+                    Ok(Some(records.iter().map(serde_json::to_vec).collect::<Result<_, _>>()?))
+                })
+            }
+            Kind::Positions { agent, texts, seed } => self.by_range(counter, |numbers| {
+                let some: Vec<(usize, &str)> = numbers.iter().map(|&number| (number, texts[number].as_str())).collect();
+                let Some(answers) = answers_to(&*self.job.game, agent, &some, *seed, counter.stop)? else {
+                    return Ok(None);
+                };
+                ensure!(answers.len() == numbers.len(), "a position is asked twice");
+                Ok(Some(answers.iter().map(|(_, answer)| serde_json::to_vec(answer)).collect::<Result<_, _>>()?))
+            }),
+        }
+    }
+
+    fn by_range(&self, counter: &Counter<'_>, play: impl Fn(&[usize]) -> Result<Option<Vec<Vec<u8>>>>) -> Result<()> {
+        loop {
+            let mut numbers = (counter.next)((counter.share)().min(AT_ONCE));
+            numbers.sort_unstable();
+            numbers.dedup();
+            if numbers.is_empty() {
+                return Ok(());
+            }
+            let Some(outcomes) = play(&numbers)? else { return Ok(()) };
+            numbers.into_iter().zip(outcomes).for_each(|(number, outcome)| (counter.put)(number, outcome));
+        }
+    }
+}
+
+/// Plays games of self-play until none is in progress and there are no more.
+fn play_on(session: &mut dyn TaskSession, counted: &mut SelfPlayStats, counter: &Counter<'_>, retired: &AtomicBool) {
+    let progress = Progress::default();
+    loop {
+        let mut next = || (counter.next)(1).pop();
+        let more = session.step((counter.share)(), &mut next, &progress);
+        for game in session.take_finished() {
+            let now = session.stats();
+            (counter.count)(counted, &now);
+            *counted = now;
+            (counter.put)(game.number, game.transcript());
+        }
+        if !more || counter.stop.load(Ordering::Relaxed) || retired.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}

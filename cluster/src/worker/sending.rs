@@ -1,0 +1,187 @@
+//! Finished items: collected by range, written to the spool, sent until the server has acknowledged them.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use async_nats::jetstream::Context;
+use async_nats::jetstream::message::{AckKind, Acker, PublishMessage};
+use tokio::sync::mpsc;
+
+use super::shared::{Finished, Shared};
+use super::spool::{Entry, Spool};
+use crate::counters::Counter;
+use crate::identity::checksum;
+use crate::link::ANSWER;
+use crate::messages::{Effort, MOST_IN_RANGE, Results};
+use crate::names::result;
+use crate::notes::{Note, lock};
+use crate::wire::hex;
+
+/// Maximum length of a message of results, if the server takes it.
+const LONGEST_MESSAGE: usize = 512 << 10;
+/// Room for the headers of a message.
+const HEADERS: usize = 4 << 10;
+/// Pause after a failure of the server.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Collects finished items by range, and sends ranges. The spool's lock is held as long.
+pub(super) async fn send(
+    js: Context,
+    shared: Arc<Shared>,
+    mut spool: Spool,
+    left: VecDeque<Entry>,
+    mut finished: mpsc::UnboundedReceiver<Finished>,
+) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    for entry in left {
+        shared.counters.add(Counter::Spooled, 1);
+        let _ = sender.send((entry, None));
+    }
+    tokio::spawn(publish(js.clone(), Arc::clone(&shared), receiver));
+    while let Some(report) = finished.recv().await {
+        match report {
+            Finished::Item { job, number, outcome } => {
+                for (run, entry, acker) in take_item(&shared, job, number, &outcome, js.client().max_payload()) {
+                    match spool.save(&run, entry) {
+                        Ok(entry) => {
+                            shared.counters.add(Counter::Spooled, 1);
+                            let _ = sender.send((entry, Some(acker)));
+                        }
+                        Err(error) => {
+                            // Another worker, or this one with more room, plays it again.
+                            (shared.note)(Note::Warning(format!("{error:#}; the range is given back")));
+                            let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(5)))).await;
+                        }
+                    }
+                }
+            }
+            Finished::Failure { job, fault } => {
+                let ranges: Vec<_> = {
+                    let mut held = lock(&shared.held);
+                    let ids: Vec<u64> = held.iter().filter(|(_, held)| held.job == job).map(|(id, _)| *id).collect();
+                    ids.iter().filter_map(|id| held.remove(id)).collect()
+                };
+                for range in ranges {
+                    lock(&shared.runs).refuse(&range.run, &fault, &shared.note);
+                    let _ = range.acker.ack_with(AckKind::Nak(Some(Duration::from_secs(2)))).await;
+                }
+            }
+        }
+    }
+}
+
+type Complete = (String, Vec<Vec<u8>>, Arc<Acker>);
+
+/// Adds an item to the ranges that it belongs to, and returns those that are complete, as messages.
+fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8], max_payload: usize) -> Vec<Complete> {
+    let mut held = lock(&shared.held);
+    let mut complete = Vec::new();
+    for (id, range) in held.iter_mut().filter(|(_, range)| range.job == job) {
+        if range.left.remove(&number) {
+            range.items.push((number as u32, outcome.to_vec()));
+            if range.left.is_empty() {
+                complete.push(*id);
+            }
+        }
+    }
+    let mut ranges = Vec::new();
+    for range in complete.iter().filter_map(|id| held.remove(id)) {
+        let work = std::mem::take(&mut *lock(&shared.effort));
+        let cache = [work.cache.requests, work.cache.hits, work.cache.merged, work.cache.batches];
+        let millis = range.since.elapsed().as_millis() as u64;
+        let effort = Effort { positions: work.positions, simulations: work.simulations, cache, millis };
+        let most = LONGEST_MESSAGE.min(max_payload.saturating_sub(HEADERS));
+        let parts = messages(&range.run, job, effort, range.items, most);
+        ranges.push((range.run, parts.iter().map(|part| part.encode(&shared.identity)).collect(), range.acker));
+    }
+    ranges
+}
+
+/// Divides the items of a range into messages of at most `most` bytes, if no item alone is longer.
+pub(super) fn messages(
+    run: &str,
+    job: [u8; 32],
+    effort: Effort,
+    items: Vec<(u32, Vec<u8>)>,
+    most: usize,
+) -> Vec<Results> {
+    let empty = |effort| Results { run: run.to_owned(), job, effort, items: Vec::new() };
+    let mut parts = vec![empty(effort)];
+    let mut length = Results::OVERHEAD;
+    for (number, item) in items {
+        let part = parts.last().expect("there is one");
+        if !part.items.is_empty() && (length + 8 + item.len() > most || part.items.len() >= MOST_IN_RANGE) {
+            parts.push(empty(Effort { millis: effort.millis, ..Effort::default() }));
+            length = Results::OVERHEAD;
+        }
+        length += 8 + item.len();
+        parts.last_mut().expect("there is one").items.push((number, item));
+    }
+    parts
+}
+
+/// Publishes ranges in their order, each until the server has stored it.
+async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedReceiver<(Entry, Option<Arc<Acker>>)>) {
+    while let Some((entry, acker)) = entries.recv().await {
+        let mut said = false;
+        let since = Instant::now();
+        loop {
+            match publish_entry(&js, &shared, &entry).await {
+                Ok(()) => break,
+                Err(error) => {
+                    if !said && since.elapsed() > Duration::from_secs(3) {
+                        said = true;
+                        let text = format!("the server does not take results: {error:#}; trying again");
+                        (shared.note)(Note::Warning(text));
+                    }
+                    if let Some(acker) = &acker {
+                        let _ = acker.ack_with(AckKind::Progress).await;
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+        }
+        if let Some(acker) = acker {
+            // If this is lost, the range is played again and known to the leader.
+            let _ = tokio::time::timeout(ANSWER, acker.double_ack()).await;
+        }
+        let bytes: usize = entry.messages.iter().map(Vec::len).sum();
+        shared.counters.add(Counter::Bytes, bytes as u64);
+        if let Err(error) = fs::remove_file(&entry.path) {
+            (shared.note)(Note::Warning(format!("{}: {error}", entry.path.display())));
+        }
+        shared.counters.set(Counter::Spooled, shared.counters.get(Counter::Spooled).saturating_sub(1));
+    }
+}
+
+async fn publish_entry(js: &Context, shared: &Shared, entry: &Entry) -> Result<()> {
+    let subject = result(&entry.run, &shared.name);
+    for message in &entry.messages {
+        let id = hex(&checksum(message)[..16]);
+        let publish = PublishMessage::build().payload(message.clone().into()).message_id(id);
+        js.send_publish(subject.clone(), publish).await?.await.context(subject.clone())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    #[test]
+    fn a_range_is_divided_into_messages_that_the_server_takes() {
+        let items: Vec<(u32, Vec<u8>)> = (0..50).map(|number| (number, vec![7; 100 * number as usize])).collect();
+        let effort = Effort { positions: 9, millis: 3, ..Effort::default() };
+        let parts = messages("run", [1; 32], effort, items.clone(), 6000);
+        let identity = Identity::new().expect("a key");
+        assert!(parts.iter().all(|part| part.encode(&identity).len() <= 6000));
+        assert_eq!(parts.iter().map(|part| part.effort.positions).sum::<u64>(), 9, "effort is counted once");
+        assert_eq!(parts.into_iter().flat_map(|part| part.items).collect::<Vec<_>>(), items);
+        let long = messages("run", [1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
+        assert_eq!(long.len(), 2, "an item that is too long stands alone");
+    }
+}

@@ -1,0 +1,157 @@
+//! Finished ranges on disk, until the server has acknowledged them: neither a server that is away nor the end of the
+//! worker loses them.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use turnstone_models::{FolderLock, atomic_write, read_bounded, remove_unfinished};
+
+use crate::identity::Identity;
+use crate::messages::{LONGEST_NAME, is_name};
+use crate::wire::{Malformed, Reader, put_blob};
+
+const MAGIC: [u8; 4] = *b"TSP1";
+const LONGEST_FILE: u64 = 1 << 31;
+const MOST_MESSAGES: usize = 100_000;
+/// Workers of one machine that get a name by themselves.
+const MOST_NAMES: usize = 10_000;
+
+/// Messages of a finished range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    pub(super) path: PathBuf,
+    pub(super) run: String,
+    pub(super) messages: Vec<Vec<u8>>,
+}
+
+/// The folder of a worker.
+pub(super) struct Spool {
+    folder: PathBuf,
+    next: u64,
+    _lock: FolderLock,
+}
+
+impl Spool {
+    /// Opens the folder of the worker of this name within `base`, or without a name of the first one that no other worker
+    /// uses. Returns its name and key, and what an earlier worker of the name has left.
+    pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, Identity, VecDeque<Entry>)> {
+        let (name, lock) = match name {
+            Some(name) => {
+                let folder = base.join(name);
+                fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+                (name.to_owned(), FolderLock::take(&folder)?)
+            }
+            None => first_free(base)?,
+        };
+        let folder = base.join(&name);
+        remove_unfinished(&folder)?;
+        let identity = Identity::of_file(&folder.join("key"))?;
+        let mut left = Vec::new();
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            let Some(number) = number_of(&path) else { continue };
+            match read_bounded(&path, LONGEST_FILE).map_err(anyhow::Error::from).and_then(|bytes| Ok(decode(&bytes)?)) {
+                Ok((run, messages)) => left.push((number, Entry { path, run, messages })),
+                Err(_) => fs::remove_file(&path)?, // its range is played again
+            }
+        }
+        left.sort_by_key(|(number, _)| *number);
+        let next = left.last().map_or(0, |(number, _)| number + 1);
+        Ok((Self { folder, next, _lock: lock }, name, identity, left.into_iter().map(|(_, entry)| entry).collect()))
+    }
+
+    /// Writes the messages of a finished range.
+    pub(super) fn save(&mut self, run: &str, messages: Vec<Vec<u8>>) -> Result<Entry> {
+        let path = self.folder.join(format!("{:08}.range", self.next));
+        self.next += 1;
+        let mut bytes = MAGIC.to_vec();
+        put_blob(&mut bytes, run.as_bytes());
+        bytes.extend((messages.len() as u32).to_le_bytes());
+        messages.iter().for_each(|message| put_blob(&mut bytes, message));
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        atomic_write(&path, &bytes).with_context(|| format!("writing {}", path.display()))?;
+        Ok(Entry { path, run: run.to_owned(), messages })
+    }
+}
+
+fn number_of(path: &Path) -> Option<u64> {
+    path.extension().filter(|extension| *extension == "range")?;
+    path.file_stem()?.to_str()?.parse().ok()
+}
+
+fn decode(bytes: &[u8]) -> Result<(String, Vec<Vec<u8>>), Malformed> {
+    let end = bytes.len().checked_sub(4).ok_or_else(|| Malformed::new("it is cut short"))?;
+    if bytes[end..] != crc32fast::hash(&bytes[..end]).to_le_bytes() {
+        return Err(Malformed::new("it is damaged"));
+    }
+    let mut reader = Reader::of(&bytes[..end], MAGIC)?;
+    let run = reader.token(LONGEST_NAME)?;
+    let count = reader.u32()? as usize;
+    if count > MOST_MESSAGES {
+        return Err(Malformed::new("it has too many messages"));
+    }
+    let messages = (0..count).map(|_| Ok(reader.blob(usize::MAX)?.to_vec())).collect::<Result<_, Malformed>>()?;
+    reader.end()?;
+    Ok((run, messages))
+}
+
+/// The first name of this machine that no worker uses: `<host>-1`, `<host>-2` and so on.
+fn first_free(base: &Path) -> Result<(String, FolderLock)> {
+    let host = fs::read_to_string("/etc/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
+    let host: String =
+        host.unwrap_or_default().trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let host: String = if host.is_empty() { "worker".into() } else { host.chars().take(40).collect() };
+    for number in 1..=MOST_NAMES {
+        let name = format!("{host}-{number}");
+        let folder = base.join(&name);
+        debug_assert!(is_name(&name));
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        match FolderLock::take(&folder) {
+            Ok(lock) => return Ok((name, lock)),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    bail!("{}: {MOST_NAMES} workers are at work there", base.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_stay_until_they_are_removed() {
+        let base = tempfile::tempdir().expect("a temporary folder");
+        let (mut spool, name, identity, left) = Spool::open(base.path(), None).expect("a new folder");
+        assert!(left.is_empty() && name.ends_with("-1"), "{name}");
+        let entries: Vec<Entry> = [1u8, 2, 3]
+            .map(|byte| spool.save("run", vec![vec![byte; 9], Vec::new()]).expect("written"))
+            .into_iter()
+            .collect();
+        let (_second, other, ..) = Spool::open(base.path(), None).expect("another");
+        assert!(other.ends_with("-2") && Spool::open(base.path(), Some(&name)).is_err(), "one worker per folder");
+        drop(spool);
+        fs::remove_file(&entries[0].path).expect("there");
+        let mut damaged = fs::read(&entries[1].path).expect("there");
+        damaged[12] ^= 1;
+        fs::write(&entries[1].path, damaged).expect("writable");
+        let (mut spool, again, same, left) = Spool::open(base.path(), None).expect("the same folder");
+        assert_eq!((again, same.key()), (name, identity.key()));
+        assert_eq!(left, [entries[2].clone()], "the damaged one is gone");
+        assert_ne!(spool.save("run", Vec::new()).expect("written").path, entries[2].path);
+    }
+
+    #[test]
+    fn files_are_bounded() {
+        assert!(decode(b"").is_err() && decode(b"TSP1").is_err());
+        let mut huge = MAGIC.to_vec();
+        put_blob(&mut huge, b"run");
+        huge.extend(u32::MAX.to_le_bytes());
+        let checksum = crc32fast::hash(&huge);
+        huge.extend(checksum.to_le_bytes());
+        assert!(decode(&huge).expect_err("too many").0.contains("too many"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Readers of what machines of a cluster send each other.
+
+use std::sync::OnceLock;
+
+use turnstone_agents::{Agent, shape};
+use turnstone_cluster::{
+    Announcement, Beat, Effort, Identity, Job, Kind, PROTOCOL, Probe, Range, Results, decode_announcement, decode_beat,
+    of_positions, of_task,
+};
+use turnstone_env::Params;
+use turnstone_models::{NetworkConfig, Precision, Weights};
+use turnstone_selfplay::{FinishedGame, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task, built_in};
+
+/// A message that is accepted keeps its bounds, and is the same after another trip.
+pub(crate) fn messages(data: &[u8]) -> bool {
+    let mut accepted = false;
+    if let Ok(range) = Range::decode(data) {
+        assert_eq!(range.numbers().len(), usize::from(range.count));
+        assert_eq!(range.encode(), data);
+        accepted = true;
+    }
+    if let Ok((_, results)) = Results::decode(data) {
+        assert!(results.items.iter().map(|(_, item)| item.len()).sum::<usize>() <= data.len());
+        accepted = true;
+    }
+    if let Ok(announcement) = decode_announcement(data) {
+        let again = serde_json::to_vec(&announcement).expect("plain fields");
+        decode_announcement(&again).expect("what is written can be read");
+        accepted = true;
+    }
+    if let Ok(beat) = decode_beat(data) {
+        decode_beat(&serde_json::to_vec(&beat).expect("plain fields")).expect("what is written can be read");
+        accepted = true;
+    }
+    accepted
+}
+
+pub(crate) fn example_messages() -> Vec<Vec<u8>> {
+    let range = Range { job: [1; 32], first: 2, count: 3, seats: 4, except: Some([5; 32]) };
+    let effort = Effort { positions: 10, ..Effort::default() };
+    let items = vec![(1, vec![7; 20]), (2, Vec::new())];
+    let results = Results { run: "run-1".into(), job: [1; 32], effort, items };
+    let probe = Probe {
+        network: NetworkConfig::default(),
+        search: SearchConfig::default(),
+        precision: Precision::I8,
+        checksum: "00".into(),
+    };
+    let announcement = Announcement {
+        protocol: PROTOCOL,
+        run: "run-1".into(),
+        program: "turnstone".into(),
+        game: "mancala".into(),
+        version: 1,
+        params: Params::new().with("stones", 3),
+        probe,
+        stage: "self-play".into(),
+        items: [4, 2],
+        ack_wait: 3000,
+        excluded: vec!["00".repeat(32)],
+        over: false,
+    };
+    let beat = Beat {
+        protocol: PROTOCOL,
+        worker: "w-1".into(),
+        key: "00".repeat(32),
+        program: "turnstone".into(),
+        threads: 2,
+        runs: vec!["run-1".into()],
+        done: [1, 2],
+        rate: 3.5,
+        held: 4,
+        spooled: 0,
+        refusals: vec![("run-2".into(), "other bits".into())],
+    };
+    let json = [serde_json::to_vec(&announcement), serde_json::to_vec(&beat)].map(|text| text.expect("plain fields"));
+    let identity = Identity::new().expect("a key");
+    json.into_iter().chain([range.encode(), results.encode(&identity)]).collect()
+}
+
+fn games() -> &'static Games {
+    static GAMES: OnceLock<Games> = OnceLock::new();
+    GAMES.get_or_init(built_in)
+}
+
+/// A job that is accepted can be begun.
+pub(crate) fn jobs(data: &[u8]) -> bool {
+    let Ok(job) = Job::decode(data, games()) else { return false };
+    if let Kind::SelfPlay(input) = &job.kind {
+        job.game.restorer(&input.task());
+    }
+    job.items() > 0
+}
+
+pub(crate) fn example_jobs() -> Vec<Vec<u8>> {
+    let game = games().make("mu_torere", &Params::new()).expect("a game");
+    let agent = Agent::load(&"alphabeta:depth=2".parse().expect("a spec"), &*game).expect("it plays");
+    let start = game.position_text(&game.start());
+    vec![with_task(|task| of_task(&*game, task)), of_positions(&*game, &agent, &[&start], 3)]
+}
+
+fn with_task<T>(use_it: impl FnOnce(&Task<'_>) -> T) -> T {
+    let game = games().make("mu_torere", &Params::new()).expect("a game");
+    let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+    let weights = Weights::random(&network.layout(&shape(game.spec())).expect("a small network"), 1);
+    let self_play = SelfPlayConfig { games_per_iteration: 2, archived_starts: 0.5, ..SelfPlayConfig::default() };
+    let archive = [(game.start(), 0)];
+    use_it(&Task {
+        network: &network,
+        weights: &weights,
+        search: &SearchConfig::default(),
+        self_play: &self_play,
+        simulations: 2,
+        archive: &archive,
+        samples: &[],
+        seed: 1,
+        iteration: 1,
+    })
+}
+
+/// A transcript that is accepted gives a game that ends, and is written as it was read.
+pub(crate) fn transcripts(data: &[u8]) -> bool {
+    static RESTORER: OnceLock<Box<dyn Restorer>> = OnceLock::new();
+    let game = games().make("mu_torere", &Params::new()).expect("a game");
+    let restorer = RESTORER.get_or_init(|| with_task(|task| game.restorer(task)));
+    let Ok(restored) = restorer.restore(0, data) else { return false };
+    assert!(usize::from(restored.plies) >= restored.moves.len() && !restored.moves.is_empty());
+    assert_eq!(restored.transcript(), data);
+    true
+}
+
+pub(crate) fn example_transcripts() -> Vec<Vec<u8>> {
+    let game = games().make("mu_torere", &Params::new()).expect("a game");
+    with_task(|task| {
+        let mut sessions = game.task_sessions(task, 1).expect("sound");
+        let mut numbers = 0..2;
+        while sessions[0].step(2, &mut || numbers.next(), &Progress::default()) {}
+        sessions[0].take_finished().iter().filter(|game| game.number == 0).map(FinishedGame::transcript).collect()
+    })
+}
