@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use turnstone_models::ComputeDevice;
+
 use crate::network::LoadedNetwork;
 use crate::spec::AgentSpec;
 use crate::tree_spec::{SearchOverrides, TreeSpec};
@@ -25,6 +27,15 @@ impl Agent {
     ) -> Self {
         let tree = TreeSpec::simulations(simulations, search.into());
         Self { spec: AgentSpec::Az { checkpoint: name.into(), tree, tables: None }, network: Some(network) }
+    }
+
+    /// The agent with its network on this device; agents without a network are unchanged.
+    #[must_use]
+    pub fn on(mut self, device: ComputeDevice) -> Self {
+        if let AgentSpec::Az { tree, .. } = &mut self.spec {
+            tree.device = device;
+        }
+        self
     }
 
     /// Creates an agent from a spec and the network that an `az:` spec names, which must have been checked for the game;

@@ -219,7 +219,7 @@ impl<G: Game> NetworkAnalyser<G> {
     /// # Errors
     /// The weights do not match the network.
     pub(crate) fn new(game: &G, network: &LoadedNetwork, tree: &TreeSpec, batch: usize) -> Result<Self, NetworkError> {
-        let evaluator = network.evaluator(game, tree.precision, batch)?;
+        let evaluator = network.evaluator(game, (tree.precision, tree.device), batch)?;
         let settings = tree.search.over(network.search_settings());
         Ok(Self { searches: SideBySide::new(game, settings, tree.draw, CACHED), evaluator })
     }

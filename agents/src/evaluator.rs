@@ -1,12 +1,13 @@
 //! Evaluator that runs a network: features of positions in, priors of the legal actions and values for the first side
 //! out.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use turnstone_env::{Game, Side, Spec};
 use turnstone_models::{
-    Board, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights, portable_softmax,
-    softmax,
+    Board, DeviceError, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape,
+    Weights, portable_softmax, softmax,
 };
 use turnstone_search::{EvalBatch, Evaluation, Evaluator};
 
@@ -26,11 +27,18 @@ pub fn shape(spec: &Spec) -> Shape {
 /// Evaluates positions with a network.
 #[derive(Debug)]
 pub struct NetworkEvaluator {
-    inference: Inference,
+    inference: Engine,
     /// Logits to probabilities.
     softmax: fn(&mut [f32]),
     spec: Spec,
     inputs: Vec<f32>,
+}
+
+/// What computes the network.
+#[derive(Debug)]
+enum Engine {
+    Cpu(Box<Inference>),
+    Gpu(Box<GpuInference>),
 }
 
 impl NetworkEvaluator {
@@ -67,33 +75,91 @@ impl NetworkEvaluator {
         Self::with_inference(spec, Inference::quantised(network, max_batch), portable_softmax)
     }
 
+    /// Creates an evaluator that runs the network on a GPU.
+    #[must_use]
+    pub fn on_gpu(spec: Spec, inference: GpuInference) -> Self {
+        Self { inference: Engine::Gpu(Box::new(inference)), softmax, spec, inputs: Vec::new() }
+    }
+
     fn with_inference(spec: Spec, inference: Inference, softmax: fn(&mut [f32])) -> Self {
-        let inputs = vec![0.0; inference.max_batch() * spec.features()];
-        Self { inference, softmax, spec, inputs }
+        Self { inference: Engine::Cpu(Box::new(inference)), softmax, spec, inputs: Vec::new() }
+    }
+
+    /// Evaluates the positions of a batch.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn try_evaluate<G: Game>(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+        let most = match &self.inference {
+            Engine::Cpu(inference) => inference.max_batch(),
+            Engine::Gpu(inference) => inference.max_batch(),
+        };
+        for first in (0..batch.len()).step_by(most) {
+            let rows = first..batch.len().min(first + most);
+            observe(game, &batch.states()[rows.clone()], &self.spec, &mut self.inputs);
+            match &mut self.inference {
+                Engine::Cpu(inference) => {
+                    let found = inference.evaluate(rows.len(), &self.inputs);
+                    write(game, &self.spec, batch, rows, [found.policy, found.value], self.softmax);
+                }
+                Engine::Gpu(inference) => {
+                    let found = inference.evaluate(rows.len(), &self.inputs)?;
+                    write(game, &self.spec, batch, rows, [&found.policy, &found.value], self.softmax);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the observations of positions, `[positions, features]`.
+pub fn observe<G: Game>(game: &G, states: &[G::State], spec: &Spec, inputs: &mut Vec<f32>) {
+    let features = spec.features();
+    inputs.resize(states.len() * features, 0.0);
+    for (state, row) in states.iter().zip(inputs.chunks_exact_mut(features)) {
+        game.observe(state, row);
+    }
+}
+
+/// Writes the evaluations of the positions `rows` of a batch, given the logits of policy and value, `[rows, actions]` and
+/// `[rows, 3]`.
+pub fn write_evaluations<G: Game>(
+    game: &G,
+    spec: &Spec,
+    batch: &mut EvalBatch<G::State>,
+    rows: Range<usize>,
+    logits: [&[f32]; 2],
+) {
+    write(game, spec, batch, rows, logits, softmax);
+}
+
+fn write<G: Game>(
+    game: &G,
+    spec: &Spec,
+    batch: &mut EvalBatch<G::State>,
+    rows: Range<usize>,
+    [policies, values]: [&[f32]; 2],
+    softmax: fn(&mut [f32]),
+) {
+    for ((i, logits), value) in rows.zip(policies.chunks_exact(spec.actions)).zip(values.chunks_exact(3)) {
+        let mover = game.mover(&batch.states()[i]);
+        batch.set_evaluation(i, estimate(mover, value, softmax));
+        let (legal, priors) = batch.legal_and_priors(i);
+        for (prior, &action) in priors.iter_mut().zip(legal) {
+            *prior = logits[spec.policy_index(mover, action)];
+        }
+        softmax(priors);
     }
 }
 
 impl<G: Game> Evaluator<G> for NetworkEvaluator {
+    /// Evaluates the positions of a batch.
+    ///
+    /// # Panics
+    /// If the GPU fails.
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
-        let features = self.spec.features();
-        let most = self.inference.max_batch();
-        for first in (0..batch.len()).step_by(most) {
-            let rows = most.min(batch.len() - first);
-            let inputs = &mut self.inputs[..rows * features];
-            for (state, row) in batch.states()[first..].iter().zip(inputs.chunks_exact_mut(features)) {
-                game.observe(state, row);
-            }
-            let predictions = self.inference.evaluate(rows, inputs);
-            let policies = predictions.policy.chunks_exact(self.spec.actions);
-            for ((i, logits), value) in (first..).zip(policies).zip(predictions.value.chunks_exact(3)) {
-                let mover = game.mover(&batch.states()[i]);
-                batch.set_evaluation(i, estimate(mover, value, self.softmax));
-                let (legal, priors) = batch.legal_and_priors(i);
-                for (prior, &action) in priors.iter_mut().zip(legal) {
-                    *prior = logits[self.spec.policy_index(mover, action)];
-                }
-                (self.softmax)(priors);
-            }
+        if let Err(fault) = self.try_evaluate(game, batch) {
+            panic!("{fault}");
         }
     }
 }

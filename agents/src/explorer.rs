@@ -1,7 +1,7 @@
 //! Tree search of one position in slices, for hosts that cannot interrupt a search, such as a browser's worker.
 
 use turnstone_env::{Action, ActionList, AnyState, Game};
-use turnstone_models::{Instructions, NetworkError};
+use turnstone_models::{ComputeDevice, Instructions, NetworkError};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Rollout, RootAction, SearchStep};
 
 use crate::agent::Agent;
@@ -68,7 +68,10 @@ fn with_network<G: Game>(
     tree: &TreeSpec,
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
-    let evaluator = network.evaluator_with(game, tree.precision, 1, instructions)?;
+    let evaluator = match tree.device {
+        ComputeDevice::Cpu => network.evaluator_with(game, tree.precision, 1, instructions)?,
+        ComputeDevice::Gpu(_) => network.evaluator(game, (tree.precision, tree.device), 1)?,
+    };
     Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
 }
 

@@ -55,7 +55,7 @@ pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
-pub use evaluator::{NetworkEvaluator, shape};
+pub use evaluator::{NetworkEvaluator, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
 pub use explorer::Explorer;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_info, checkpoint_params, game_params};

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use turnstone_env::{DynGame, Game, nearest};
 use turnstone_models::{
-    CheckpointInfo, Inference, Instructions, Integrity, NetworkConfig, NetworkError, Precision, QuantisedNetwork,
-    Weights,
+    CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, Integrity, NetworkConfig, NetworkError,
+    Precision, QuantisedNetwork, Weights,
 };
 
 use crate::calibration::random_observations;
@@ -114,14 +114,20 @@ impl LoadedNetwork {
     /// A quantised network is quantised by the positions of random games.
     ///
     /// # Errors
-    /// The weights do not match the network and the game's shape.
+    /// The weights do not match the network and the game's shape, the network has no such arithmetic, or the GPU cannot be
+    /// used.
     pub fn evaluator<G: Game>(
         &self,
         game: &G,
-        precision: Precision,
+        (precision, device): (Precision, ComputeDevice),
         max_batch: usize,
     ) -> Result<NetworkEvaluator, NetworkError> {
-        self.evaluator_with(game, precision, max_batch, Instructions::best())
+        let ComputeDevice::Gpu(number) = device else {
+            return self.evaluator_with(game, precision, max_batch, Instructions::best());
+        };
+        let (spec, config) = (game.spec(), &self.info.network);
+        let inference = GpuInference::new(&self.weights, config, &shape(&spec), (number, precision), max_batch)?;
+        Ok(NetworkEvaluator::on_gpu(spec, inference))
     }
 
     /// [`LoadedNetwork::evaluator`] whose floats are computed with a given instruction set; a quantised network has the same
@@ -140,7 +146,7 @@ impl LoadedNetwork {
         instructions: Instructions,
     ) -> Result<NetworkEvaluator, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
-        if !precision.is_quantised() {
+        if !precision.is_quantised(config) {
             return NetworkEvaluator::with_instructions(spec, config, &self.weights, max_batch, instructions);
         }
         let network = match self.quantised.get() {

@@ -96,7 +96,7 @@ impl<G: Game> Network<G> {
         spec: TreeSpec,
         tables: Option<Box<dyn ExactValues<G>>>,
     ) -> Result<Self, NetworkError> {
-        let evaluator = network.evaluator(game, spec.precision, 1)?;
+        let evaluator = network.evaluator(game, (spec.precision, spec.device), 1)?;
         let settings = spec.search.over(network.search_settings());
         let tree = TreePlayer::new(game, spec.budget, settings, spec.draw).with_tables(tables);
         Ok(Self { tree, evaluator })

@@ -151,6 +151,7 @@ mod tests {
             "az:pretrained,sims=200",
             "az:x,sims=0,precision=i8",
             "az:x,time=1s,draw=0.3,precision=auto",
+            "az:x,sims=100,precision=auto,device=gpu:1",
             "az:x,sims=200,tables=a/b",
             "engine::my-engine",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
@@ -160,6 +161,7 @@ mod tests {
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
         assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
+        assert_eq!("az:x,device=gpu:0".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100,device=gpu");
         assert_eq!("az:x,precision=f32".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
     }
 
@@ -189,6 +191,8 @@ mod tests {
             assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a value from -1 to 1"));
         }
         assert!(fault("az:x,precision=int8").contains("precision must be f32, i8 or auto, not `int8`"));
+        assert!(fault("az:x,device=cuda").contains("device must be cpu, gpu or gpu:1 and the like, not `cuda`"));
+        assert!(fault("az:x,device=gpu,precision=i8").contains("on a GPU give f32 or auto"));
         assert!(fault("mcts:precision=i8").contains("unknown option `precision`"));
     }
 }

@@ -110,7 +110,7 @@ impl<G: Game> NetworkTeam<G> {
         simulations: u32,
         seats: usize,
     ) -> Result<Self, NetworkError> {
-        let evaluator = network.evaluator(game, spec.precision, seats)?;
+        let evaluator = network.evaluator(game, (spec.precision, spec.device), seats)?;
         let settings = spec.search.over(network.search_settings());
         let seats = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings, spec.draw)).collect();
         let requests = Requests::new(CACHED);

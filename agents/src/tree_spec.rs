@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use turnstone_models::Precision;
+use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
 use super::options::{Options, time_text};
 use crate::search_settings::{SearchKind, SearchSettings};
@@ -22,6 +22,8 @@ pub struct TreeSpec {
     pub draw: DrawValue,
     /// Arithmetic of the network.
     pub precision: Precision,
+    /// What the network runs on.
+    pub device: ComputeDevice,
 }
 
 /// Limit of a tree search per move.
@@ -165,6 +167,7 @@ impl TreeSpec {
             search,
             draw: DrawValue::default(),
             precision: Precision::default(),
+            device: ComputeDevice::default(),
         }
     }
 
@@ -175,7 +178,11 @@ impl TreeSpec {
             DrawValue::parse(&text).ok_or_else(|| format!("draw must be a value from -1 to 1, not `{text}`"))
         })?;
         let precision = options.take("precision").map_or(Ok(Precision::default()), |text| text.parse())?;
-        Ok(Self { budget, search, draw, precision })
+        let device = options.take("device").map_or(Ok(ComputeDevice::default()), |text| text.parse())?;
+        if precision == Precision::I8 && device != ComputeDevice::Cpu {
+            return Err(NetworkError::NoGpuIntegers.to_string());
+        }
+        Ok(Self { budget, search, draw, precision, device })
     }
 }
 
@@ -199,6 +206,9 @@ impl fmt::Display for TreeSpec {
         }
         if self.precision != Precision::default() {
             write!(f, ",precision={}", self.precision)?;
+        }
+        if self.device != ComputeDevice::default() {
+            write!(f, ",device={}", self.device)?;
         }
         Ok(())
     }

@@ -103,7 +103,8 @@ fn integers_predict_what_floats_do() {
     assert_eq!(comments(&*game, &integers), comments(&*game, &integers.clone()));
     assert_eq!(comments(&*game, &integers), comments(&*game, &agent("i8")), "quantised anew");
     assert_ne!(comments(&*game, &integers), comments(&*game, &floats));
-    let best = if turnstone_models::Precision::Auto.is_quantised() { &integers } else { &floats };
+    let network = turnstone_models::NetworkConfig::default();
+    let best = if turnstone_models::Precision::Auto.is_quantised(&network) { &integers } else { &floats };
     assert_eq!(comments(&*game, &automatic), comments(&*game, best));
     let [mut one, mut other] = [&floats, &integers].map(|agent| agent.player(&*game).expect("a player"));
     let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));

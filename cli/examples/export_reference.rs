@@ -52,12 +52,20 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn networks() -> [(&'static str, NetworkConfig); 4] {
+fn networks() -> [(&'static str, NetworkConfig); 6] {
     let graph = |reach, neighbourhood| NetworkConfig::ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood };
+    let conv = |global_pooling, squeeze_excite| NetworkConfig::ResidualConv {
+        blocks: 2,
+        channels: 24,
+        global_pooling,
+        squeeze_excite,
+    };
     [
         ("mlp", NetworkConfig::ResidualMlp { blocks: 2, width: 64 }),
         ("graph", graph(2, Neighbourhood::Lines)),
         ("graph_square", graph(1, Neighbourhood::Square)),
+        ("conv", conv(false, 0)),
+        ("conv_board", conv(true, 6)),
         ("mixer", NetworkConfig::Mixer { blocks: 2, channels: 24, hidden: 40 }),
     ]
 }

@@ -42,6 +42,8 @@ enum Command {
     /// Analyse positions for other programs: queries and answers as JSON lines
     #[command(visible_alias = "analyze")]
     Analyse(commands::analyse::Analyse),
+    /// List what networks can run on: the processor, and GPUs if the program is built for them
+    Devices(commands::devices::Devices),
     /// Check a config before training: mistakes, memory, disk space, time
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
@@ -155,6 +157,7 @@ impl Cli {
             Command::Play(command) => command.run(games),
             Command::Engine(command) => command.run(games),
             Command::Analyse(command) => command.run(games),
+            Command::Devices(command) => command.run(),
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
             #[cfg(feature = "cluster")]

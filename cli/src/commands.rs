@@ -11,6 +11,7 @@ pub(crate) mod search;
 pub(crate) mod play;
 pub(crate) mod engine;
 pub(crate) mod analyse;
+pub(crate) mod devices;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod sweep;

@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report"]),
     ("Play", &["show", "legal", "engine", "analyse", "serve", "pyro", "pyro-server"]),
     ("Many machines", &["worker", "cluster"]),
-    ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "bench", "perft"]),
+    ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "devices", "bench", "perft"]),
     ("Develop", &["export", "reference", "completions", "man"]),
 ];
 
@@ -76,6 +76,13 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             ("turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl", "a file of questions"),
             ("turnstone analyse --agent az:runs/mancala,sims=100", "questions about a run's own game"),
+        ],
+    ),
+    (
+        "devices",
+        [
+            ("turnstone devices", "the processor and the GPUs, with their names for configs and specs"),
+            ("turnstone devices --json", "for a script"),
         ],
     ),
     (

@@ -2,6 +2,7 @@
 
 mod arena;
 mod before;
+mod devices;
 mod export;
 mod faults;
 mod hosts;

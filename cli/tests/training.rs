@@ -331,10 +331,11 @@ fn the_smoke_run_beats_random() {
 
 #[test]
 fn every_shipped_config_is_sound() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs");
-    let configs = fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+    let folders = ["/../configs", "/../configs/gpu"].map(|folder| env!("CARGO_MANIFEST_DIR").to_owned() + folder);
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("readable"));
+    let configs = entries.map(|entry| entry.expect("readable").path());
     let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
-    assert!(configs.len() >= 7);
+    assert!(configs.len() >= 13);
     for path in configs {
         turnstone_trainer::config::Config::read(&path, &turnstone_selfplay::built_in())
             .unwrap_or_else(|fault| panic!("{fault}"));

@@ -28,7 +28,8 @@ impl SelfPlayer for Leader {
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         // Other processors may choose another arithmetic.
-        let precision = if task.self_play.precision.is_quantised() { Precision::I8 } else { Precision::F32 };
+        let precision =
+            if task.self_play.precision.is_quantised(task.network) { Precision::I8 } else { Precision::F32 };
         let self_play = SelfPlayConfig { precision, ..task.self_play.clone() };
         let task = Task { self_play: &self_play, ..*task };
         let job = job::of_task(game, &task);

@@ -29,12 +29,13 @@ pub(crate) fn game() -> &'static dyn PlayableGame {
 }
 
 /// A small network of each kind.
-pub(crate) fn networks() -> [NetworkConfig; 4] {
+pub(crate) fn networks() -> [NetworkConfig; 5] {
     let kinds = [
         r#"{"kind":"residual_mlp","blocks":1,"width":4}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1,"neighbourhood":"square"}"#,
         r#"{"kind":"mixer","blocks":1,"channels":2,"hidden":3}"#,
+        r#"{"kind":"residual_conv","blocks":1,"channels":2,"global_pooling":true,"squeeze_excite":2}"#,
     ];
     kinds.map(|kind| serde_json::from_str(kind).expect("a network"))
 }

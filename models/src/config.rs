@@ -44,6 +44,25 @@ pub enum NetworkConfig {
         #[serde(default)]
         neighbourhood: Neighbourhood,
     },
+    /// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks
+    /// `x -> relu(x + g (W2 N(h) + b2 + p))` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the
+    /// eight cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over
+    /// the board; `g`, with `squeeze_excite`, a sigmoid per channel behind two layers of the mean over the board of what it
+    /// multiplies. Without them `p` is 0 and `g` is 1. Heads as in `ResidualGraph`.
+    ResidualConv {
+        /// Number of residual blocks, 0 to 32.
+        #[serde(default = "default_conv_blocks")]
+        blocks: usize,
+        /// Channels per cell, 1 to 512.
+        #[serde(default = "default_conv_channels")]
+        channels: usize,
+        /// Whether every block reads means and maxima over the whole board.
+        #[serde(default)]
+        global_pooling: bool,
+        /// Hidden units of each block's squeeze-and-excitation, 0 to 512; 0 leaves it out.
+        #[serde(default)]
+        squeeze_excite: usize,
+    },
     /// An MLP-Mixer over the board's points: a stem per point, then blocks of two steps
     /// `x -> x + W2 relu(W1 x + b1) + b2`, the first across the points of each channel and the second across the channels
     /// of each point; without normalisation layers. Heads as in `ResidualGraph`.
@@ -60,6 +79,15 @@ pub enum NetworkConfig {
     },
 }
 
+/// The layers of a block of convolutions that read the whole board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OverBoard {
+    /// Whether it has a layer of means and maxima.
+    pub(crate) pools: bool,
+    /// Whether it has the two layers of squeeze-and-excitation.
+    pub(crate) excites: bool,
+}
+
 impl fmt::Display for NetworkConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -70,6 +98,16 @@ impl fmt::Display for NetworkConfig {
                     Neighbourhood::Square => "the square around".to_owned(),
                 };
                 write!(f, "residual graph, {blocks} blocks of {channels} channels, {near}")
+            }
+            Self::ResidualConv { blocks, channels, global_pooling, squeeze_excite } => {
+                write!(f, "residual conv, {blocks} blocks of {channels} channels")?;
+                if *global_pooling {
+                    write!(f, ", global pooling")?;
+                }
+                if *squeeze_excite > 0 {
+                    write!(f, ", squeeze-excite {squeeze_excite}")?;
+                }
+                Ok(())
             }
             Self::Mixer { blocks, channels, hidden } => {
                 write!(f, "mixer, {blocks} blocks of {channels} channels, {hidden} hidden")
@@ -88,6 +126,14 @@ fn default_width() -> usize {
 
 fn default_channels() -> usize {
     48
+}
+
+fn default_conv_blocks() -> usize {
+    6
+}
+
+fn default_conv_channels() -> usize {
+    64
 }
 
 fn default_reach() -> usize {
@@ -118,6 +164,10 @@ impl NetworkConfig {
                 of_points(channels)?;
                 within("the reach", reach, 1..=16)
             }
+            NetworkConfig::ResidualConv { channels, squeeze_excite, .. } => {
+                of_points(channels)?;
+                within("the number of units of squeeze_excite", squeeze_excite, 0..=512)
+            }
             NetworkConfig::Mixer { channels, hidden, .. } => {
                 of_points(channels)?;
                 within("the number of hidden units", hidden, 1..=2048)
@@ -126,10 +176,11 @@ impl NetworkConfig {
     }
 
     /// Number of residual blocks.
-    pub(crate) fn blocks(&self) -> usize {
+    pub fn blocks(&self) -> usize {
         match *self {
             NetworkConfig::ResidualMlp { blocks, .. }
             | NetworkConfig::ResidualGraph { blocks, .. }
+            | NetworkConfig::ResidualConv { blocks, .. }
             | NetworkConfig::Mixer { blocks, .. } => blocks,
         }
     }
@@ -141,10 +192,28 @@ impl NetworkConfig {
         made_for.sizes() == game.sizes() && (blind || made_for.board == game.board)
     }
 
-    /// The points that each layer of a graph network reads, on a board that has been checked; `None` for other kinds.
+    /// Whether the network can be computed with integers of eight bits. Those of convolutions lack an input layer over
+    /// neighbours and the layers over the whole board.
+    pub fn has_integers(&self) -> bool {
+        !matches!(self, NetworkConfig::ResidualConv { .. })
+    }
+
+    /// What a block of convolutions has besides them; `None` for other kinds.
+    pub(crate) fn over_board(&self) -> Option<OverBoard> {
+        match *self {
+            NetworkConfig::ResidualConv { global_pooling, squeeze_excite, .. } => {
+                Some(OverBoard { pools: global_pooling, excites: squeeze_excite > 0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// The points that each layer of a graph network or of convolutions reads, on a board that has been checked; `None` for
+    /// other kinds.
     pub(crate) fn taps(&self, shape: &Shape) -> Option<Taps> {
         match *self {
             NetworkConfig::ResidualGraph { reach, neighbourhood, .. } => Some(shape.board.taps(neighbourhood, reach)),
+            NetworkConfig::ResidualConv { .. } => Some(shape.board.taps(Neighbourhood::Square, 1)),
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::device::DeviceError;
 use crate::weights::WeightsError;
 
 /// Why a network cannot be built.
@@ -24,11 +25,23 @@ pub enum NetworkError {
     #[error("a residual_graph over lines needs a board with lines, and this one has no lines")]
     NoLines,
     /// The network works on a lattice, but the board has less than two rows or columns.
-    #[error("a residual_graph over a square needs a lattice, and this board has no lattice of two rows and columns")]
+    #[error(
+        "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
+         and columns"
+    )]
     NoLattice,
+    /// Weights of eight bits were asked for, which this kind of network does not have.
+    #[error("a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision")]
+    NoIntegers,
     /// The number of points differs between the parts of a board, or a line or cell is out of range.
     #[error("the board's points, lines and cells contradict each other")]
     BadBoard,
+    /// Integers of eight bits were asked for on a GPU.
+    #[error("integers of eight bits are for the processor: on a GPU give f32 or auto as the precision")]
+    NoGpuIntegers,
+    /// The GPU cannot be used.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The weights belong to another network.
     #[error(transparent)]
     Weights(#[from] WeightsError),

@@ -9,6 +9,8 @@ mod layers;
 mod mlp;
 mod points;
 mod graph;
+mod over_board;
+mod conv;
 mod mixer;
 mod integer;
 
@@ -19,11 +21,14 @@ pub use layer::Layer;
 pub(crate) use mixer::transpose;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
+pub(crate) use over_board::{add_gated, add_to_points, mean, pool, sigmoid};
+#[cfg(feature = "train")]
 pub(crate) use points::Reader;
 pub use softmax::{portable_softmax, softmax};
 
 use std::sync::Arc;
 
+use self::conv::Conv;
 use self::graph::Graph;
 use self::layers::Layers;
 use self::mixer::Mixer;
@@ -53,6 +58,7 @@ pub struct Inference {
 enum Body {
     Mlp(Mlp),
     Graph(Graph),
+    Conv(Conv),
     Mixer(Mixer),
     Quantised(integer::Engine),
 }
@@ -107,6 +113,11 @@ impl Inference {
                 let taps = taps.expect("a graph network has taps");
                 Body::Graph(Graph::new(layers, blocks, &taps, shape, max_batch))
             }
+            (&NetworkConfig::ResidualConv { blocks, .. }, taps) => {
+                let taps = taps.expect("a network of convolutions has taps");
+                let over_board = config.over_board().expect("it is one of convolutions");
+                Body::Conv(Conv::new(layers, (blocks, over_board), &taps, shape, max_batch))
+            }
         };
         Ok(Self::with_body(shape, max_batch, body))
     }
@@ -156,6 +167,7 @@ impl Inference {
         match &mut self.body {
             Body::Mlp(mlp) => mlp.evaluate(batch, inputs, policy, value),
             Body::Graph(graph) => graph.evaluate(batch, inputs, policy, value),
+            Body::Conv(conv) => conv.evaluate(batch, inputs, policy, value),
             Body::Mixer(mixer) => mixer.evaluate(batch, inputs, policy, value),
             Body::Quantised(engine) => engine.evaluate(inputs, policy, value),
         }

@@ -2,7 +2,7 @@
 
 use crate::config::{AUXILIARY, NetworkConfig, OUTCOMES};
 use crate::error::{NetworkError, within};
-use crate::shape::Shape;
+use crate::shape::{Neighbourhood, Shape};
 use crate::weights::TensorSpec;
 
 /// Channels per point that a head reads.
@@ -37,7 +37,9 @@ impl NetworkConfig {
         let mut layout = self.layers(shape)?;
         let inputs = match *self {
             NetworkConfig::ResidualMlp { width, .. } => width,
-            NetworkConfig::ResidualGraph { .. } | NetworkConfig::Mixer { .. } => head_features(shape),
+            NetworkConfig::ResidualGraph { .. } | NetworkConfig::ResidualConv { .. } | NetworkConfig::Mixer { .. } => {
+                head_features(shape)
+            }
         };
         layout.linear(AUXILIARY_LAYER, inputs, AUXILIARY, head(inputs));
         checked_size(layout)
@@ -55,6 +57,11 @@ impl NetworkConfig {
                 let taps = shape.board.taps_count(neighbourhood, reach);
                 within("points times taps times channels", shape.board.points * taps * channels, 1..=1 << 24)?;
                 graph(shape, blocks, channels, taps)
+            }
+            NetworkConfig::ResidualConv { blocks, channels, global_pooling, squeeze_excite } => {
+                shape.check_points()?;
+                shape.board.check_neighbourhood(Neighbourhood::Square)?;
+                conv(shape, [blocks, channels, squeeze_excite], global_pooling.then_some(2 * channels))
             }
             NetworkConfig::Mixer { blocks, channels, hidden } => {
                 shape.check_points()?;
@@ -128,6 +135,28 @@ fn graph(shape: &Shape, blocks: usize, channels: usize, taps: usize) -> Layout {
     layout
 }
 
+/// `pooled` is the number of means and maxima that a layer of each block reads, if it has one.
+fn conv(shape: &Shape, [blocks, channels, squeezed]: [usize; 3], pooled: Option<usize>) -> Layout {
+    const TAPS: usize = 9;
+    let (features, gathered) = (TAPS * shape.features_per_point(), TAPS * channels);
+    let mut layout = Layout::default();
+    layout.linear("stem", features, channels, he(features));
+    for block in 0..blocks {
+        let name = |part: &str| format!("blocks.{block}.{part}");
+        layout.linear(&name("first"), gathered, channels, he(gathered));
+        layout.linear(&name("second"), gathered, channels, residual(gathered, 2 * blocks));
+        if let Some(pooled) = pooled {
+            layout.linear(&name("pooled"), pooled, channels, residual(pooled, 2 * blocks));
+        }
+        if squeezed > 0 {
+            layout.linear(&name("squeeze"), channels, squeezed, he(channels));
+            layout.linear(&name("excite"), squeezed, channels, head(squeezed));
+        }
+    }
+    heads(&mut layout, shape, channels);
+    layout
+}
+
 fn mixer(shape: &Shape, blocks: usize, channels: usize, hidden: usize) -> Layout {
     let (features, points) = (shape.features_per_point(), shape.board.points);
     let mut layout = Layout::default();
@@ -161,7 +190,7 @@ fn head_features(shape: &Shape) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{Board, Neighbourhood};
+    use crate::shape::Board;
     use crate::weights::Weights;
 
     const SHAPE: Shape = Shape::flat(5, 7);

@@ -37,9 +37,11 @@
 //! # Features
 //! - `train`: the learner, and the networks and the loss in burn. Without it the crate does not depend on burn, and builds for
 //!   `wasm32-unknown-unknown`.
+//! - `wgpu`, `cuda`: learning and inference on GPUs, through burn; see [`gpus`] and [`GpuInference`].
 //! - `pretrained`: the trained agents of the built-in games are compiled in; see [`pretrained()`].
 
 mod weights;
+mod device;
 mod error;
 mod shape;
 mod config;
@@ -56,9 +58,11 @@ mod precision;
 mod export;
 #[cfg(feature = "train")]
 mod train;
+mod gpu;
 
 pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save};
 pub use config::{AUXILIARY, NetworkConfig, OUTCOMES};
+pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
 pub use export::{
     Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
@@ -66,6 +70,7 @@ pub use export::{
 };
 pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
 pub use folder_lock::{FolderLock, LOCK_FILE};
+pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
 pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,

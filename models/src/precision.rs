@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::NetworkConfig;
 use crate::inference::IntegerInstructions;
 
 /// Arithmetic of inference.
@@ -16,17 +17,18 @@ pub enum Precision {
     F32,
     /// Integers of eight bits; see [`QuantisedNetwork`](crate::QuantisedNetwork).
     I8,
-    /// `i8` on processors with instructions that make it faster, otherwise `f32`.
+    /// `i8` on processors with instructions that make it faster and for networks that have it, otherwise `f32`. On a GPU
+    /// floats of 16 bits where it has them.
     Auto,
 }
 
 impl Precision {
-    /// Whether this processor computes with integers of eight bits at this precision.
-    pub fn is_quantised(self) -> bool {
+    /// Whether this processor computes a network with integers of eight bits at this precision.
+    pub fn is_quantised(self, network: &NetworkConfig) -> bool {
         match self {
             Precision::F32 => false,
             Precision::I8 => true,
-            Precision::Auto => IntegerInstructions::best() != IntegerInstructions::Portable,
+            Precision::Auto => network.has_integers() && IntegerInstructions::best() != IntegerInstructions::Portable,
         }
     }
 }
@@ -62,8 +64,10 @@ mod tests {
             assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{name}\""));
             assert_eq!(serde_json::from_str::<Precision>(&format!("\"{name}\"")).unwrap(), precision);
             let fast = IntegerInstructions::available().count() > 1;
-            assert_eq!(precision.is_quantised(), quantised.unwrap_or(fast));
+            assert_eq!(precision.is_quantised(&NetworkConfig::default()), quantised.unwrap_or(fast));
         }
+        let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
+        assert!(!Precision::Auto.is_quantised(&conv), "it has no integers");
         assert_eq!("int8".parse::<Precision>().unwrap_err(), "precision must be f32, i8 or auto, not `int8`");
         assert_eq!(Precision::default(), Precision::F32);
     }

@@ -7,6 +7,8 @@ mod loss;
 mod adamw;
 mod passes;
 mod state;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+pub(crate) mod gpu;
 mod gradients;
 mod config;
 mod learner;
@@ -14,6 +16,8 @@ mod learner_file;
 
 pub use batch::{BatchError, Example, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+pub(crate) use gpu::gpus;
 pub use gradients::Backend;
 pub use learner::{Learner, StepReport};
 pub use learner_file::{load_state, save_state};

@@ -22,6 +22,10 @@ fn points_share_their_weights() {
     assert_eq!(square[..6], [vec![5, 20], vec![20], vec![180, 20], vec![20], vec![20, 20], vec![20]]);
     assert_eq!(sizes(graph(2, Neighbourhood::Lines))[2], [180, 20]);
     assert_eq!(square[10..14], [vec![20, 8], vec![8], vec![512, 448], vec![448]]);
+    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 20, global_pooling: true, squeeze_excite: 3 };
+    let sizes = sizes(conv);
+    assert_eq!(sizes[..6], [vec![45, 20], vec![20], vec![180, 20], vec![20], vec![180, 20], vec![20]]);
+    assert_eq!(sizes[6..12], [vec![40, 20], vec![20], vec![20, 3], vec![3], vec![3, 20], vec![20]]);
 }
 
 #[test]
@@ -34,8 +38,12 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
     let morris = shape(&Morris::default().spec());
     assert_eq!(
         error(graph(1, Neighbourhood::Square), &morris),
-        "a residual_graph over a square needs a lattice, and this board has no lattice of two rows and columns"
+        "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
+         and columns"
     );
+    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: true, squeeze_excite: 2 };
+    assert_eq!(error(conv.clone(), &toy), no_points);
+    assert!(error(conv, &morris).contains("like a residual_conv, needs a lattice"));
     let mut heaps = morris.clone();
     heaps.board.directions.clear();
     assert_eq!(

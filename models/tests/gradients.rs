@@ -15,7 +15,7 @@ const SMALL: f32 = 2e-3;
 
 /// Seven points of a lattice of 3x3 cells, three planes and two scalars. The first direction has two lines that meet; the
 /// second ends at every point.
-fn shape() -> Shape {
+pub(crate) fn shape() -> Shape {
     let next = |points: [i32; 7]| points.iter().map(|&point| u16::try_from(point).ok()).collect();
     let board = Board {
         point_planes: 3,
@@ -27,7 +27,7 @@ fn shape() -> Shape {
     Shape { inputs: 3 * 7 + 2, actions: 19, board }
 }
 
-fn networks() -> Vec<NetworkConfig> {
+pub(crate) fn networks() -> Vec<NetworkConfig> {
     let graph = |blocks, channels, reach, neighbourhood| NetworkConfig::ResidualGraph {
         blocks,
         channels,
@@ -41,13 +41,18 @@ fn networks() -> Vec<NetworkConfig> {
         graph(2, 33, 1, Neighbourhood::Lines),
         graph(1, 48, 3, Neighbourhood::Lines),
         graph(2, 16, 1, Neighbourhood::Square),
+        NetworkConfig::ResidualConv { blocks: 0, channels: 5, global_pooling: true, squeeze_excite: 3 },
+        NetworkConfig::ResidualConv { blocks: 2, channels: 19, global_pooling: false, squeeze_excite: 0 },
+        NetworkConfig::ResidualConv { blocks: 2, channels: 17, global_pooling: true, squeeze_excite: 0 },
+        NetworkConfig::ResidualConv { blocks: 1, channels: 33, global_pooling: false, squeeze_excite: 5 },
+        NetworkConfig::ResidualConv { blocks: 2, channels: 16, global_pooling: true, squeeze_excite: 7 },
         NetworkConfig::Mixer { blocks: 0, channels: 3, hidden: 4 },
         NetworkConfig::Mixer { blocks: 2, channels: 18, hidden: 37 },
     ]
 }
 
 /// Without auxiliary targets, with one of them and with both. Gradients are not clipped.
-fn optimisers() -> [OptimiserConfig; 3] {
+pub(crate) fn optimisers() -> [OptimiserConfig; 3] {
     let plain = OptimiserConfig { clip_norm: f64::INFINITY, value_weight: 0.7, ..OptimiserConfig::default() };
     let one = OptimiserConfig { plies_left_weight: 0.4, ..plain.clone() };
     [plain, one.clone(), OptimiserConfig { margin_weight: 1.5, ..one }]
@@ -55,7 +60,11 @@ fn optimisers() -> [OptimiserConfig; 3] {
 
 /// Random positions. The share of legal actions differs from position to position.
 fn batch(rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
-    let shape = shape();
+    batch_of(&shape(), rows, legal_share, rng)
+}
+
+/// [`batch`] for another shape.
+pub(crate) fn batch_of(shape: &Shape, rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
     let mut batch = TrainingBatch::new(shape.clone());
     for _ in 0..rows {
         let inputs: Vec<f32> = (0..shape.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -74,7 +83,12 @@ fn batch(rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> Trainin
 
 /// A learner before its first step, with weights so large that every layer contributes.
 fn learner(network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
-    let (shape, auxiliary) = (shape(), optimiser.margin_weight + optimiser.plies_left_weight > 0.0);
+    learner_of(&shape(), network, optimiser)
+}
+
+/// [`learner`] for another shape.
+pub(crate) fn learner_of(shape: &Shape, network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
+    let (shape, auxiliary) = (shape.clone(), optimiser.margin_weight + optimiser.plies_left_weight > 0.0);
     let weights = |mut layout: Vec<turnstone_models::TensorSpec>| {
         layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
         Weights::random(&layout, 11)

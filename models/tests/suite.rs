@@ -7,6 +7,8 @@ mod games;
 mod gradients;
 #[cfg(feature = "train")]
 mod inference_in_burn;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod gpu;
 #[cfg(feature = "train")]
 mod learner_files;
 mod pretrained;

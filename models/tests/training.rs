@@ -17,18 +17,19 @@ fn ring() -> Shape {
         point_planes: 2,
         points: 5,
         directions: vec![next(1), next(4)],
-        lattice: [1, 5],
+        lattice: [2, 5],
         cells: (0..5).collect(),
     };
     Shape { board, ..SHAPE }
 }
 
 /// One network of every kind.
-fn networks() -> [NetworkConfig; 3] {
+fn networks() -> [NetworkConfig; 4] {
     let neighbourhood = Neighbourhood::Lines;
     [
         NETWORK,
         NetworkConfig::ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood },
+        NetworkConfig::ResidualConv { blocks: 2, channels: 16, global_pooling: true, squeeze_excite: 4 },
         NetworkConfig::Mixer { blocks: 2, channels: 16, hidden: 24 },
     ]
 }

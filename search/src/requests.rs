@@ -131,6 +131,12 @@ impl<S: Copy + Eq + Hash> Requests<S> {
         self.batch.is_empty()
     }
 
+    /// The positions that wait, row by row.
+    #[must_use]
+    pub fn waiting(&self) -> &[S] {
+        self.batch.states()
+    }
+
     /// Evaluates the batch; the answers can be read until [`Requests::clear`].
     pub fn evaluate<G: Game<State = S>>(&mut self, game: &G, evaluator: &mut (impl Evaluator<G> + ?Sized)) {
         let Ok(()) = self.try_evaluate(|batch| {

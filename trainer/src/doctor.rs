@@ -71,6 +71,13 @@ pub fn examine(
     stop: &AtomicBool,
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
+    if let Some(check) = checks::devices(game, config)? {
+        let failed = check.level == Level::Fail;
+        checks.push(check);
+        if failed {
+            return Ok(Some(Diagnosis { checks, ..Diagnosis::default() }));
+        }
+    }
     let mut opponents = opponents(game, config, &mut checks);
     if engines == Engines::LeaveOut {
         opponents.retain(|(agent, _)| !matches!(agent.spec, AgentSpec::Engine(_)));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
@@ -20,6 +21,9 @@ pub(crate) struct Doctor {
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
+    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
+    #[arg(long)]
+    device: Option<ComputeDevice>,
     /// Measure self-play, learning and matches for about this many seconds
     #[arg(long, value_name = "N", default_value_t = 20.0)]
     seconds: f64,
@@ -50,6 +54,10 @@ impl Doctor {
         let config = match Config::read_with(&self.config, &self.set, games) {
             Ok(config) => config,
             Err(fault) => return Ok(Some(Diagnosis::unreadable(fault.to_string()))),
+        };
+        let config = match self.device {
+            Some(device) => config.on(device, games).map_err(anyhow::Error::msg).context("--device")?,
+            None => config,
         };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let stop = stop_on_signals()?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use turnstone_env::DynGame;
-use turnstone_models::read_text;
+use turnstone_models::{ComputeDevice, read_text};
 use turnstone_selfplay::Games;
 #[cfg(feature = "cluster")]
 use turnstone_selfplay::TrainableGame;
@@ -42,6 +42,9 @@ pub(crate) struct Train {
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<Override>,
+    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
+    #[arg(long)]
+    device: Option<ComputeDevice>,
     /// Continue without damaged replay shards; the result differs from that of the uninterrupted run
     #[arg(long, requires = "resume")]
     leave_out_damaged: bool,
@@ -68,6 +71,7 @@ impl Train {
             Some(named) => self.reopen(named.as_deref(), games)?,
             None => self.create(games)?,
         };
+        let config = if resumed { self.on_device(config, games)? } else { config };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
@@ -149,14 +153,23 @@ impl Train {
         Ok(())
     }
 
+    /// Puts self-play and learning on the device of the command line.
+    fn on_device(&self, config: Config, games: &Games) -> Result<Config> {
+        match self.device {
+            Some(device) => config.on(device, games).map_err(anyhow::Error::msg).context("--device"),
+            None => Ok(config),
+        }
+    }
+
     /// Creates a new run of the config.
     fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
+        let config = self.on_device(config, games)?;
         // What cannot work is refused before there is a folder.
         confirm_matches(&*config.game(games).map_err(anyhow::Error::msg)?, &config)?;
-        let changed = self.seed.is_some() || !self.set.is_empty();
+        let changed = self.seed.is_some() || self.device.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
         } else {

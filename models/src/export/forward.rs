@@ -1,7 +1,7 @@
 //! The forward pass of each kind of network as a list of operators: the same walk through the layers as in training.
 
 use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, VALUE_LOGITS};
-use crate::config::NetworkConfig;
+use crate::config::{NetworkConfig, OverBoard};
 use crate::error::NetworkError;
 use crate::layout::HEAD_CHANNELS;
 use crate::shape::{Board, Shape, Taps};
@@ -24,6 +24,11 @@ pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass
         (&NetworkConfig::ResidualGraph { blocks, channels, .. }, taps) => {
             let taps = taps.expect("a graph network has taps");
             graph(&mut walk, [blocks, channels], &taps, shape, &observed);
+        }
+        (&NetworkConfig::ResidualConv { blocks, channels, .. }, taps) => {
+            let taps = taps.expect("a network of convolutions has taps");
+            let over_board = config.over_board().expect("it is one of convolutions");
+            conv(&mut walk, ([blocks, channels], over_board), &taps, shape, &observed);
         }
     }
     Ok(walk)
@@ -99,16 +104,57 @@ fn graph(walk: &mut ForwardPass, [blocks, channels]: [usize; 2], taps: &Taps, sh
     let points = shape.board.points;
     let features = observed.features(walk, shape);
     let mut x = rectified(walk, &features, "stem");
-    // Taps beyond the end of a line read the row of zeros after the last point.
-    let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
     for block in 0..blocks {
         let name = |part: &str| format!("blocks.{block}.{part}");
-        let padded = walk.with_row_of_zeros(&x);
-        let near = walk.gather(&padded, ("neighbours", &rows), 1, &name("near"));
-        let side_by_side = walk.reshape(&near, &[0, points, taps.count * channels], &name("side_by_side"));
+        let side_by_side = side_by_side(walk, &x, taps, [points, channels], &name(""));
         let inner = rectified(walk, &side_by_side, &name("first"));
         x = added(walk, &x, &inner, &name("second"));
         x = walk.relu(&x);
+    }
+    heads(walk, points, &x);
+}
+
+/// Concatenates the channels of each point's taps, `[batch, points, channels]` to `[batch, points, taps * channels]`. `prefix`
+/// begins the names of what it makes.
+fn side_by_side(walk: &mut ForwardPass, x: &str, taps: &Taps, [points, channels]: [usize; 2], prefix: &str) -> String {
+    // Taps beyond the end of a line read the row of zeros after the last point.
+    let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
+    let padded = walk.with_row_of_zeros(x);
+    let near = walk.gather(&padded, ("neighbours", &rows), 1, &format!("{prefix}near"));
+    walk.reshape(&near, &[0, points, taps.count * channels], &format!("{prefix}side_by_side"))
+}
+
+fn conv(
+    walk: &mut ForwardPass,
+    ([blocks, channels], over_board): ([usize; 2], OverBoard),
+    taps: &Taps,
+    shape: &Shape,
+    observed: &Observed,
+) {
+    let points = shape.board.points;
+    let features = observed.features(walk, shape);
+    let near = side_by_side(walk, &features, taps, [points, shape.features_per_point()], "stem.");
+    let mut x = rectified(walk, &near, "stem");
+    for block in 0..blocks {
+        let name = |part: &str| format!("blocks.{block}.{part}");
+        let near = side_by_side(walk, &x, taps, [points, channels], &name("first."));
+        let inner = rectified(walk, &near, &name("first"));
+        let near = side_by_side(walk, &inner, taps, [points, channels], &name("second."));
+        let mut change = walk.linear(&near, &name("second"), &name("second"));
+        if over_board.pools {
+            let (means, maxima) = (walk.mean_of_rows(&inner), walk.maximum_of_rows(&inner));
+            let pooled = walk.concat(&[&means, &maxima], 2, &name("pooled.inputs"));
+            change = added(walk, &change, &pooled, &name("pooled"));
+        }
+        if over_board.excites {
+            let means = walk.mean_of_rows(&change);
+            let squeezed = rectified(walk, &means, &name("squeeze"));
+            let gates = walk.linear(&squeezed, &name("excite"), &name("excite"));
+            let gates = walk.sigmoid(&gates);
+            change = walk.multiply(&change, &gates);
+        }
+        let sum = walk.add(&x, &change);
+        x = walk.relu(&sum);
     }
     heads(walk, points, &x);
 }

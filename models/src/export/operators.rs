@@ -83,6 +83,31 @@ impl ForwardPass {
         self.step("Relu", &[x], &format!("{x}.relu"))
     }
 
+    pub(super) fn sigmoid(&mut self, x: &str) -> String {
+        self.step("Sigmoid", &[x], &format!("{x}.sigmoid"))
+    }
+
+    pub(super) fn multiply(&mut self, x: &str, y: &str) -> String {
+        self.step("Mul", &[x, y], &format!("{x}.product_by_gates"))
+    }
+
+    /// The mean of each column, `[batch, rows, n]` to `[batch, 1, n]`.
+    pub(super) fn mean_of_rows(&mut self, x: &str) -> String {
+        self.over_rows("ReduceMean", x, "mean")
+    }
+
+    /// The maximum of each column, `[batch, rows, n]` to `[batch, 1, n]`.
+    pub(super) fn maximum_of_rows(&mut self, x: &str) -> String {
+        self.over_rows("ReduceMax", x, "maximum")
+    }
+
+    fn over_rows(&mut self, operator: &'static str, x: &str, what: &str) -> String {
+        let output = self.step(operator, &[x], &format!("{x}.{what}"));
+        self.with_attribute("axes", Attribute::Ints(vec![1]));
+        self.with_attribute("keepdims", Attribute::Int(1));
+        output
+    }
+
     pub(super) fn add(&mut self, x: &str, y: &str) -> String {
         self.step("Add", &[x, y], &format!("{y}.sum"))
     }

@@ -38,13 +38,12 @@ impl Graph {
         let stem = layers.dense();
         let blocks = (0..blocks).map(|_| [layers.around(taps.count), layers.dense()]).collect();
         let heads = Heads::new(layers, points, max_batch);
-        let neighbour = |tap: usize, point: usize| taps.table[point * taps.count + tap].map(usize::from);
         let (rows, channels) = (group * points, stem.outputs());
         Graph {
             features: vec![0.0; rows * reader.features()],
             stream: vec![0.0; rows * channels],
             inner: vec![0.0; rows * channels],
-            neighbours: Neighbours::new(taps.count, points, neighbour),
+            neighbours: Neighbours::of_taps(taps, points),
             reader,
             points,
             group,

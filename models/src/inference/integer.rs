@@ -20,7 +20,7 @@ use self::calibration::Parameters;
 use super::neighbours::Neighbours;
 use crate::config::NetworkConfig;
 use crate::error::NetworkError;
-use crate::shape::{Shape, Taps};
+use crate::shape::Shape;
 use crate::weights::Weights;
 
 /// A network with weights and activations of eight bits, without buffers: all threads can share it. See
@@ -46,7 +46,7 @@ impl QuantisedNetwork {
     /// Equal weights and samples give equal networks on every processor.
     ///
     /// # Errors
-    /// A size is out of range, or the weights are not those of the network.
+    /// A size is out of range, the weights are not those of the network, or this kind of network has no integers.
     ///
     /// # Panics
     /// If the length of `samples` is not a multiple of the number of inputs.
@@ -57,6 +57,9 @@ impl QuantisedNetwork {
         samples: &[f32],
     ) -> Result<QuantisedNetwork, NetworkError> {
         weights.check(&config.layout(shape)?)?;
+        if !config.has_integers() {
+            return Err(NetworkError::NoIntegers);
+        }
         assert!(samples.len().is_multiple_of(shape.inputs), "observations of {} inputs", shape.inputs);
         let parameters = Parameters::new(weights);
         let body = match (config, config.taps(shape)) {
@@ -68,8 +71,15 @@ impl QuantisedNetwork {
             }
             (&NetworkConfig::ResidualGraph { blocks, .. }, taps) => {
                 let taps = taps.expect("a graph network has taps");
-                Body::Graph(graph::Graph::new(parameters, blocks, neighbours(&taps, shape), shape, samples))
+                Body::Graph(graph::Graph::new(
+                    parameters,
+                    blocks,
+                    Neighbours::of_taps(&taps, shape.board.points),
+                    shape,
+                    samples,
+                ))
             }
+            (NetworkConfig::ResidualConv { .. }, _) => unreachable!("it has no integers"),
         };
         Ok(QuantisedNetwork { shape: shape.clone(), body })
     }
@@ -78,11 +88,6 @@ impl QuantisedNetwork {
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
-}
-
-fn neighbours(taps: &Taps, shape: &Shape) -> Neighbours {
-    let neighbour = |tap: usize, point: usize| taps.table[point * taps.count + tap].map(usize::from);
-    Neighbours::new(taps.count, shape.board.points, neighbour)
 }
 
 /// A quantised network with buffers.

@@ -1,5 +1,7 @@
 //! Tables of neighbours: the points that a layer reads for each point.
 
+use crate::shape::Taps;
+
 /// A table of neighbours, `[taps, points]`, each a point or missing.
 ///
 /// Points whose neighbours are missing at the same taps form a class. Products are computed class by class without
@@ -51,6 +53,12 @@ impl Neighbours {
             (0..points).filter_map(|point| neighbour(tap, point).map(|n| [n as u32, point as u32])).collect()
         };
         Neighbours { taps, points, classes, pairs: (0..taps).map(pairs_of).collect() }
+    }
+
+    /// The table of a network's taps, on a board with this number of points.
+    pub(crate) fn of_taps(taps: &Taps, points: usize) -> Neighbours {
+        let neighbour = |tap: usize, point: usize| taps.table[point * taps.count + tap].map(usize::from);
+        Neighbours::new(taps.count, points, neighbour)
     }
 
     /// The table of a dense layer: one point and one tap, which is the point itself.

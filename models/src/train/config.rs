@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gradients::Backend;
 use super::loss::LossWeights;
+use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 
 /// Constants of training. The learning rate is not among them: it is an argument of each step.
@@ -12,6 +13,8 @@ use crate::error::NetworkError;
 pub struct OptimiserConfig {
     /// What computes the gradients.
     pub backend: Backend,
+    /// What the gradients are computed on; AdamW runs on the processor.
+    pub device: ComputeDevice,
     /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
     pub weight_decay: f64,
     /// Maximum norm of the gradient over all parameters together; above 0, infinite to disable clipping.
@@ -36,6 +39,7 @@ impl Default for OptimiserConfig {
     fn default() -> Self {
         OptimiserConfig {
             backend: Backend::default(),
+            device: ComputeDevice::default(),
             weight_decay: 1e-4,
             clip_norm: 1.0,
             ema_decay: 0.999,

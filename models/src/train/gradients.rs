@@ -1,16 +1,21 @@
-//! Losses and gradients of a batch: by the passes on our kernels, or by burn's autodiff.
+//! Losses and gradients of a batch: by the passes on our kernels, or by burn's autodiff on the processor or a GPU.
 
 mod autodiff;
 mod kernels;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+mod on_gpu;
 
 use serde::{Deserialize, Serialize};
 
 use self::autodiff::Autodiff;
 use self::kernels::Kernels;
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+use self::on_gpu::GpuGradients;
 use super::batch::TrainingBatch;
 use super::loss::LossWeights;
 use super::passes::LossSums;
 use super::state::LearnerState;
+use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 use crate::weights::Weights;
 
@@ -31,14 +36,24 @@ pub enum Backend {
 pub(super) enum Gradients {
     Kernels(Kernels),
     Autodiff(Autodiff),
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    Gpu(GpuGradients),
 }
 
 impl Gradients {
-    /// For the network of a state that has been checked.
-    pub(super) fn new(backend: Backend, state: &LearnerState) -> Result<Gradients, NetworkError> {
-        Ok(match backend {
-            Backend::Kernels => Gradients::Kernels(Kernels::new(state)),
-            Backend::Burn => Gradients::Autodiff(Autodiff::new(state)?),
+    /// For the network of a state that has been checked. On a GPU burn computes them, whatever the backend.
+    pub(super) fn new(
+        backend: Backend,
+        device: ComputeDevice,
+        state: &LearnerState,
+    ) -> Result<Gradients, NetworkError> {
+        Ok(match (backend, device) {
+            (Backend::Kernels, ComputeDevice::Cpu) => Gradients::Kernels(Kernels::new(state)),
+            (Backend::Burn, ComputeDevice::Cpu) => Gradients::Autodiff(Autodiff::new(state)?),
+            #[cfg(any(feature = "wgpu", feature = "cuda"))]
+            (_, ComputeDevice::Gpu(number)) => Gradients::Gpu(GpuGradients::new(state, number)?),
+            #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+            (_, ComputeDevice::Gpu(_)) => return Err(crate::device::DeviceError::NotBuilt.into()),
         })
     }
 
@@ -54,6 +69,8 @@ impl Gradients {
         match self {
             Gradients::Kernels(kernels) => Ok(kernels.differentiate(state, batch, weights, threads)),
             Gradients::Autodiff(autodiff) => autodiff.differentiate(state, batch, weights, threads),
+            #[cfg(any(feature = "wgpu", feature = "cuda"))]
+            Gradients::Gpu(gpu) => gpu.differentiate(state, batch, weights),
         }
     }
 }

@@ -135,7 +135,7 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
-        let gradients = Gradients::new(optimiser.backend, &state)?;
+        let gradients = Gradients::new(optimiser.backend, optimiser.device, &state)?;
         Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
     }
 

@@ -5,6 +5,7 @@ mod layers;
 mod mlp;
 mod points;
 mod graph;
+mod conv;
 mod mixer;
 
 pub use output::Output;
@@ -25,7 +26,7 @@ use crate::weights::{NamedTensor, TensorSpec, Weights};
 pub struct PolicyValueNet {
     config: NetworkConfig,
     shape: Shape,
-    /// The points that each layer of a graph network reads.
+    /// The points that each layer of a graph network or of convolutions reads.
     taps: Option<Taps>,
     /// In the order of the layout.
     layers: Vec<Linear>,
@@ -49,6 +50,16 @@ impl PolicyValueNet {
         Ok(PolicyValueNet { config: config.clone(), shape: shape.clone(), taps: config.taps(shape), layers })
     }
 
+    /// The network with its parameters rounded to other floats; its inputs must then be such.
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    pub(crate) fn with_floats(mut self, float: burn::tensor::FloatDType) -> PolicyValueNet {
+        for layer in &mut self.layers {
+            layer.weight = Param::from_tensor(layer.weight.val().cast(float));
+            layer.bias = layer.bias.as_ref().map(|bias| Param::from_tensor(bias.val().cast(float)));
+        }
+        self
+    }
+
     /// Evaluates observations `[batch, inputs]`.
     ///
     /// # Panics
@@ -63,6 +74,11 @@ impl PolicyValueNet {
             (NetworkConfig::ResidualGraph { .. }, taps) => {
                 let taps = taps.as_ref().expect("a graph network is built with its taps");
                 graph::forward(layers, blocks, taps, &self.shape, inputs)
+            }
+            (NetworkConfig::ResidualConv { .. }, taps) => {
+                let taps = taps.as_ref().expect("a network of convolutions is built with its taps");
+                let over_board = self.config.over_board().expect("it is one of convolutions");
+                conv::forward(layers, (blocks, over_board), taps, &self.shape, inputs)
             }
         }
     }
@@ -79,6 +95,20 @@ impl PolicyValueNet {
             |matrix| matrix.grad(gradients).map(read).unwrap_or_default(),
             |vector| vector.grad(gradients).map(read).unwrap_or_default(),
         )
+    }
+
+    /// The gradients of the parameters on the device, each in one row, in the order of the layout.
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    pub(crate) fn flat_gradients(&self, gradients: &Gradients) -> Vec<Tensor<1>> {
+        let mut all = Vec::with_capacity(2 * self.layers.len());
+        for layer in &self.layers {
+            let (matrix, bias) =
+                (layer.weight.val(), layer.bias.as_ref().expect("every layer is built with a bias").val());
+            let of_matrix = matrix.grad(gradients).unwrap_or_else(|| matrix.inner().zeros_like());
+            let of_bias = bias.grad(gradients).unwrap_or_else(|| bias.inner().zeros_like());
+            all.extend([of_matrix.flatten(0, 1), of_bias]);
+        }
+        all
     }
 
     /// Reads a tensor for every parameter, in the order of the layout.

@@ -7,6 +7,7 @@
 mod sparse;
 mod linear;
 mod residual;
+mod conv;
 mod mixing;
 mod loss;
 mod heads;
@@ -16,6 +17,7 @@ pub(crate) use loss::LossSums;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::conv::Conv;
 use self::heads::Heads;
 use self::linear::{Around, Linears};
 use self::loss::Outputs;
@@ -40,7 +42,7 @@ const FEW: usize = 6;
 pub(crate) struct Passes {
     config: NetworkConfig,
     shape: Shape,
-    /// The table of a graph network.
+    /// The table of a graph network or of convolutions.
     around: Option<Arc<Around>>,
     /// Features per point of a network over points.
     reader: Option<Reader>,
@@ -60,6 +62,7 @@ pub(crate) struct Network<'a> {
 #[derive(Debug)]
 enum Tower {
     Residual(Residual),
+    Conv(Conv),
     Mixing(Mixing),
 }
 
@@ -69,6 +72,7 @@ pub(crate) struct Buffers {
     /// Features per point, `[positions, points, features]`.
     features: Vec<f32>,
     residual: residual::Activations,
+    conv: conv::Activations,
     mixing: mixing::Activations,
     heads: heads::Activations,
     outputs: Outputs,
@@ -103,6 +107,11 @@ impl Passes {
         let tower = match self.config {
             NetworkConfig::ResidualMlp { .. } | NetworkConfig::ResidualGraph { .. } => {
                 Tower::Residual(Residual::new(&mut linears, blocks, self.points, self.around.as_ref()))
+            }
+            NetworkConfig::ResidualConv { .. } => {
+                let around = self.around.as_ref().expect("a network of convolutions has taps");
+                let over_board = self.config.over_board().expect("it is one of convolutions");
+                Tower::Conv(Conv::new(&mut linears, blocks, over_board, self.points, around))
             }
             NetworkConfig::Mixer { .. } => Tower::Mixing(Mixing::new(&mut linears, blocks, self.points)),
         };
@@ -146,7 +155,7 @@ impl Network<'_> {
     ) -> LossSums {
         let Passes { shape, points, reader, .. } = self.passes;
         let (positions, points) = (rows.len(), *points);
-        let Buffers { features, residual, mixing, heads, outputs, d } = buffers;
+        let Buffers { features, residual, conv, mixing, heads, outputs, d } = buffers;
         let inputs = &batch.inputs()[rows.start * shape.inputs..rows.end * shape.inputs];
         let features = match reader {
             Some(reader) => {
@@ -161,6 +170,10 @@ impl Network<'_> {
                 tower.apply(positions, features, residual);
                 residual.output()
             }
+            Tower::Conv(tower) => {
+                tower.apply(positions, features, conv);
+                conv.output()
+            }
             Tower::Mixing(tower) => {
                 tower.apply(positions, features, mixing);
                 mixing.output()
@@ -173,6 +186,7 @@ impl Network<'_> {
         self.heads.apply_backwards(positions, x, heads, outputs, d, gradients);
         match &self.tower {
             Tower::Residual(tower) => tower.apply_backwards(positions, features, residual, d, gradients),
+            Tower::Conv(tower) => tower.apply_backwards(positions, features, conv, d, gradients),
             Tower::Mixing(tower) => tower.apply_backwards(positions, features, mixing, d, gradients),
         }
         sums

@@ -1,7 +1,7 @@
 //! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
-use turnstone_models::Precision;
+use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
 use super::range::{or_all_cores, within};
 
@@ -20,6 +20,9 @@ pub struct SelfPlayConfig {
     pub threads: usize,
     /// Arithmetic of the network. `i8` gives other games than `f32`, but the same on every processor with equal weights.
     pub precision: Precision,
+    /// What the network runs on. On a GPU its batches come from all workers, whose number and speed change the last bits of
+    /// its results, and so now and then a game.
+    pub device: ComputeDevice,
     /// Share of the moves that are searched in full and recorded for training (playout-cap randomisation); the others
     /// use `fast_simulations` and no noise.
     pub full_search_share: f32,
@@ -46,6 +49,7 @@ impl Default for SelfPlayConfig {
             cached_positions: 1 << 13,
             threads: 0,
             precision: Precision::default(),
+            device: ComputeDevice::default(),
             full_search_share: 1.0,
             fast_simulations: 16,
             opening_plies: 4,
@@ -79,6 +83,9 @@ impl SelfPlayConfig {
         within("self_play.concurrent_games", self.concurrent_games, 1, 4096)?;
         within("self_play.cached_positions", self.cached_positions, 0, 1 << 26)?;
         within("self_play.threads", self.threads, 0, 1024)?;
+        if self.precision == Precision::I8 && self.device != ComputeDevice::Cpu {
+            return Err(format!("self_play.precision: {}", NetworkError::NoGpuIntegers));
+        }
         within("self_play.full_search_share", self.full_search_share, 0.01, 1.0)?;
         within("self_play.fast_simulations", self.fast_simulations, 1, 1_000_000)?;
         within("self_play.opening_plies", self.opening_plies, 0, 1000)?;

@@ -154,6 +154,15 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         Ok(true)
     }
 
+    /// Advances every game to its next leaf and returns the leaves, whose evaluations [`Worker::step`] then takes; `None` if
+    /// all games are finished.
+    pub(super) fn leaves(&mut self, progress: &Progress) -> Option<&[G::State]> {
+        if self.requests.is_empty() {
+            self.gather(progress);
+        }
+        (!self.requests.is_empty()).then(|| self.requests.waiting())
+    }
+
     /// Removes all cached evaluations.
     pub(super) fn forget(&mut self) {
         self.requests.forget();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Spec;
-use turnstone_models::{Backend, OptimiserConfig};
+use turnstone_models::{Backend, ComputeDevice, OptimiserConfig};
 
 use turnstone_selfplay::config::{or_all_cores, within};
 
@@ -14,6 +14,8 @@ pub struct LearnConfig {
     pub batch: usize,
     /// What computes the gradients: `kernels`, or burn's autodiff.
     pub backend: Backend,
+    /// What the gradients are computed on; a GPU takes burn's autodiff.
+    pub device: ComputeDevice,
     /// Threads of a learner step; 0 selects one per core. The number does not change any result.
     pub threads: usize,
     /// Peak learning rate of AdamW.
@@ -52,6 +54,7 @@ impl Default for LearnConfig {
         Self {
             batch: 256,
             backend: optimiser.backend,
+            device: optimiser.device,
             threads: 0,
             learning_rate: 2e-3,
             final_learning_rate: 2e-4,
@@ -83,6 +86,7 @@ impl LearnConfig {
     pub fn optimiser(&self) -> OptimiserConfig {
         OptimiserConfig {
             backend: self.backend,
+            device: self.device,
             weight_decay: self.weight_decay,
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,

@@ -11,6 +11,7 @@ use super::plan::Plan;
 use crate::config::{Config, cores};
 use crate::progress::duration;
 use turnstone_agents::SearchKind;
+use turnstone_models::{ComputeDevice, gpus};
 use turnstone_selfplay::TrainableGame;
 
 /// Share of the available memory above which there is a warning.
@@ -34,6 +35,43 @@ pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check>
     let finding =
         format!("{} ({params}), {parameters} parameters, {iterations} iterations of {games} games", game.name());
     Ok(Check::ok("config", finding))
+}
+
+/// Checks that GPUs of the config can be used, and estimates the memory on them; `None` if it has none.
+pub(super) fn devices(game: &dyn TrainableGame, config: &Config) -> Result<Option<Check>> {
+    let [play, learn] = [config.self_play.device, config.learn.device];
+    if [play, learn] == [ComputeDevice::Cpu; 2] {
+        return Ok(None);
+    }
+    let demand = memory::OnGpu::of(game, config)?;
+    if let Err(fault) = play.check().and_then(|()| learn.check()) {
+        let finding = format!(
+            "self-play on {play} takes about {} there, learning on {learn} about {}",
+            bytes(demand.self_play),
+            bytes(demand.learning)
+        );
+        let advice = format!("{fault}; --device cpu shows what the run takes on this processor");
+        return Ok(Some(Check::fail("devices", finding, advice)));
+    }
+    let all = gpus()?;
+    let model = |device: ComputeDevice| match device {
+        ComputeDevice::Cpu => "the processor".to_owned(),
+        ComputeDevice::Gpu(number) => all[number].model.clone(),
+    };
+    let finding = format!(
+        "self-play on {play}: {}, about {}; learning on {learn}: {}, about {}",
+        model(play),
+        bytes(demand.self_play),
+        model(learn),
+        bytes(demand.learning)
+    );
+    let software = |device| matches!(device, ComputeDevice::Gpu(number) if all[number].is_software);
+    Ok(Some(if software(play) || software(learn) {
+        let advice = "the GPU is software on the processor, far slower than device = \"cpu\"";
+        Check::warn("devices", finding, advice)
+    } else {
+        Check::ok("devices", finding)
+    }))
 }
 
 /// Checks whether there are enough simulations to compare the legal actions.

@@ -99,6 +99,7 @@ pub(super) fn measure(
     let (steps, seconds_per_step, learner_share) =
         learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
     let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
+    let agent = agent.on(config.self_play.device);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
     for (opponent, planned) in opponents {

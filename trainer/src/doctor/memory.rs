@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnstone_models::{NetworkConfig, TensorSpec};
+use turnstone_models::{ComputeDevice, NetworkConfig, TensorSpec};
 
 use super::measure::Measured;
 use super::plan::Plan;
@@ -24,6 +24,39 @@ const LEARNER_COPIES: f64 = 8.0;
 
 /// Copies of the activations that the learner holds: values, gradients, and burn's intermediate results.
 const ACTIVATION_COPIES: f64 = 4.0;
+
+/// Copies of the parameters on a GPU that learns: weights, gradients, and what they are copied from and to.
+const GPU_COPIES: f64 = 4.0;
+/// Batches under way on a GPU that evaluates.
+const GPU_BATCHES: f64 = 2.0;
+
+/// Estimated memory demand on GPUs in bytes.
+pub(super) struct OnGpu {
+    pub(super) self_play: f64,
+    pub(super) learning: f64,
+}
+
+impl OnGpu {
+    pub(super) fn of(game: &dyn TrainableGame, config: &Config) -> anyhow::Result<Self> {
+        let parameters = 4.0 * parameters(game, &config.net)? as f64;
+        let (spec, play) = (game.spec(), &config.self_play);
+        let units = units(game, &config.net) as f64;
+        let learning = match config.learn.device {
+            ComputeDevice::Cpu => 0.0,
+            ComputeDevice::Gpu(_) => {
+                GPU_COPIES * parameters + 4.0 * ACTIVATION_COPIES * config.learn.batch as f64 * units
+            }
+        };
+        let seats = play.workers() * play.concurrent_games.min(play.games_per_iteration);
+        // Activations of a layer or two are alive at once, those of all layers only in training.
+        let row = (spec.features() + spec.actions) as f64 + 4.0 * units / (2 * config.net.blocks() + 2) as f64;
+        let self_play = match play.device {
+            ComputeDevice::Cpu => 0.0,
+            ComputeDevice::Gpu(_) => parameters + 4.0 * GPU_BATCHES * seats as f64 * row,
+        };
+        Ok(Self { self_play, learning })
+    }
+}
 
 /// Estimated memory demand of a run in bytes.
 pub(super) struct Demand {
@@ -52,7 +85,10 @@ impl Demand {
             positions => positions.next_power_of_two() as f64 * (state + CACHED),
         };
         let node = state + NODE + EDGE * measured.self_play.legal_mean;
-        let activations = 4.0 * ACTIVATION_COPIES * (config.learn.batch * units(game, &config.net)) as f64;
+        let activations = match config.learn.device {
+            ComputeDevice::Cpu => 4.0 * ACTIVATION_COPIES * (config.learn.batch * units(game, &config.net)) as f64,
+            ComputeDevice::Gpu(_) => 0.0,
+        };
         Ok(Self {
             replay: position(game, measured) * plan.largest_window as f64,
             search: seats as f64 * nodes * node + workers as f64 * cached,
@@ -76,6 +112,7 @@ fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
     match *network {
         NetworkConfig::ResidualMlp { blocks, width } => (2 * blocks + 2) * width,
         NetworkConfig::ResidualGraph { blocks, channels, .. } => (3 * blocks + 2) * channels * points,
+        NetworkConfig::ResidualConv { blocks, channels, .. } => (4 * blocks + 2) * channels * points,
         NetworkConfig::Mixer { blocks, channels, hidden } => {
             ((4 * blocks + 2) * channels + blocks * hidden) * points + blocks * hidden * channels
         }

@@ -92,8 +92,9 @@ impl Run<'_> {
     }
 
     fn agent(&self, network: LoadedNetwork) -> Agent {
-        let arena = &self.setup.config.arena;
-        Agent::from_network(network, self.setup.folder.latest(), arena.simulations, arena.search)
+        let config = self.setup.config;
+        let (simulations, search) = (config.arena.simulations, config.arena.search);
+        Agent::from_network(network, self.setup.folder.latest(), simulations, search).on(config.self_play.device)
     }
 
     /// Returns the previous best checkpoint and its step, if the config enables the match.

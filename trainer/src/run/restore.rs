@@ -6,7 +6,15 @@ use anyhow::Result;
 
 use super::Run;
 use super::setup::Setup;
+use crate::config::Config;
 use turnstone_agents::{LoadedNetwork, load_network};
+use turnstone_models::ComputeDevice;
+
+/// The devices of self-play and learning; empty if both are the processor.
+fn devices(config: &Config) -> String {
+    let [play, learn] = [config.self_play.device, config.learn.device];
+    if [play, learn] == [ComputeDevice::Cpu; 2] { String::new() } else { format!("{play} and {learn}") }
+}
 
 impl Run<'_> {
     /// Thins the numbered checkpoints, and rewrites `latest` and `best` if they are missing, damaged or not those of
@@ -33,7 +41,8 @@ impl Run<'_> {
     /// Records program and config in the folder, and reports if the run was last trained with others.
     pub(super) fn record_provenance(&self) -> Result<()> {
         let Setup { folder, reporter, .. } = self.setup;
-        let (last, now, damaged) = folder.record_provenance(self.standing.iteration)?;
+        let devices = devices(self.setup.config);
+        let (last, now, damaged) = folder.record_provenance(self.standing.iteration, &devices)?;
         damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
         let Some(last) = last else { return Ok(()) };
         if last.program != now.program {
@@ -42,6 +51,14 @@ impl Run<'_> {
         if last.config != now.config {
             let config = folder.config();
             reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
+        }
+        if last.devices != now.devices {
+            let named = |devices: &str| if devices.is_empty() { "cpu and cpu".to_owned() } else { devices.to_owned() };
+            reporter.line(&format!(
+                "self-play and learning were last on {}, and go on on {}: from here on the result is this run's own",
+                named(&last.devices),
+                named(&now.devices)
+            ));
         }
         Ok(())
     }

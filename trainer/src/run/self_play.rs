@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
     /// What the games of an iteration depend on, as of now.
     fn input(&self, iteration: u64) -> Result<Input> {
         let simulations = self.setup.config.search.simulations_at(self.progress(iteration));
-        let quantised = self.setup.config.self_play.precision.is_quantised();
+        let quantised = self.setup.config.self_play.precision.is_quantised(&self.setup.config.net);
         let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
         let (weights, archive) = (self.learner.averaged().clone(), self.archive()?);
         Ok(Input { iteration, simulations, weights, archive, samples })

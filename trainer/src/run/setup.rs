@@ -44,12 +44,14 @@ impl Default for Players<'_> {
     }
 }
 
-/// Checks, before a run begins or goes on, what its matches need: that every opponent can be loaded, and that the game
-/// comes with a ladder if the config uses one. Other programs are not started.
+/// Checks, before a run begins or goes on, what it needs: that its devices can be used, that every opponent of its matches can
+/// be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
 pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+    config.self_play.device.check().context("self_play.device")?;
+    config.learn.device.check().context("learn.device")?;
     for opponent in &config.arena.opponents {
         Agent::load(opponent, game).context("arena.opponents")?;
     }

@@ -18,6 +18,9 @@ pub struct Provenance {
     pub program: String,
     /// CRC-32 of the run's `config.toml`, as eight hexadecimal digits.
     pub config: String,
+    /// The devices of self-play and learning, as in `gpu and cpu`; empty if both are the processor.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub devices: String,
 }
 
 impl RunFolder {
@@ -27,18 +30,22 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
-    /// Adds a line if the program or the config differs from the last one's. Returns the last one and the line in force
+    /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line in force
     /// now, and a message for each damaged line.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.
-    pub fn record_provenance(&self, iteration: u64) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
+    pub fn record_provenance(
+        &self,
+        iteration: u64,
+        devices: &str,
+    ) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
         let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
         let config = format!("{:08x}", crc32fast::hash(&config));
-        let now = Provenance { iteration, program: program().to_owned(), config };
+        let now = Provenance { iteration, program: program().to_owned(), config, devices: devices.to_owned() };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
         for (number, line) in (1..).zip(lines) {
@@ -50,7 +57,7 @@ impl RunFolder {
                 Err(fault) => damaged.push(format!("{}: line {number}: {fault}", path.display())),
             }
         }
-        let is_same = |last: &Provenance| (&last.program, &last.config) == (&now.program, &now.config);
+        let is_same = |last: &Provenance| Provenance { iteration, ..last.clone() } == now;
         if !last.as_ref().is_some_and(is_same) {
             kept.extend((seal_line(&serde_json::to_string(&now)?) + "\n").into_bytes());
         }
@@ -81,12 +88,17 @@ mod tests {
             text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()
         };
         let record = |iteration| {
-            let (last, _, damaged) = folder.record_provenance(iteration).expect("written");
+            let (last, _, damaged) = folder.record_provenance(iteration, "").expect("written");
             assert_eq!(damaged, [""; 0]);
             last
         };
         assert_eq!(record(0), None);
-        let first = Provenance { iteration: 0, program: program().to_owned(), config: "2082cc5b".to_owned() };
+        let first = Provenance {
+            iteration: 0,
+            program: program().to_owned(),
+            config: "2082cc5b".to_owned(),
+            devices: String::new(),
+        };
         assert_eq!(lines(), std::slice::from_ref(&first));
         assert_eq!(record(5), Some(first.clone()));
         assert_eq!(lines().len(), 1);
@@ -101,8 +113,18 @@ mod tests {
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);
         let changed = fs::read_to_string(folder.provenance()).expect("readable").replace(":9,", ":3,");
         fs::write(folder.provenance(), changed).expect("writable");
-        let (_, _, damaged) = folder.record_provenance(9).expect("written");
+        let (_, _, damaged) = folder.record_provenance(9, "").expect("written");
         assert!(damaged.len() == 1 && damaged[0].contains("provenance.jsonl: line 2: its checksum"), "{damaged:?}");
         assert_eq!(lines().len(), 2);
+        let (last, now, _) = folder.record_provenance(9, "gpu and gpu").expect("written");
+        assert_eq!((last.expect("a line").devices, now.devices), (String::new(), "gpu and gpu".to_owned()));
+        assert_eq!(lines().len(), 3);
+        assert!(
+            fs::read_to_string(folder.provenance())
+                .expect("readable")
+                .lines()
+                .nth(1)
+                .is_some_and(|l| !l.contains("dev"))
+        );
     }
 }

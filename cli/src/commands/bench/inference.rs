@@ -1,4 +1,4 @@
-//! `turnstone bench inference`: evaluations per second of a network on one thread, by batch size.
+//! `turnstone bench inference`: evaluations per second of a network on one thread or a GPU, by batch size.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -10,8 +10,9 @@ use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
 use turnstone_env::AnyState;
-use turnstone_models::{NetworkConfig, Precision, QuantisedNetwork, Shape, Weights};
+use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, QuantisedNetwork, Shape, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
+use turnstone_trainer::config::SelfPlayConfig;
 
 use super::subject::Subject;
 use turnstone_agents::shape;
@@ -47,13 +48,16 @@ impl Inference {
         let (shape, inputs) = (shape(game.spec()), observations(&*game, most));
         let weights = Weights::random(&config.net.layout(&shape)?, 1);
         if !self.json {
-            println!("{}, {} parameters, one thread", config.net, weights.count());
+            let place = match config.self_play.device {
+                ComputeDevice::Cpu => "one thread".to_owned(),
+                gpu => gpu.to_string(),
+            };
+            println!("{}, {} parameters, {place}", config.net, weights.count());
             println!("{:>6}{:>16}", "batch", "evaluations/s");
         }
         let mut rows = Vec::new();
         for &batch in &self.batch {
-            let rate =
-                bare_rate(&config.net, &weights, &shape, config.self_play.precision, (batch as usize, &inputs), time)?;
+            let rate = bare_rate(&config.net, &weights, &shape, &config.self_play, (batch as usize, &inputs), time)?;
             if !self.json {
                 println!("{batch:>6}{rate:>16.0}");
             }
@@ -66,16 +70,21 @@ impl Inference {
     }
 }
 
-/// Evaluations per second of the network alone on this thread. `inputs`: `[batch or more, features]`.
+/// Evaluations per second of the network alone on this thread, or on the GPU with two batches under way. `inputs`: `[batch or more, features]`.
 pub(super) fn bare_rate(
     net: &NetworkConfig,
     weights: &Weights,
     shape: &Shape,
-    precision: Precision,
+    self_play: &SelfPlayConfig,
     (batch, inputs): (usize, &[f32]),
     time: Duration,
 ) -> Result<f64> {
-    let mut engine = if precision.is_quantised() {
+    let precision = self_play.precision;
+    if let ComputeDevice::Gpu(number) = self_play.device {
+        let engine = GpuInference::new(weights, net, shape, (number, precision), batch)?;
+        return rate_on_gpu(&engine, batch, &inputs[..batch * shape.inputs], time);
+    }
+    let mut engine = if precision.is_quantised(net) {
         let network = QuantisedNetwork::new(weights, net, shape, inputs)?;
         turnstone_models::Inference::quantised(&Arc::new(network), batch)
     } else {
@@ -90,6 +99,24 @@ pub(super) fn bare_rate(
         calls += 1;
     }
     Ok((calls * batch as u64) as f64 / start.elapsed().as_secs_f64())
+}
+
+/// Evaluations per second on a GPU.
+fn rate_on_gpu(engine: &GpuInference, batch: usize, inputs: &[f32], time: Duration) -> Result<f64> {
+    let mut calls = 0u64;
+    // Kernels are compiled, and the fastest are chosen, in the first calls.
+    for _ in 0..3 {
+        engine.evaluate(batch, inputs)?;
+    }
+    let start = Instant::now();
+    let mut under_way = engine.begin(batch, inputs.to_vec());
+    while start.elapsed() < time {
+        let next = engine.begin(batch, inputs.to_vec());
+        black_box(engine.finish(std::mem::replace(&mut under_way, next))?);
+        calls += 1;
+    }
+    black_box(engine.finish(under_way)?);
+    Ok(((calls + 1) * batch as u64) as f64 / start.elapsed().as_secs_f64())
 }
 
 /// Positions after random plies.

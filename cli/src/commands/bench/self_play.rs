@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_models::Weights;
+use turnstone_models::{ComputeDevice, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
@@ -119,13 +119,15 @@ impl SelfPlay {
             stats.add(&games.stats);
         }
         let elapsed = start.elapsed();
-        let bare = on_all(threads, || {
-            let batch = (stats.cache.mean_batch().round() as usize).max(1);
+        let on_gpu = config.self_play.device != ComputeDevice::Cpu;
+        let bare = on_all(if on_gpu { 1 } else { threads }, || {
+            let together = if on_gpu { 2.0 * threads as f64 } else { 1.0 };
+            let batch = (together * stats.cache.mean_batch()).round().clamp(1.0, 8192.0) as usize;
             bare_rate(
                 &config.net,
                 &weights,
                 &shape(game.spec()),
-                config.self_play.precision,
+                &config.self_play,
                 (batch, &observations(game, batch)),
                 time / 5,
             )

@@ -113,6 +113,11 @@ fn faults_are_named() {
     let config = NetworkConfig::ResidualMlp { blocks: 1, width: 16 };
     let fault = |weights: &Weights| QuantisedNetwork::new(weights, &config, &shape(), &[]).unwrap_err().to_string();
     assert_eq!(fault(&Weights::random(&[], 1)), "tensor `stem.weight` is missing");
+    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
+    let shape = Shape { board: Board { lattice: [2, 7], ..shape().board }, ..shape() };
+    let weights = Weights::random(&conv.layout(&shape).unwrap(), 1);
+    let fault = QuantisedNetwork::new(&weights, &conv, &shape, &[]).unwrap_err();
+    assert_eq!(fault, NetworkError::NoIntegers);
 }
 
 #[test]

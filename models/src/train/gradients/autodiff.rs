@@ -101,7 +101,9 @@ impl Autodiff {
 fn rows_at_once(network: &NetworkConfig, shape: &Shape) -> usize {
     match network {
         NetworkConfig::ResidualMlp { .. } => usize::MAX,
-        NetworkConfig::ResidualGraph { .. } | NetworkConfig::Mixer { .. } => (1024 / shape.board.points).max(1),
+        NetworkConfig::ResidualGraph { .. } | NetworkConfig::ResidualConv { .. } | NetworkConfig::Mixer { .. } => {
+            (1024 / shape.board.points).max(1)
+        }
     }
 }
 

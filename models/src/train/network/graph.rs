@@ -25,7 +25,7 @@ pub(super) fn forward(mut layers: Layers<'_>, blocks: usize, taps: &Taps, shape:
 }
 
 /// The row that each tap of each point of each position reads; beyond the end of a line the row of zeros after the last.
-fn gathered_rows(taps: &Taps, batch: usize, points: usize, device: &Device) -> Tensor<1, Int> {
+pub(super) fn gathered_rows(taps: &Taps, batch: usize, points: usize, device: &Device) -> Tensor<1, Int> {
     let row = |position: usize, tap: &Option<u16>| match tap {
         Some(point) => (position * points + usize::from(*point)) as i64,
         None => (batch * points) as i64,
@@ -37,8 +37,8 @@ fn gathered_rows(taps: &Taps, batch: usize, points: usize, device: &Device) -> T
 
 /// Concatenates the channels of each point's taps: `[batch * points, channels]` to `[batch * points, taps * channels]`, with
 /// zeros beyond the end of a line.
-fn gather(x: Tensor<2>, rows: &Tensor<1, Int>, taps: usize) -> Tensor<2> {
+pub(super) fn gather(x: Tensor<2>, rows: &Tensor<1, Int>, taps: usize) -> Tensor<2> {
     let [count, channels] = x.dims();
-    let zeros = Tensor::zeros([1, channels], &x.device());
+    let zeros = x.clone().narrow(0, 0, 1).zeros_like();
     Tensor::cat(vec![x, zeros], 0).select(0, rows.clone()).reshape([count, taps * channels])
 }

@@ -18,8 +18,7 @@ pub(super) struct Around {
 
 impl Around {
     pub(super) fn new(taps: &Taps, points: usize) -> Around {
-        let neighbour = |tap: usize, point: usize| taps.table[point * taps.count + tap].map(usize::from);
-        Around::of(Neighbours::new(taps.count, points, neighbour))
+        Around::of(Neighbours::of_taps(taps, points))
     }
 
     fn of(forwards: Neighbours) -> Around {

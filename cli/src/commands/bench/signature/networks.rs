@@ -19,7 +19,7 @@ use turnstone_agents::{SearchKind, shape};
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 
-/// Networks of every kind, each with a game that suits it.
+/// Networks of every kind that integers of eight bits are for, each with a game that suits it.
 fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
     let all = [
         ("mancala", "kind = \"residual_mlp\"\nblocks = 2\nwidth = 40"),

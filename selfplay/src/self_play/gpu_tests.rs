@@ -1,0 +1,59 @@
+//! Self-play on a GPU beside self-play on the processor. In a build without GPUs the error that says so.
+
+use std::sync::atomic::AtomicBool;
+
+use turnstone_env::games::Konane;
+use turnstone_env::{Game, Params};
+use turnstone_models::{ComputeDevice, DeviceError, NetworkConfig, Precision, Weights, gpus};
+
+use super::*;
+use crate::config::{SearchConfig, SelfPlayConfig};
+
+fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Option<SelfPlayGames>, NetworkError> {
+    let game = Konane::with_params(&Params::new().with("size", 6)).expect("valid");
+    let network = NetworkConfig::ResidualConv { blocks: 1, channels: 8, global_pooling: true, squeeze_excite: 2 };
+    let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
+    let self_play = SelfPlayConfig {
+        games_per_iteration: 21,
+        concurrent_games: 5,
+        threads: 3,
+        precision,
+        device,
+        ..SelfPlayConfig::default()
+    };
+    let task = Task {
+        network: &network,
+        weights: &weights,
+        search: &SearchConfig::default(),
+        self_play: &self_play,
+        simulations: 8,
+        archive: &[],
+        samples: &[],
+        seed: 1,
+        iteration: 1,
+    };
+    play(&game, &task, &Progress::default(), &AtomicBool::new(stop))
+}
+
+#[test]
+fn a_gpu_plays_the_games_of_the_processor() {
+    let gpu = |number| ComputeDevice::Gpu(number);
+    let Ok(all) = gpus() else {
+        let fault = played(Precision::F32, gpu(0), false).expect_err("there is no GPU in this build");
+        assert_eq!(fault, NetworkError::Device(DeviceError::NotBuilt));
+        return;
+    };
+    assert!(!all.is_empty(), "this test needs a GPU, or Debian's mesa-vulkan-drivers");
+    let expected = played(Precision::F32, ComputeDevice::Cpu, false).expect("sound").expect("not stopped");
+    let found = played(Precision::F32, gpu(0), false).expect("sound").expect("not stopped");
+    assert_eq!(found.ends.len(), 21);
+    // Rounding may turn a game, but hardly many of so few.
+    let same = found.ends.iter().zip(&expected.ends).filter(|(found, expected)| found == expected).count();
+    assert!(same >= 18, "{same} of 21 games");
+    assert!(found.stats.cache.batches > 0 && found.stats.positions > 100);
+    let half = played(Precision::Auto, gpu(0), false).expect("sound").expect("not stopped");
+    assert_eq!(half.ends.len(), 21);
+    assert!(played(Precision::F32, gpu(0), true).expect("sound").is_none(), "it was stopped");
+    let fault = played(Precision::F32, gpu(all.len()), false).expect_err("there is no such GPU");
+    assert!(fault.to_string().contains("the last one is gpu"), "{fault}");
+}
