@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, Budget, ClassicalMethod, PlayableGame};
+use turnstone_models::{ComputeDevice, Precision};
 
 use super::record::{Adjudication, GameRecord, Header, Settings};
 use super::schedule::Plan;
@@ -90,8 +91,8 @@ impl RemoteAnswer {
     }
 }
 
-/// Whether other machines can play for this agent: it needs no file but a network and no other program, and the time that
-/// it takes does not matter to its moves.
+/// Whether other machines can play for this agent: it needs no file but a network, no other program and no GPU, its
+/// arithmetic is the same on every machine, and the time that it takes does not matter to its moves.
 #[must_use]
 pub fn is_portable(agent: &Agent) -> bool {
     match &agent.spec {
@@ -102,7 +103,9 @@ pub fn is_portable(agent: &Agent) -> bool {
         },
         AgentSpec::Mcts { budget } => matches!(budget, Budget::Simulations(_)),
         AgentSpec::Az { tree, tables, .. } => {
-            matches!(tree.budget, Budget::Simulations(_)) && tables.is_none() && agent.network().is_some()
+            let same_bits = tree.device == ComputeDevice::Cpu && tree.precision != Precision::Auto;
+            let same_tree = matches!(tree.budget, Budget::Simulations(_)) && tables.is_none();
+            same_bits && same_tree && agent.network().is_some()
         }
         AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human => false,
     }
@@ -118,7 +121,7 @@ pub fn check_portable(agents: &[&Agent], settings: &Settings) -> Result<()> {
     let fixed = agents.iter().find(|agent| !is_portable(agent));
     ensure!(
         fixed.is_none(),
-        "`{}` plays on this machine only, as it needs files, programs or a clock",
+        "`{}` plays on this machine only: it needs files, a program, a GPU, a clock or `precision=auto`",
         fixed.map(|agent| agent.spec.to_string()).unwrap_or_default()
     );
     Ok(())

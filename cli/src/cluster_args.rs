@@ -95,6 +95,11 @@ pub(crate) struct Arithmetic<'a> {
 }
 
 impl ClusterArgs {
+    /// Whether a cluster is to play.
+    pub(crate) fn is_given(&self) -> bool {
+        self.cluster.is_some()
+    }
+
     /// The leader for a run of this game, if a cluster is given. It keeps its files in `folder`.
     pub(crate) fn leader(
         &self,
@@ -105,7 +110,8 @@ impl ClusterArgs {
         stop: &AtomicBool,
     ) -> Result<Option<Leader>> {
         let Some(url) = &self.cluster else { return Ok(None) };
-        let precision = if arithmetic.precision.is_quantised() { Precision::I8 } else { Precision::F32 };
+        let precision =
+            if arithmetic.precision.is_quantised(arithmetic.network) { Precision::I8 } else { Precision::F32 };
         let probe = Probe::compute(game, arithmetic.network, arithmetic.search, precision)?;
         let settings = LeaderSettings {
             server: self.credentials.server(url),

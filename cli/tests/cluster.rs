@@ -88,9 +88,11 @@ fn matches_and_grades_of_a_cluster_are_those_of_one_machine() {
         let (code, together, said) = place.run_to_end(&led);
         assert_eq!((code, alone), (Some(0), together), "{command:?}: {said}");
     }
-    let timed = ["arena", "mancala", "alphabeta:time=1ms", "random", "--games", "2", "--cluster", &url];
-    let (code, _, said) = place.run_to_end(&timed);
-    assert!(code == Some(1) && said.contains("`alphabeta:time=1ms` plays on this machine only"), "{said}");
+    for bound in ["alphabeta:time=1ms", "az:pretrained,sims=16,precision=auto"] {
+        let (code, _, said) =
+            place.run_to_end(&["arena", "mancala", bound, "random", "--games", "2", "--cluster", &url]);
+        assert!(code == Some(1) && said.contains(&format!("`{bound}` plays on this machine only")), "{said}");
+    }
     let (code, said, _) = place.run_to_end(&["cluster", "status", &url]);
     assert!(
         code == Some(0) && said.contains("(no leader announces a run)") && said.contains("TURNSTONE_WORK"),

@@ -23,6 +23,7 @@ use anyhow::{Context, Result, ensure};
 use async_nats::jetstream;
 use tokio::sync::mpsc;
 use turnstone_agents::streams::Stream;
+use turnstone_models::Precision;
 
 use self::collection::{Collection, LEADER};
 use self::journal::{Journal, Outcome};
@@ -202,6 +203,13 @@ impl Leader {
     #[must_use]
     pub fn run(&self) -> &str {
         &self.run
+    }
+
+    /// Whether all workers compute with the floats of this machine, as the self-test has shown. Otherwise it has shown
+    /// that only of integers.
+    #[must_use]
+    pub fn has_same_floats(&self) -> bool {
+        lock(&self.announcement).probe.precision == Precision::F32
     }
 
     /// Says that the run is over and removes what the server and the folder have of it.

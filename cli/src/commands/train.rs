@@ -6,8 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+#[cfg(feature = "cluster")]
+use turnstone_arena::Remote;
 use turnstone_env::DynGame;
-use turnstone_models::{ComputeDevice, read_text};
+#[cfg(feature = "cluster")]
+use turnstone_models::ComputeDevice;
+use turnstone_models::read_text;
 use turnstone_selfplay::Games;
 #[cfg(feature = "cluster")]
 use turnstone_selfplay::TrainableGame;
@@ -88,8 +92,11 @@ impl Train {
             leader => leader?,
         };
         #[cfg(feature = "cluster")]
-        let players =
-            leader.as_ref().map_or_else(Players::default, |leader| Players { self_play: leader, remote: Some(leader) });
+        let players = leader.as_ref().map_or_else(Players::default, |leader| Players {
+            self_play: leader,
+            // Evaluations are played with floats.
+            remote: leader.has_same_floats().then_some(leader as &dyn Remote),
+        });
         #[cfg(not(feature = "cluster"))]
         let players = Players::default();
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
@@ -136,6 +143,11 @@ impl Train {
         folder: &RunFolder,
         stop: &std::sync::atomic::AtomicBool,
     ) -> Result<Option<turnstone_cluster::Leader>> {
+        ensure!(
+            !self.cluster.is_given() || config.self_play.device == ComputeDevice::Cpu,
+            "a cluster plays on processors, so that whoever plays a game, it is the same: set self_play.device to \"cpu\" \
+             (learn.device may be a GPU)"
+        );
         let (network, search, precision) = (&config.net, &config.search, config.self_play.precision);
         let arithmetic = Arithmetic { network, search, precision };
         self.cluster.leader(game, &arithmetic, folder.path().join("cluster"), self.quiet, stop)
