@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use ring::rand::SystemRandom;
+use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use turnstone_models::{atomic_write, read_bounded};
 
@@ -68,6 +68,13 @@ pub(crate) fn is_signed(key: &Key, message: &[u8], signature: &[u8; SIGNATURE]) 
 pub fn checksum(bytes: &[u8]) -> [u8; 32] {
     let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
     digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
+}
+
+/// Random bytes that no one can foresee.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow!("the system gives no random numbers"))?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use rand::SeedableRng;
-use ring::rand::{SecureRandom, SystemRandom};
 use turnstone_agents::streams::Stream;
 use turnstone_models::{atomic_write, read_text};
 
+use crate::identity::random;
 use crate::messages::is_name;
 use crate::wire::hex;
 
@@ -26,12 +26,6 @@ pub(super) fn run_name(folder: &Path, game: &str) -> Result<String> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
     Ok(name)
-}
-
-pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow!("the system gives no random numbers"))?;
-    Ok(bytes)
 }
 
 /// A stream that no worker can foresee. What it decides does not affect results.

@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use super::loaded::Loaded;
 use super::runs::{Run, Standing};
 use super::shared::{Held, Shared};
-use crate::identity::Key;
+use crate::identity::{Key, random};
 use crate::job::{Job, LONGEST_JOB};
 use crate::link::get_object;
 use crate::messages::{Announcement, Range, decode_announcement};
@@ -28,9 +28,9 @@ const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 const MOST_RUNS: usize = 1000;
 /// Jobs in memory.
 const MOST_JOBS: usize = 4;
-/// Time after which the server offers a range again that is not for this worker, and the longer one for which this worker
-/// asks for none, so that another gets it.
-const NOT_FOR_US: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(60)];
+/// The longest time, in milliseconds, after which the server offers a range again that is not for this worker. The time is
+/// random: two workers that gave back each other's ranges at the same moments could get their own again for ever.
+const NOT_FOR_US: u8 = 64;
 
 /// Listens for announcements of runs.
 pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
@@ -255,8 +255,8 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
     };
     let own: Key = shared.identity.key();
     if range.except == Some(own) {
-        let _ = message.ack_with(AckKind::Nak(Some(NOT_FOR_US[0]))).await;
-        tokio::time::sleep(NOT_FOR_US[1]).await;
+        let [chance] = random()?;
+        let _ = message.ack_with(AckKind::Nak(Some(Duration::from_millis((chance % NOT_FOR_US).into())))).await;
         return Ok(());
     }
     let job = match jobs.loaded.iter().find(|job| job.sum == range.job) {
