@@ -34,9 +34,8 @@ impl Leader {
         let mut messages = Vec::new();
         for (first, count) in ranges(&missing, cut) {
             let range = Range { job: course.job, first: first as u32, count: count as u16, seats, except: None };
-            messages.push((format!("{}.{}.{first}", self.session, course.attempt), range));
+            messages.push((self.message_id(course, first), range));
         }
-        let short_job = hex(&course.job[..6]);
         self.link.wait(async {
             if at_first == Some(false) {
                 ensure_storage(js).await?;
@@ -54,7 +53,7 @@ impl Leader {
             let mut acks: Vec<PublishAckFuture> = Vec::new();
             for (id, range) in &messages {
                 let message = PublishMessage::build().payload(range.encode().into());
-                let message = message.message_id(format!("{}.{short_job}.{id}", self.run));
+                let message = message.message_id(id.clone());
                 acks.push(js.send_publish(subject.clone(), message).await?);
                 if acks.len() == AT_ONCE {
                     for ack in acks.drain(..) {
@@ -83,10 +82,16 @@ impl Leader {
         }
         course.attempt += 1;
         let range = Range { job: course.job, first: number as u32, count: 1, seats: 0, except: Some(by) };
-        let id = format!("{}.{}.{}.check", self.run, self.session, course.attempt);
+        let id = self.message_id(course, number);
         let message = PublishMessage::build().payload(range.encode().into()).message_id(id);
         let subject = work(&self.run);
         let _ = self.link.wait(async { self.link.js.send_publish(subject, message).await });
+    }
+
+    /// Identifier of the message that hands out a range beginning with this item. The server drops a message whose identifier
+    /// it has seen, so a check that shared one with a check of an earlier job would never reach a worker.
+    fn message_id(&self, course: &Course<'_, '_>, first: usize) -> String {
+        format!("{}.{}.{}.{}.{first}", self.run, hex(&course.job[..6]), self.session, course.attempt)
     }
 
     fn patience(&self, course: &Course<'_, '_>) -> Duration {
