@@ -26,19 +26,23 @@ class Program:
 
 def main(path, game, games):
     program, other, rng, moves = Program(path, game), Engine(game, "random", 1), random.Random(1), 0
-    questions = ["query legal", "query p1turn", "query result"]
+    questions = ["query legal", "query p1turn", "query result", "query fen"]
     for number in range(games):
         played = []
         while True:
             position = " ".join(["position startpos", *(["moves", *played] if played else [])])
             program.process.stdin.write(position + "\n")
             other.position(position.split()[1:])
-            legal, turn, result = program.ask(*questions)
+            legal, turn, result, text = program.ask(*questions)
             theirs = [other.query(question.split()[1]).split() for question in questions]
             if result != ["none"]:
-                theirs[1] = turn  # nobody is to move
-            if [sorted(legal), turn, result] != [sorted(theirs[0]), theirs[1], theirs[2]]:
-                sys.exit(f"game {number}: {position}: here {legal} {turn} {result}, there {theirs}")
+                theirs[1], theirs[3] = turn, text  # nobody is to move, and stones that are left are counted elsewhere
+            if [sorted(legal), turn, result, text] != [sorted(theirs[0]), *theirs[1:]]:
+                sys.exit(f"game {number}: {position}: here {legal} {turn} {result} {text}, there {theirs}")
+            if len(played) == 4:
+                other.position(["fen", *text])
+                if other.query("fen").split() != text:
+                    sys.exit(f"game {number}: {position}: `position fen` leads elsewhere")
             if result != ["none"]:
                 break
             played.append(rng.choice(legal))

@@ -10,6 +10,7 @@ is Turnstone's with the two parameters above, and `connect_four`, the example ga
 `open_spiel`.
 """
 
+import collections
 import random
 import sys
 
@@ -18,7 +19,10 @@ try:
 except ImportError:
     sys.exit("engine.py: the package open_spiel is missing (pip install open_spiel)")
 
+# Of a search.
 MEGABYTES = 1000
+# Positions to look at for one that is given by its text.
+MOST_POSITIONS = 200_000
 
 
 class Mancala:
@@ -36,11 +40,21 @@ class Mancala:
         return {"B": pit - 1, "A": 15 - pit}[text[0]]
 
     @staticmethod
-    def evaluation(state):
+    def numbers(state):
+        """Pits of player 2 from A2, the stores of players 2 and 1, pits of player 1 from B2."""
+        numbers = [int(number) for number in str(state).replace("\n", "-").split("-") if number]
+        return numbers[:6], numbers[6], numbers[7], numbers[8:]
+
+    @classmethod
+    def position(cls, state):
+        pits2, store2, store1, pits1 = cls.numbers(state)
+        row = lambda pits, store: ",".join(map(str, pits)) + f"/{store}"  # noqa: E731
+        return f"{row(pits1, store1)} {row(pits2, store2)} {state.current_player() + 1}"
+
+    @classmethod
+    def evaluation(cls, state):
         """Difference of the stores for player 1, between -1 and 1."""
-        rows = str(state).replace("\n", "-").split("-")
-        numbers = [int(number) for number in rows if number]
-        store2, store1 = numbers[6], numbers[7]
+        _, store2, store1, _ = cls.numbers(state)
         return (store1 - store2) / 48
 
 
@@ -58,11 +72,45 @@ class ConnectFour:
         return int(text) - 1
 
     @staticmethod
+    def position(state):
+        return str(state).strip().upper().replace("\n", "/")
+
+    @staticmethod
     def evaluation(_state):
         return 0.0
 
 
 GAMES = {"mancala": Mancala, "connect_four": ConnectFour}
+
+
+def apply(state, actions):
+    for action in actions:
+        state.apply_action(action)
+
+
+class Positions:
+    """Moves from the start to positions that are given by their text: OpenSpiel's states are made of moves only. They are found
+    breadth first, so this reaches the random openings of matches, not endings."""
+
+    def __init__(self, game, rules):
+        self.game, self.rules = game, rules
+        self.known = {rules.position(game.new_initial_state()): []}
+        self.unexplored = collections.deque(self.known.values())
+
+    def find(self, text):
+        while text not in self.known and self.unexplored and len(self.known) < MOST_POSITIONS:
+            moves = self.unexplored.popleft()
+            state = self.game.new_initial_state()
+            apply(state, moves)
+            for action in [] if state.is_terminal() else state.legal_actions():
+                child = state.child(action)
+                reached = self.rules.position(child)
+                if not child.is_terminal() and reached not in self.known:
+                    self.known[reached] = [*moves, action]
+                    self.unexplored.append(self.known[reached])
+        if text not in self.known:
+            raise ValueError(f"no short game leads to `{text}`")
+        return self.known[text]
 
 
 class Player:
@@ -100,13 +148,18 @@ class Engine:
     def __init__(self, name, spec, seed):
         self.name, self.rules, self.game = name, GAMES[name], pyspiel.load_game(name)
         self.player = Player(self.game, self.rules, spec, seed)
+        self.positions = Positions(self.game, self.rules)
         self.state = self.game.new_initial_state()
 
     def position(self, words):
-        if words[:1] != ["startpos"] or words[1:2] not in ([], ["moves"]):
-            raise ValueError("positions are given as `position startpos moves ...`")
+        self.state = None  # a `go` after a fault gets no move of another position
+        end = words.index("moves") if "moves" in words else len(words)
         state = self.game.new_initial_state()
-        for word in words[2:]:
+        if words[:1] == ["fen"]:
+            apply(state, self.positions.find(" ".join(words[1:end])))
+        elif words[:end] != ["startpos"]:
+            raise ValueError("a position is `startpos` or `fen TEXT`, with `moves ...` or without")
+        for word in words[end + 1 :]:
             try:
                 action = self.rules.action(word)
             except (KeyError, ValueError):
@@ -125,12 +178,16 @@ class Engine:
 
     def query(self, what):
         state = self.state
+        if state is None:
+            raise ValueError("there is no position")
         if what == "p1turn":
             return str(state.current_player() == 0).lower()
         if what == "gameover":
             return str(state.is_terminal()).lower()
         if what == "legal":
             return " ".join(map(self.rules.text, [] if state.is_terminal() else state.legal_actions()))
+        if what == "fen":
+            return self.rules.position(state)
         if what == "result":
             first = state.returns()[0]
             return "none" if not state.is_terminal() else "p1win" if first > 0 else "p2win" if first < 0 else "draw"
@@ -138,7 +195,7 @@ class Engine:
 
     def go(self, words):
         limits = dict(zip(words[::2], words[1::2]))
-        if self.state.is_terminal():
+        if self.state is None or self.state.is_terminal():
             return "bestmove none"
         choice = self.player.choose(self.state, int(limits.get("nodes", 0)), int(limits.get("depth", 0)))
         return f"bestmove {self.rules.text(choice)}"
