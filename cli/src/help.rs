@@ -95,7 +95,7 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "train",
         [
-            ("turnstone train configs/mu_torere.toml", "a quarter of a minute to perfect play"),
+            ("turnstone train configs/mu_torere.toml", "twenty seconds to perfect play"),
             (
                 "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
                 "a shorter run elsewhere",
