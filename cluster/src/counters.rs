@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -92,24 +92,31 @@ impl Counters {
 pub(crate) fn serve(address: SocketAddr, label: String, counters: Arc<Counters>) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address).with_context(|| format!("--metrics-addr {address}"))?;
     let bound = listener.local_addr()?;
-    let busy = Arc::new(Mutex::new(()));
     thread::Builder::new().name("metrics".into()).spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let (counters, label, busy) = (Arc::clone(&counters), label.clone(), Arc::clone(&busy));
-            // One at a time: whoever sends nothing is cut off after a second.
-            let _one = busy.lock();
-            let _ = answer(stream, &counters.text(&label));
+        for stream in listener.incoming() {
+            // One at a time: whoever is slow is cut off.
+            match stream {
+                Ok(stream) => drop(answer(stream, &counters.text(&label))),
+                Err(_) => thread::sleep(PAUSE), // such as too many open files
+            }
         }
     })?;
     Ok(bound)
 }
 
+/// Time for a request and its answer.
+const LONGEST_REQUEST: Duration = Duration::from_secs(1);
+/// Pause after a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
+
 fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(1)))?;
+    let until = Instant::now() + LONGEST_REQUEST;
+    // A time of zero is an error, as it should be then.
+    let left = || Some(until.saturating_duration_since(Instant::now()));
     let mut request = [0; 4096];
     let mut length = 0;
     let status = loop {
+        stream.set_read_timeout(left())?;
         let read = stream.read(&mut request[length..])?;
         length += read;
         let mut headers = [httparse::EMPTY_HEADER; 32];
@@ -122,6 +129,7 @@ fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
             _ => break "400 Bad Request",
         }
     };
+    stream.set_write_timeout(left())?;
     let body = if status == "200 OK" { text } else { status };
     let (kind, length) = ("text/plain; version=0.0.4", body.len());
     write!(
@@ -157,8 +165,20 @@ mod tests {
         assert!(ask(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
         assert!(ask(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
         assert!(ask(address, &"x".repeat(5000)).starts_with("HTTP/1.1 400"));
+        // A byte now and then does not keep others away.
+        let mut slow = TcpStream::connect(address).expect("it listens");
+        let slow = thread::spawn(move || {
+            (0..40)
+                .take_while(|_| {
+                    thread::sleep(Duration::from_millis(100));
+                    slow.write_all(b"G").is_ok()
+                })
+                .count()
+        });
+        thread::sleep(Duration::from_millis(50));
         counters.add(Counter::Items, 1);
         assert!(ask(address, "GET /metrics HTTP/1.1\r\n\r\n").contains("items_total{run=\"r\"} 8"));
+        assert!(slow.join().expect("it ends") < 40, "it is cut off");
         assert!(counters.scalars().contains(&("cluster/items".into(), 8.0)));
     }
 }
