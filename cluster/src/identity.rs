@@ -1,11 +1,13 @@
 //! Keys of workers: results are signed, so that a worker answers for its own results and for no one else's.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
+use ed25519_dalek::VerifyingKey;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
-use turnstone_models::{atomic_write, read_bounded};
+use turnstone_models::read_bounded;
 
 /// The public key of a worker.
 pub type Key = [u8; 32];
@@ -25,7 +27,7 @@ impl Identity {
         Self::of(Self::random()?.as_ref())
     }
 
-    /// Reads the key pair of a file, which is made if it does not exist or is damaged.
+    /// Reads the key pair of a file, which is made if it does not exist or is damaged. Only its owner can read a new file.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -36,7 +38,7 @@ impl Identity {
             return Ok(identity);
         }
         let document = Self::random()?;
-        atomic_write(path, document.as_ref()).with_context(|| path.display().to_string())?;
+        write_secret(path, document.as_ref()).with_context(|| path.display().to_string())?;
         Self::of(document.as_ref())
     }
 
@@ -59,8 +61,21 @@ impl Identity {
     }
 }
 
+/// Replaces a file by one that only its owner can read.
+fn write_secret(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?; // of mode 0600
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Whether the owner of a key has signed a message. Keys of small order are no one's: for them anyone can make signatures
+/// that fit the equation, which is all that `ring` checks.
 pub(crate) fn is_signed(key: &Key, message: &[u8], signature: &[u8; SIGNATURE]) -> bool {
-    UnparsedPublicKey::new(&ED25519, key).verify(message, signature).is_ok()
+    VerifyingKey::from_bytes(key).is_ok_and(|key| !key.is_weak())
+        && UnparsedPublicKey::new(&ED25519, key).verify(message, signature).is_ok()
 }
 
 /// SHA-256.
@@ -94,5 +109,33 @@ mod tests {
         assert!(!is_signed(&Identity::new().expect("a key").key(), b"games", &signature));
         std::fs::write(&path, b"damaged").expect("writable");
         assert_ne!(Identity::of_file(&path).expect("another key").key(), identity.key());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "no one else reads it");
+        }
+    }
+
+    #[test]
+    fn no_one_signs_with_a_key_of_small_order() {
+        // S = 1 and R = B satisfy S B = R + H(R, A, M) A if H is a multiple of the order of A, which is 4 for y = 0. So
+        // every fourth message is "signed" without a secret.
+        let mut signature = [0x66; SIGNATURE];
+        signature[0] = 0x58;
+        signature[32..].fill(0);
+        signature[32] = 1;
+        let weak: [Key; 3] = [[0; 32], std::array::from_fn(|i| u8::from(i == 0)), {
+            // y = -1, of order 2.
+            let mut key = [0xff; 32];
+            (key[0], key[31]) = (0xec, 0x7f);
+            key
+        }];
+        for key in weak {
+            let forged =
+                (0..64u8).find(|message| UnparsedPublicKey::new(&ED25519, key).verify(&[*message], &signature).is_ok());
+            let message = forged.expect("ring accepts a forgery");
+            assert!(!is_signed(&key, &[message], &signature));
+        }
     }
 }
