@@ -37,10 +37,11 @@ impl Spool {
     /// Opens the folder of the worker of this name within `base`, or without a name of the first one that no other worker
     /// uses. Returns its name and key, and what an earlier worker of the name has left.
     pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, Identity, VecDeque<Entry>)> {
+        create_private(base)?;
         let (name, lock) = match name {
             Some(name) => {
                 let folder = base.join(name);
-                fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+                create_private(&folder)?;
                 (name.to_owned(), FolderLock::take(&folder)?)
             }
             None => first_free(base)?,
@@ -77,6 +78,30 @@ impl Spool {
     }
 }
 
+/// Creates a folder that only its owner can enter. One that is there must be this user's, since it has a key; or the
+/// administrator's, as the disks of containers are.
+#[cfg(unix)]
+fn create_private(folder: &Path) -> Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+
+    let named = || folder.display().to_string();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(named)?;
+    let user = tempfile::tempfile().and_then(|file| file.metadata()).with_context(named)?.uid();
+    // Neither a link nor what it leads to may be another's.
+    for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
+        let owner = metadata.with_context(named)?.uid();
+        if ![0, user].contains(&owner) {
+            bail!("{}: it belongs to another user (number {owner}); give a folder with --spool", folder.display());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn create_private(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
 fn number_of(path: &Path) -> Option<u64> {
     path.extension().filter(|extension| *extension == "range")?;
     path.file_stem()?.to_str()?.parse().ok()
@@ -108,7 +133,7 @@ fn first_free(base: &Path) -> Result<(String, FolderLock)> {
         let name = format!("{host}-{number}");
         let folder = base.join(&name);
         debug_assert!(is_name(&name));
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        create_private(&folder)?;
         match FolderLock::take(&folder) {
             Ok(lock) => return Ok((name, lock)),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
@@ -142,6 +167,27 @@ mod tests {
         assert_eq!((again, same.key()), (name, identity.key()));
         assert_eq!(left, [entries[2].clone()], "the damaged one is gone");
         assert_ne!(spool.save("run", Vec::new()).expect("written").path, entries[2].path);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_of_a_key_is_its_users() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let base = tempfile::tempdir().expect("a temporary folder");
+        let within = base.path().join("spool");
+        let (_spool, name, ..) = Spool::open(&within, None).expect("a new folder");
+        for folder in [&within, &within.join(name)] {
+            let mode = fs::metadata(folder).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+        }
+        // Where the tests may give a folder to another user, it is refused.
+        let foreign = base.path().join("foreign");
+        fs::create_dir(&foreign).expect("writable");
+        if std::os::unix::fs::chown(&foreign, Some(12_345), None).is_ok() {
+            let fault = Spool::open(&foreign, None).map(drop).expect_err("another's");
+            assert!(fault.to_string().contains("another user"), "{fault}");
+        }
     }
 
     #[test]
