@@ -178,7 +178,7 @@ impl Job {
 /// choose.
 #[must_use]
 pub fn of_task(game: &dyn TrainableGame, task: &Task<'_>) -> Vec<u8> {
-    let precision = if task.self_play.precision.is_quantised(task.network) { Precision::I8 } else { Precision::F32 };
+    let precision = task.self_play.precision.resolved(task.network);
     let archived = |(state, ply): &(AnyState, u16)| Archived { ply: *ply, position: game.position_text(state) };
     let work = Work::SelfPlay(SelfPlay {
         network: task.network.clone(),

@@ -31,6 +31,12 @@ impl Precision {
             Precision::Auto => network.has_integers() && IntegerInstructions::best() != IntegerInstructions::Portable,
         }
     }
+
+    /// The arithmetic of this processor at this precision, by its own name: never `auto`.
+    #[must_use]
+    pub fn resolved(self, network: &NetworkConfig) -> Self {
+        if self.is_quantised(network) { Precision::I8 } else { Precision::F32 }
+    }
 }
 
 impl fmt::Display for Precision {
@@ -65,6 +71,9 @@ mod tests {
             assert_eq!(serde_json::from_str::<Precision>(&format!("\"{name}\"")).unwrap(), precision);
             let fast = IntegerInstructions::available().count() > 1;
             assert_eq!(precision.is_quantised(&NetworkConfig::default()), quantised.unwrap_or(fast));
+            let resolved = precision.resolved(&NetworkConfig::default());
+            assert_eq!(resolved == Precision::I8, quantised.unwrap_or(fast));
+            assert_ne!(resolved, Precision::Auto);
         }
         let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
         assert!(!Precision::Auto.is_quantised(&conv), "it has no integers");
