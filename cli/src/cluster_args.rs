@@ -100,18 +100,18 @@ impl ClusterArgs {
         self.cluster.is_some()
     }
 
-    /// The leader for a run of this game, if a cluster is given. It keeps its files in `folder`.
+    /// The leader for a run of this game, if a cluster is given. It keeps its files in `folder`, from
+    /// which another goes on; without one, the run is over with the leader.
     pub(crate) fn leader(
         &self,
         game: &dyn TrainableGame,
         arithmetic: &Arithmetic<'_>,
-        folder: PathBuf,
+        folder: Option<PathBuf>,
         quiet: bool,
         stop: &AtomicBool,
     ) -> Result<Option<Leader>> {
         let Some(url) = &self.cluster else { return Ok(None) };
-        let precision =
-            if arithmetic.precision.is_quantised(arithmetic.network) { Precision::I8 } else { Precision::F32 };
+        let precision = arithmetic.precision.resolved(arithmetic.network);
         let probe = Probe::compute(game, arithmetic.network, arithmetic.search, precision)?;
         let settings = LeaderSettings {
             server: self.credentials.server(url),
@@ -134,8 +134,7 @@ impl ClusterArgs {
         let network = own.unwrap_or(NetworkConfig::ResidualMlp { blocks: 1, width: 32 });
         let search = SearchConfig::default();
         let arithmetic = Arithmetic { network: &network, search: &search, precision: Precision::F32 };
-        let folder = std::env::temp_dir().join(format!("turnstone-leader-{}", std::process::id()));
-        self.leader(game, &arithmetic, folder, false, stop)
+        self.leader(game, &arithmetic, None, false, stop)
     }
 }
 

@@ -50,11 +50,10 @@ fn main() -> Result<(), Fault> {
     let positions = progress.positions.load(Ordering::Relaxed);
     println!("{count} games, {} bytes and {} positions each", bytes / count, positions / count as u64);
     println!("job: {} bytes", of_task(&*game, &task).len());
-    let folder = std::env::temp_dir().join(format!("turnstone-scale-{}", std::process::id()));
     let probe = Probe::compute(&*game, &network, task.search, Precision::F32)?;
     let settings = LeaderSettings {
         server: ServerOptions { url: url.clone(), ..ServerOptions::default() },
-        folder,
+        folder: None,
         verify: 0.0,
         ack_wait: Duration::from_secs(30),
         metrics: None,
@@ -119,7 +118,7 @@ async fn simulate(
         refusals: Vec::new(),
     };
     let (beating, subject) = (client.clone(), format!("turnstone.worker.{name}"));
-    let beat = serde_json::to_vec(&beat)?;
+    let beat = beat.encode(&identity);
     tokio::spawn(async move {
         while beating.publish(subject.clone(), beat.clone().into()).await.is_ok() {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -134,7 +133,8 @@ async fn simulate(
         while let Some(Ok(message)) = ranges.next().await {
             let range = Range::decode(&message.payload)?;
             let items = range.numbers().map(|number| (number as u32, recorded[&number].clone())).collect();
-            let results = Results { run: run.to_owned(), job: range.job, effort: Effort::default(), items };
+            let results =
+                Results { worker: name.clone(), run: run.to_owned(), job: range.job, effort: Effort::default(), items };
             let bytes = results.encode(&identity);
             sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             js.publish(format!("turnstone.result.{run}.{name}"), bytes.into()).await?.await?;

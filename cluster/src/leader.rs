@@ -6,6 +6,7 @@
 mod collection;
 mod journal;
 mod roster;
+mod lines;
 mod schedule;
 mod waits;
 mod run_name;
@@ -25,16 +26,18 @@ use tokio::sync::mpsc;
 use turnstone_agents::streams::Stream;
 use turnstone_models::Precision;
 
-use self::collection::{Collection, LEADER};
+use self::collection::Collection;
+pub(crate) use self::collection::Handing;
 use self::journal::{Journal, Outcome};
-use self::listening::{AT_ONCE, announce, listen, receive};
+use self::lines::Lines;
+use self::listening::{AT_ONCE, Listening, announce, listen, receive};
 use self::roster::Roster;
 use self::run_name::{random_stream, run_name};
 use self::waits::Waits;
 use crate::counters::{Counter, Counters, serve};
-use crate::identity::{Key, checksum, random};
+use crate::identity::{checksum, random};
 use crate::link::{Link, ServerOptions, ensure_storage, remove_object, shown};
-use crate::messages::{Announcement, Effort};
+use crate::messages::{Announcement, Effort, LONGEST_REASON, cut};
 use crate::names::{PROTOCOL, RESULTS, WORK, result, run, work};
 use crate::notes::{Note, TakeNote, lock};
 use crate::probe::Probe;
@@ -52,8 +55,9 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 pub struct LeaderSettings {
     /// The server.
     pub server: ServerOptions,
-    /// Folder for the run's name and what has been received.
-    pub folder: PathBuf,
+    /// Folder for the run's name and what has been received, from which another leader goes on; without one, the run is
+    /// over with its leader.
+    pub folder: Option<PathBuf>,
     /// Share of the items that are played twice, by different workers, and compared.
     pub verify: f64,
     /// Time after which a range that no worker speaks for is given to another.
@@ -66,6 +70,9 @@ pub struct LeaderSettings {
 pub struct Leader {
     link: Link,
     settings: LeaderSettings,
+    folder: PathBuf,
+    /// The folder, if it is one that goes with the leader.
+    temporary: Option<tempfile::TempDir>,
     run: String,
     /// Makes the identifiers of messages differ from those of a leader before.
     session: String,
@@ -75,6 +82,9 @@ pub struct Leader {
     pub(crate) counters: Arc<Counters>,
     announcement: Arc<Mutex<Announcement>>,
     incoming: Mutex<Incoming>,
+    /// What has been said of workers that are left out, and of messages that are refused.
+    exclusions: Mutex<Lines>,
+    rejections: Arc<Mutex<Lines>>,
 }
 
 struct Incoming {
@@ -87,10 +97,12 @@ struct Incoming {
     waits: Waits,
     /// Whether the server had the streams and consumers when it last took ranges.
     is_ready: bool,
+    /// Whether a journal has been read for the workers that have passed checks.
+    knows_passed: bool,
 }
 
-/// Checks an outcome of this number.
-type CheckItem<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
+/// Checks an outcome of this number, and keeps nothing of it.
+type CheckItem<'a> = &'a dyn Fn(usize, &[u8]) -> Result<(), String>;
 
 /// The items of a job.
 pub(crate) struct Items<'a> {
@@ -106,7 +118,9 @@ pub(crate) struct Items<'a> {
     pub(crate) begins_iteration: bool,
     /// Checks an outcome, which may come from anywhere.
     pub(crate) check: CheckItem<'a>,
-    /// Takes an outcome that has been checked.
+    /// What may become of an outcome once it has been put.
+    pub(crate) handing: Handing,
+    /// Takes an outcome that has been checked, in place of an earlier one if they are replaceable.
     pub(crate) put: &'a mut dyn FnMut(usize, &[u8]) -> Result<()>,
     /// Plays an item here.
     pub(crate) play_here: &'a dyn Fn(usize) -> Result<Vec<u8>>,
@@ -123,9 +137,8 @@ struct Course<'i, 'a> {
     items: &'i mut Items<'a>,
     job: [u8; 32],
     collection: Collection,
-    /// Outcomes that wait for their worker to be checked.
-    waiting: Vec<(usize, Vec<u8>)>,
     journal: Journal,
+    began: Instant,
     /// When there was something new.
     news: Instant,
     /// Mean time that workers say a range takes.
@@ -151,9 +164,15 @@ impl Leader {
         stop: &AtomicBool,
     ) -> Result<Self> {
         ensure!((0.0..=1.0).contains(&settings.verify), "verify is {}, but must be from 0 to 1", settings.verify);
-        let run = run_name(&settings.folder, game.name())?;
-        let told = Arc::clone(&note);
-        let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| told(Note::Line(text)))?;
+        let temporary = match settings.folder {
+            Some(_) => None,
+            None => Some(tempfile::Builder::new().prefix("turnstone-leader-").tempdir().context("a temporary folder")?),
+        };
+        let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
+        let folder = settings.folder.clone().or(folder).unwrap_or_default();
+        let run = run_name(&folder, game.name())?;
+        let of_link = Arc::clone(&note);
+        let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| of_link(Note::Line(text)))?;
         let began = Instant::now();
         while let Err(error) = link.wait(ensure_storage(&link.js)) {
             // A server that has just been started may not have read its store yet.
@@ -171,6 +190,7 @@ impl Leader {
             params: game.params(),
             probe,
             stage: String::new(),
+            job: String::new(),
             items: [0, 0],
             ack_wait: settings.ack_wait.as_millis() as u64,
             excluded: Vec::new(),
@@ -179,7 +199,15 @@ impl Leader {
         let (roster, counters) = (Arc::<Mutex<Roster>>::default(), Arc::<Counters>::default());
         let (sender, messages) = mpsc::channel(AT_ONCE);
         link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&announcement)));
-        link.spawn(listen(link.js.client(), run.clone(), Arc::clone(&roster), Arc::clone(&note)));
+        let rejections = Arc::<Mutex<Lines>>::default();
+        let listening = Listening {
+            run: run.clone(),
+            roster: Arc::clone(&roster),
+            rejections: Arc::clone(&rejections),
+            refusals: Lines::default(),
+            note: Arc::clone(&note),
+        };
+        link.spawn(listen(link.js.client(), listening));
         link.spawn(receive(link.js.clone(), run.clone(), sender));
         if let Some(address) = settings.metrics {
             let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&counters))?;
@@ -193,10 +221,27 @@ impl Leader {
             range_time: RANGE_TIME,
             waits: Waits::default(),
             is_ready: false,
+            knows_passed: false,
         });
         let session = hex(&random::<6>()?);
         let began = Instant::now();
-        Ok(Self { link, settings, run, session, note, began, roster, counters, announcement, incoming })
+        let exclusions = Mutex::default();
+        Ok(Self {
+            link,
+            settings,
+            folder,
+            temporary,
+            run,
+            session,
+            note,
+            began,
+            roster,
+            counters,
+            announcement,
+            incoming,
+            exclusions,
+            rejections,
+        })
     }
 
     /// Name of the run.
@@ -214,6 +259,10 @@ impl Leader {
 
     /// Says that the run is over and removes what the server and the folder have of it.
     pub fn finish(self) {
+        self.end();
+    }
+
+    fn end(&self) {
         lock(&self.announcement).over = true;
         let js = &self.link.js;
         let jobs = lock(&self.incoming).kept.clone();
@@ -227,10 +276,15 @@ impl Leader {
             for job in &jobs {
                 remove_object(js, job).await;
             }
-            let bytes = serde_json::to_vec(&*lock(&self.announcement)).expect("plain fields");
-            let _ = js.client().publish(run(&self.run), bytes.into()).await;
         });
-        let _ = std::fs::remove_dir_all(&self.settings.folder);
+        self.announce_now();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+
+    /// Announces the run without waiting for the next second.
+    fn announce_now(&self) {
+        let bytes = serde_json::to_vec(&*lock(&self.announcement)).expect("plain fields");
+        let _ = self.link.wait(self.link.js.client().publish(run(&self.run), bytes.into()));
     }
 
     fn line(&self, text: String) {
@@ -246,9 +300,9 @@ impl Leader {
         let mut incoming = lock(&self.incoming);
         let job = checksum(items.job);
         if items.begins_iteration && !incoming.kept.contains(&job) {
-            if !journal::exists(&self.settings.folder, &job) && self.settings.folder.exists() {
+            if !journal::exists(&self.folder, &job) && self.folder.exists() {
                 let kept: Vec<[u8; 32]> = incoming.kept.last().copied().into_iter().collect();
-                journal::remove_others(&self.settings.folder, &kept).context("removing journals")?;
+                journal::remove_others(&self.folder, &kept).context("removing journals")?;
             }
             incoming.kept.push(job);
             if incoming.kept.len() > 3 {
@@ -256,17 +310,17 @@ impl Leader {
                 self.link.wait(remove_object(&self.link.js, &old));
             }
         }
-        let (journal, outcomes, passed) = Journal::open(&self.settings.folder, &job)?;
-        if lock(&self.roster).is_empty() {
-            passed.into_iter().for_each(|key| self.pass(key));
+        let (journal, outcomes, passed) = Journal::open(&self.folder, &job)?;
+        if !std::mem::replace(&mut incoming.knows_passed, true) {
+            passed.into_iter().for_each(|key| lock(&self.roster).pass(key));
         }
-        let collection = Collection::new(items.count, self.settings.verify);
+        let collection = Collection::new(items.count, self.settings.verify, items.handing);
         let mut course = Course {
             items,
             job,
             collection,
-            waiting: Vec::new(),
             journal,
+            began: Instant::now(),
             news: Instant::now(),
             range_time: incoming.range_time,
             backoff: 1,
@@ -281,10 +335,11 @@ impl Leader {
             self.line(format!("{}: {known} items are there already", course.items.stage));
         }
         self.announce_stage(&course);
+        self.announce_now(); // before the ranges, which workers put aside if they are of no announced job
         let done = self.collect(&mut course, &mut incoming);
         incoming.range_time = course.range_time;
         let mut announcement = lock(&self.announcement);
-        (announcement.stage, announcement.items) = (String::new(), [0, 0]);
+        (announcement.stage, announcement.job, announcement.items) = (String::new(), String::new(), [0, 0]);
         drop(announcement);
         self.counters.set(Counter::Missing, 0);
         if !course.items.begins_iteration {
@@ -320,7 +375,7 @@ impl Leader {
                 }
             }
             self.receive_some(course, incoming)?;
-            self.check_overdue(course)?;
+            self.check_overdue(course, &mut incoming.rng)?;
             if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
                 self.announce_stage(course);
@@ -333,41 +388,29 @@ impl Leader {
     /// Whether all items that are needed are there and handed on, and nothing remains to be checked.
     fn is_complete(&self, course: &Course<'_, '_>) -> bool {
         let needed = |number: usize| (course.items.is_needed)(number);
-        let is_there = |number: usize| course.collection.has(number) && course.collection.is_released(number);
+        let is_there = |number: usize| course.collection.is_handed_on(number);
         course.collection.checks.iter().all(|check| !needed(check.number))
             && (0..course.collection.len()).all(|number| is_there(number) || !needed(number))
     }
 
     /// Hands on the outcomes of workers that have been checked.
     fn release(&self, course: &mut Course<'_, '_>) -> Result<()> {
-        if course.waiting.is_empty() {
-            return Ok(());
-        }
-        let roster = lock(&self.roster);
-        let trusted = |key: &Key| {
-            let passed = roster.get(key).is_some_and(|worker| worker.passed > 0 && worker.excluded.is_none());
-            self.settings.verify <= 0.0 || *key == LEADER || passed
+        let ready = {
+            let roster = lock(&self.roster);
+            course.collection.hand_on(|key| self.settings.verify <= 0.0 || roster.is_trusted(key))
         };
-        let (ready, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut course.waiting)
-            .into_iter()
-            .filter(|(number, _)| course.collection.has(*number) && !course.collection.is_released(*number))
-            .partition(|(number, _)| course.collection.player(*number).is_some_and(|key| trusted(&key)));
-        drop(roster);
-        course.waiting = waiting;
-        for (number, item) in ready {
-            course.collection.release(number);
-            (course.items.put)(number, &item)?;
-        }
-        Ok(())
+        ready.into_iter().try_for_each(|(number, item)| (course.items.put)(number, &item))
     }
 
     fn announce_stage(&self, course: &Course<'_, '_>) {
         let missing = course.collection.missing() as u64;
         let mut announcement = lock(&self.announcement);
-        announcement.stage.clone_from(&course.items.stage);
+        announcement.stage = cut(&course.items.stage, LONGEST_REASON);
+        announcement.job = hex(&course.job);
         announcement.items = [course.collection.len() as u64, missing];
         drop(announcement);
         let roster = lock(&self.roster);
+        lock(&self.announcement).excluded = roster.excluded().iter().map(|key| hex(key)).collect();
         self.counters.set(Counter::Missing, missing);
         self.counters.set(Counter::Workers, roster.present().count() as u64);
         self.counters.set(Counter::Threads, roster.threads() as u64);
@@ -384,6 +427,15 @@ impl Leader {
             Some(1) => self.line(format!("1 worker with {threads} threads")),
             Some(workers) => self.line(format!("{workers} workers with {threads} threads")),
             None => {}
+        }
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        // No other leader goes on with what was in a temporary folder.
+        if self.temporary.is_some() && !lock(&self.announcement).over {
+            self.end();
         }
     }
 }

@@ -258,6 +258,7 @@ pub(crate) fn consumer(run: &str, filter: String, ack_wait: Duration, most: i64)
         ack_wait,
         max_ack_pending: most,
         max_deliver: -1,
+        inactive_threshold: FORGOTTEN_AFTER,
         ..pull::Config::default()
     }
 }

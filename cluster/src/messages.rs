@@ -11,7 +11,17 @@ use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unhex};
 /// Maximum length of a worker's or run's name.
 pub const LONGEST_NAME: usize = 64;
 /// Maximum length of an announcement or a sign of life.
-const LONGEST_JSON: usize = 128 << 10;
+const LONGEST_JSON: usize = 256 << 10;
+/// Maximum length of a program's name and version.
+pub(crate) const LONGEST_PROGRAM: usize = 200;
+/// Maximum length of a reason, and of what is being played, in a few words.
+pub(crate) const LONGEST_REASON: usize = 400;
+/// Maximum number of runs that a sign of life says it cannot play for.
+pub(crate) const MOST_REFUSALS: usize = 50;
+/// Maximum number of keys that an announcement says are left out.
+pub(crate) const MOST_LEFT_OUT: usize = 1000;
+/// Maximum number of threads of a worker.
+pub(crate) const MOST_THREADS: u32 = 1024;
 /// Maximum length of the outcome of one item: a game, or an answer.
 pub const LONGEST_ITEM: usize = 8 << 20;
 /// Maximum number of items of a range.
@@ -93,6 +103,8 @@ impl Effort {
 /// Outcomes of some items of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Results {
+    /// Name of the worker, which is the end of the message's subject too.
+    pub worker: String,
     /// The run.
     pub run: String,
     /// SHA-256 of the job.
@@ -108,6 +120,7 @@ impl Results {
     #[must_use]
     pub fn encode(&self, identity: &Identity) -> Vec<u8> {
         let mut body = Vec::new();
+        put_blob(&mut body, self.worker.as_bytes());
         put_blob(&mut body, self.run.as_bytes());
         body.extend(self.job);
         body.extend(self.effort.fields().iter().flat_map(|field| field.to_le_bytes()));
@@ -124,7 +137,7 @@ impl Results {
     }
 
     /// Number of bytes of the message besides the items, each of which adds eight.
-    pub(crate) const OVERHEAD: usize = 4 + 32 + SIGNATURE + 4 + LONGEST_NAME + 32 + 56 + 2;
+    pub(crate) const OVERHEAD: usize = 4 + 32 + SIGNATURE + 2 * (4 + LONGEST_NAME) + 32 + 56 + 2;
 
     /// Decodes a message and returns the key that signed it.
     ///
@@ -136,7 +149,8 @@ impl Results {
         if !is_signed(&key, reader.0, &signature) {
             return Err(Malformed::new("its signature is not of its contents"));
         }
-        let (run, job) = (reader.token(LONGEST_NAME)?, reader.array()?);
+        let (worker, run) = (reader.token(LONGEST_NAME)?, reader.token(LONGEST_NAME)?);
+        let job = reader.array()?;
         let mut fields = [0; 7];
         for field in &mut fields {
             *field = reader.u64()?;
@@ -152,7 +166,7 @@ impl Results {
             items.push((reader.u32()?, reader.blob(LONGEST_ITEM)?.to_vec()));
         }
         reader.end()?;
-        Ok((key, Self { run, job, effort, items }))
+        Ok((key, Self { worker, run, job, effort, items }))
     }
 }
 
@@ -176,6 +190,8 @@ pub struct Announcement {
     pub probe: Probe,
     /// What is being played.
     pub stage: String,
+    /// SHA-256 of the job that is being played; empty between jobs. Ranges of others are not of this leader.
+    pub job: String,
     /// Items of the stage, and how many of them are missing.
     pub items: [u64; 2],
     /// Milliseconds after which a range that no worker speaks for is given to another.
@@ -186,7 +202,7 @@ pub struct Announcement {
     pub over: bool,
 }
 
-/// What a worker says of itself every second.
+/// What a worker says of itself every second, as JSON after its signature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {
@@ -220,24 +236,53 @@ pub struct Beat {
 /// It is malformed or of another version.
 pub fn decode_announcement(bytes: &[u8]) -> Result<Announcement, Malformed> {
     let announcement: Announcement = json(bytes)?;
-    let names = [&announcement.run, &announcement.game];
-    if !names.iter().all(|name| is_name(name)) || announcement.params.iter().count() > 100 {
+    let Announcement { run, game, params, program, stage, job, excluded, .. } = &announcement;
+    if ![run, game].iter().all(|name| is_name(name)) || params.iter().count() > 100 {
         return Err(Malformed::new("a name in it is not one"));
     }
+    let is_sum = |text: &String| unhex::<32>(text).is_some();
+    let keys = excluded.len() <= MOST_LEFT_OUT && excluded.iter().all(is_sum);
+    if !keys || program.len() > LONGEST_PROGRAM || stage.len() > LONGEST_REASON || !(job.is_empty() || is_sum(job)) {
+        return Err(Malformed::new("a field of it is out of range"));
+    }
     Ok(announcement)
+}
+
+impl Beat {
+    /// Encodes and signs the message.
+    #[must_use]
+    pub fn encode(&self, identity: &Identity) -> Vec<u8> {
+        let text = serde_json::to_vec(self).expect("plain fields");
+        let mut bytes = identity.sign(&text).to_vec();
+        bytes.extend(text);
+        bytes
+    }
 }
 
 /// Decodes a sign of life.
 ///
 /// # Errors
-/// It is malformed or of another version.
+/// It is malformed, of another version, or not signed by the key in it.
 pub fn decode_beat(bytes: &[u8]) -> Result<Beat, Malformed> {
-    let beat: Beat = json(bytes)?;
-    let sound = is_name(&beat.worker) && unhex::<32>(&beat.key).is_some() && beat.runs.iter().all(|run| is_name(run));
-    if !sound || beat.threads > 4096 || !beat.rate.is_finite() {
+    let (signature, text) = bytes.split_first_chunk().ok_or_else(|| Malformed::new("it is cut short"))?;
+    let beat: Beat = json(text)?;
+    let names = is_name(&beat.worker)
+        && beat.runs.iter().chain(beat.refusals.iter().map(|(run, _)| run)).all(|run| is_name(run));
+    let lengths = beat.program.len() <= LONGEST_PROGRAM
+        && beat.refusals.len() <= MOST_REFUSALS
+        && beat.refusals.iter().all(|(_, why)| why.len() <= LONGEST_REASON);
+    if !names || !lengths || beat.threads > MOST_THREADS || !beat.rate.is_finite() {
         return Err(Malformed::new("a field of it is out of range"));
     }
-    Ok(beat)
+    match unhex(&beat.key) {
+        Some(key) if is_signed(&key, text, signature) => Ok(beat),
+        _ => Err(Malformed::new("its signature is not of its contents")),
+    }
+}
+
+/// A text cut to a length in bytes, for a field that is bounded.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    text[..text.floor_char_boundary(most)].to_owned()
 }
 
 fn json<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Malformed> {
@@ -274,7 +319,7 @@ mod tests {
     fn results() -> Results {
         let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];
         let effort = Effort { positions: 5, millis: 8, ..Effort::default() };
-        Results { run: "mancala-1f".into(), job: [3; 32], effort, items }
+        Results { worker: "w".into(), run: "mancala-1f".into(), job: [3; 32], effort, items }
     }
 
     #[test]
@@ -319,11 +364,12 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_life_are_of_this_version_and_in_range() {
+    fn signs_of_life_are_signed_of_this_version_and_in_range() {
+        let identity = Identity::new().expect("a key");
         let beat = Beat {
             protocol: PROTOCOL,
             worker: "w".into(),
-            key: "00".repeat(32),
+            key: hex(&identity.key()),
             program: "p".into(),
             threads: 2,
             runs: Vec::new(),
@@ -333,12 +379,31 @@ mod tests {
             spooled: 0,
             refusals: Vec::new(),
         };
-        let encode = |beat: &Beat| serde_json::to_vec(beat).expect("plain fields");
-        assert_eq!(decode_beat(&encode(&beat)), Ok(beat.clone()));
-        assert!(decode_beat(&encode(&Beat { protocol: 2, ..beat.clone() })).expect_err("v").0.contains("version 2"));
-        assert!(decode_beat(&encode(&Beat { worker: "a b".into(), ..beat.clone() })).is_err());
-        assert!(decode_beat(&encode(&Beat { program: "x".repeat(LONGEST_JSON), ..beat.clone() })).is_err());
-        assert!(decode_beat(&encode(&Beat { key: "0".into(), ..beat })).is_err());
+        let decode = |beat: &Beat| decode_beat(&beat.encode(&identity));
+        assert_eq!(decode(&beat), Ok(beat.clone()));
+        assert!(decode(&Beat { protocol: 2, ..beat.clone() }).expect_err("v").0.contains("version 2"));
+        let refusals = |run: &str, why: String, count: usize| vec![(run.to_owned(), why); count];
+        let faults = [
+            Beat { worker: "a b".into(), ..beat.clone() },
+            Beat { program: "x".repeat(LONGEST_PROGRAM + 1), ..beat.clone() },
+            Beat { program: "x".repeat(LONGEST_JSON), ..beat.clone() },
+            Beat { key: "0".into(), ..beat.clone() },
+            Beat { threads: MOST_THREADS + 1, ..beat.clone() },
+            Beat { refusals: refusals("\u{1b}[2J", "why".into(), 1), ..beat.clone() },
+            Beat { refusals: refusals("run", "x".repeat(LONGEST_REASON + 1), 1), ..beat.clone() },
+            Beat { refusals: refusals("run", String::new(), MOST_REFUSALS + 1), ..beat.clone() },
+        ];
+        for fault in &faults {
+            assert!(decode(fault).is_err(), "{fault:?}");
+        }
+        let foreign = Beat { key: hex(&Identity::new().expect("another").key()), ..beat.clone() };
+        assert!(decode(&foreign).expect_err("another's").0.contains("signature"));
+        assert!(decode_beat(&serde_json::to_vec(&beat).expect("plain fields")).is_err(), "it is not signed");
         assert!(decode_beat(b"{}").is_err() && decode_announcement(b"[").is_err());
+        // The longest sign of life of an honest worker is accepted.
+        let runs = vec!["r".repeat(LONGEST_NAME); 1000];
+        let why = cut(&"\u{1}".repeat(1000), LONGEST_REASON);
+        let longest = Beat { runs, refusals: refusals(&"r".repeat(LONGEST_NAME), why, MOST_REFUSALS), ..beat };
+        assert_eq!(decode(&longest), Ok(longest.clone()));
     }
 }

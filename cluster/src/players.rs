@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use turnstone_arena::{GameRecord, Remote, RemoteAnswer, RemotePositions, RemoteRound};
-use turnstone_models::Precision;
 use turnstone_selfplay::{
     FinishedGame, Progress, SelfPlayConfig, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task,
     TrainableGame,
 };
 
 use crate::job;
-use crate::leader::{Items, Leader};
+use crate::leader::{Handing, Items, Leader};
 use crate::messages::Effort;
 
 /// Maximum number of games of self-play of a range: enough for the messages to cost nothing beside the games.
@@ -28,16 +27,16 @@ impl SelfPlayer for Leader {
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         // Other processors may choose another arithmetic.
-        let precision =
-            if task.self_play.precision.is_quantised(task.network) { Precision::I8 } else { Precision::F32 };
+        let precision = task.self_play.precision.resolved(task.network);
         let self_play = SelfPlayConfig { precision, ..task.self_play.clone() };
         let task = Task { self_play: &self_play, ..*task };
         let job = job::of_task(game, &task);
         let restorer = game.restorer(&task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; self_play.games_per_iteration];
         let mut stats = SelfPlayStats::default();
-        let mut check = |number: usize, item: &[u8]| {
-            games[number] = Some(restorer.restore(number, item)?);
+        let check = |number: usize, item: &[u8]| restorer.restore(number, item).map(drop);
+        let mut put = |number: usize, item: &[u8]| {
+            games[number] = Some(restorer.restore(number, item).map_err(anyhow::Error::msg)?);
             Ok(())
         };
         let play_here = |number: usize| -> Result<Vec<u8>> {
@@ -54,8 +53,10 @@ impl SelfPlayer for Leader {
             group: 1,
             most: MOST_GAMES,
             begins_iteration: true,
-            check: &mut check,
-            put: &mut |_, _| Ok(()),
+            check: &check,
+            // The games are used when all of them are there.
+            handing: Handing::Replaceable,
+            put: &mut put,
             play_here: &play_here,
             is_needed: &|_| true,
             effort: &mut |effort| add_effort(&mut stats, effort),
@@ -89,7 +90,7 @@ impl Remote for Leader {
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
         let job = job::of_games(round.game, round.agents, round.header, round.plans);
         let read = |item: &[u8]| serde_json::from_slice::<GameRecord>(item).map_err(|error| error.to_string());
-        let mut check = |number: usize, item: &[u8]| (round.check)(number, &read(item)?);
+        let check = |number: usize, item: &[u8]| (round.check)(number, &read(item)?);
         let mut put = |number: usize, item: &[u8]| (round.put)(number, read(item).map_err(anyhow::Error::msg)?);
         let play_here = |number: usize| Ok(serde_json::to_vec(&(round.play_here)(number)?)?);
         let stage = match &round.header.agents[..] {
@@ -103,7 +104,8 @@ impl Remote for Leader {
             group: 2,
             most: MOST_AT_ONCE,
             begins_iteration: false,
-            check: &mut check,
+            check: &check,
+            handing: Handing::Final,
             put: &mut put,
             play_here: &play_here,
             is_needed: round.is_needed,
@@ -117,7 +119,7 @@ impl Remote for Leader {
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
         let job = job::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
         let read = |item: &[u8]| serde_json::from_slice::<RemoteAnswer>(item).map_err(|error| error.to_string());
-        let mut check = |number: usize, item: &[u8]| (positions.check)(number, &read(item)?);
+        let check = |number: usize, item: &[u8]| (positions.check)(number, &read(item)?);
         let mut put = |number: usize, item: &[u8]| (positions.put)(number, read(item).map_err(anyhow::Error::msg)?);
         let play_here = |number: usize| Ok(serde_json::to_vec(&(positions.answer_here)(number)?)?);
         let mut items = Items {
@@ -127,7 +129,8 @@ impl Remote for Leader {
             group: 1,
             most: 2 * MOST_AT_ONCE,
             begins_iteration: false,
-            check: &mut check,
+            check: &check,
+            handing: Handing::Final,
             put: &mut put,
             play_here: &play_here,
             is_needed: &|_| true,

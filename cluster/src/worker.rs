@@ -12,6 +12,7 @@ mod sending;
 mod fetching;
 
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -31,7 +32,7 @@ use self::shared::{Finished, Held, Shared};
 use self::spool::Spool;
 use crate::counters::{Counter, Counters, serve};
 use crate::link::{Link, ServerOptions, shown};
-use crate::messages::{Beat, is_name};
+use crate::messages::{Beat, MOST_THREADS, is_name};
 use crate::names::{PROTOCOL, worker};
 use crate::notes::{Note, TakeNote, lock};
 use crate::wire::hex;
@@ -58,8 +59,8 @@ pub struct WorkerSettings {
 pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
     let (spool, name, identity, left) = Spool::open(&settings.spool, settings.name.as_deref())?;
-    let told = Arc::clone(note);
-    let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| told(Note::Line(text)))?;
+    let of_link = Arc::clone(note);
+    let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| of_link(Note::Line(text)))?;
     let (finished, finished_receiver) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         name,
@@ -143,13 +144,21 @@ fn play(shared: &Shared, thread: usize) {
             count: &|before, now| count(shared, before, now),
             stop: &shared.stop,
         };
-        if let Err(error) = job.play(thread, shared.threads, &counter) {
-            let failed = shared.board.next(&job, usize::MAX);
-            shared.board.done(&job, failed.len().max(1));
-            let fault = format!("{error:#}");
-            let _ = shared.finished.send(Finished::Failure { job: job.sum, fault });
-        }
+        // A job is something from outside: if it cannot be played, others still can. What a panic leaves behind goes with it.
+        let played = catch_unwind(AssertUnwindSafe(|| job.play(thread, shared.threads, &counter)));
+        let fault = match played {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => format!("{error:#}"),
+            Err(panic) => format!("playing it panics: {}", panic_text(&*panic)),
+        };
+        shared.board.retire(&job.sum);
+        let _ = shared.finished.send(Finished::Failure { job: job.sum, fault });
     }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a reason")
 }
 
 /// Adds what a session has done between two moments.
@@ -220,8 +229,7 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
             spooled: shared.counters.get(Counter::Spooled),
             refusals,
         };
-        let bytes = serde_json::to_vec(&beat).expect("plain fields");
-        let _ = client.publish(worker(&shared.name), bytes.into()).await;
+        let _ = client.publish(worker(&shared.name), beat.encode(&shared.identity).into()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
@@ -231,9 +239,9 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
 /// # Errors
 /// It is 0 or too large.
 pub fn check_threads(threads: usize) -> Result<usize> {
-    if (1..=1024).contains(&threads) {
+    if (1..=MOST_THREADS as usize).contains(&threads) {
         Ok(threads)
     } else {
-        bail!("--threads is {threads}, but must be from 1 to 1024")
+        bail!("--threads is {threads}, but must be from 1 to {MOST_THREADS}")
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn messages(data: &[u8]) -> bool {
         accepted = true;
     }
     if let Ok(beat) = decode_beat(data) {
-        decode_beat(&serde_json::to_vec(&beat).expect("plain fields")).expect("what is written can be read");
+        assert_eq!(decode_beat(data), Ok(beat));
         accepted = true;
     }
     accepted
@@ -39,7 +39,7 @@ pub(crate) fn example_messages() -> Vec<Vec<u8>> {
     let range = Range { job: [1; 32], first: 2, count: 3, seats: 4, except: Some([5; 32]) };
     let effort = Effort { positions: 10, ..Effort::default() };
     let items = vec![(1, vec![7; 20]), (2, Vec::new())];
-    let results = Results { run: "run-1".into(), job: [1; 32], effort, items };
+    let results = Results { worker: "w-1".into(), run: "run-1".into(), job: [1; 32], effort, items };
     let probe = Probe {
         network: NetworkConfig::default(),
         search: SearchConfig::default(),
@@ -55,15 +55,17 @@ pub(crate) fn example_messages() -> Vec<Vec<u8>> {
         params: Params::new().with("stones", 3),
         probe,
         stage: "self-play".into(),
+        job: "01".repeat(32),
         items: [4, 2],
         ack_wait: 3000,
         excluded: vec!["00".repeat(32)],
         over: false,
     };
+    let identity = Identity::new().expect("a key");
     let beat = Beat {
         protocol: PROTOCOL,
         worker: "w-1".into(),
-        key: "00".repeat(32),
+        key: identity.key().iter().map(|byte| format!("{byte:02x}")).collect(),
         program: "turnstone".into(),
         threads: 2,
         runs: vec!["run-1".into()],
@@ -73,9 +75,8 @@ pub(crate) fn example_messages() -> Vec<Vec<u8>> {
         spooled: 0,
         refusals: vec![("run-2".into(), "other bits".into())],
     };
-    let json = [serde_json::to_vec(&announcement), serde_json::to_vec(&beat)].map(|text| text.expect("plain fields"));
-    let identity = Identity::new().expect("a key");
-    json.into_iter().chain([range.encode(), results.encode(&identity)]).collect()
+    let announcement = serde_json::to_vec(&announcement).expect("plain fields");
+    vec![announcement, beat.encode(&identity), range.encode(), results.encode(&identity)]
 }
 
 fn games() -> &'static Games {

@@ -87,7 +87,7 @@ fn print(status: &Status) {
     }
     let lost = status.queues.keys().filter(|name| !status.runs.contains_key(*name));
     for name in lost {
-        println!("\n{name} has a queue but no leader: it was stopped, or its run can be resumed");
+        println!("\n{} has a queue but no leader: it was stopped, or its run can be resumed", one_line(name, "..."));
     }
     println!();
     for (name, stored) in &status.streams {

@@ -150,7 +150,7 @@ impl Train {
         );
         let (network, search, precision) = (&config.net, &config.search, config.self_play.precision);
         let arithmetic = Arithmetic { network, search, precision };
-        self.cluster.leader(game, &arithmetic, folder.path().join("cluster"), self.quiet, stop)
+        self.cluster.leader(game, &arithmetic, Some(folder.path().join("cluster")), self.quiet, stop)
     }
 
     /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody

@@ -8,6 +8,7 @@ use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::message::PublishMessage;
 
+use super::collection::Again;
 use super::listening::AT_ONCE;
 use super::schedule::{Cut, ranges};
 use super::{Course, Leader};
@@ -67,8 +68,8 @@ impl Leader {
             Ok::<(), anyhow::Error>(())
         })?;
         if at_first.is_some() {
-            let asked: Vec<(usize, Key)> =
-                course.collection.checks.iter().map(|check| (check.number, check.by)).collect();
+            let by_workers = course.collection.checks.iter().filter(|check| check.again == Again::Worker);
+            let asked: Vec<(usize, Key)> = by_workers.map(|check| (check.number, check.by)).collect();
             asked.into_iter().for_each(|(number, by)| self.ask_for_check(course, number, by));
         }
         course.news = Instant::now();
@@ -106,9 +107,10 @@ impl Leader {
         let info = self.link.wait(async {
             let consumer: pull::Config = consumer(&self.run, String::new(), ANSWER, 1);
             let name = consumer.durable_name.unwrap_or_default();
-            let found: Result<jetstream::consumer::Consumer<pull::Config>, _> =
-                self.link.js.get_consumer_from_stream(name, WORK).await;
-            found.map(|consumer| consumer.cached_info().clone())
+            let js = &self.link.js;
+            let _: jetstream::consumer::Consumer<pull::Config> = js.get_consumer_from_stream(&name, RESULTS).await?;
+            let found: jetstream::consumer::Consumer<pull::Config> = js.get_consumer_from_stream(name, WORK).await?;
+            Ok::<_, anyhow::Error>(found.cached_info().clone())
         });
         let Ok(info) = info else {
             // The server is away, or has lost its store.

@@ -1,4 +1,4 @@
-//! What goes on beside the leader: it announces the run, hears of workers, and receives results.
+//! What goes on beside the leader: it announces the run, listens to workers, and receives results.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,10 +8,12 @@ use async_nats::jetstream::{self, Context as JetStream};
 use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
+use super::lines::Lines;
 use super::roster::Roster;
-use crate::messages::{Announcement, decode_beat};
+use crate::messages::{Announcement, decode_beat, is_name};
 use crate::names::{ALL_WORKERS, RESULTS, run};
 use crate::notes::{Note, TakeNote, lock};
+use crate::wire::unhex;
 
 /// Messages that are taken from the connection before they are written to disk together.
 pub(super) const AT_ONCE: usize = 256;
@@ -25,14 +27,41 @@ pub(super) async fn announce(client: async_nats::Client, name: String, announcem
     }
 }
 
+/// What the signs of life are for.
+pub(super) struct Listening {
+    pub(super) run: String,
+    pub(super) roster: Arc<Mutex<Roster>>,
+    pub(super) rejections: Arc<Mutex<Lines>>,
+    /// What has been said of workers that cannot play.
+    pub(super) refusals: Lines,
+    pub(super) note: TakeNote,
+}
+
+impl Listening {
+    /// Takes a sign of life on the subject of a worker of this name.
+    fn take(&mut self, name: &str, payload: &[u8]) {
+        let beat = decode_beat(payload).map_err(|fault| fault.to_string()).and_then(|beat| {
+            let key = unhex(&beat.key).filter(|_| beat.worker == name);
+            Ok((key.ok_or_else(|| format!("it is one of worker {}", beat.worker))?, beat))
+        });
+        let line = match beat.and_then(|(key, beat)| lock(&self.roster).beat(&self.run, key, &beat)) {
+            Ok(line) => line.and_then(|line| self.refusals.allow(name, line)),
+            Err(fault) => {
+                let name = if is_name(name) { name } else { "?" };
+                let line = format!("a sign of life on the subject of worker {name} is refused: {fault}");
+                lock(&self.rejections).allow(name, line)
+            }
+        };
+        line.into_iter().for_each(|line| (self.note)(Note::Warning(line)));
+    }
+}
+
 /// Listens for the workers' signs of life.
-pub(super) async fn listen(client: async_nats::Client, run: String, roster: Arc<Mutex<Roster>>, note: TakeNote) {
+pub(super) async fn listen(client: async_nats::Client, mut listening: Listening) {
     loop {
         if let Ok(mut beats) = client.subscribe(ALL_WORKERS).await {
             while let Some(message) = beats.next().await {
-                let Ok(beat) = decode_beat(&message.payload) else { continue };
-                let line = lock(&roster).beat(&run, &beat);
-                line.into_iter().for_each(|line| note(Note::Warning(line)));
+                listening.take(message.subject.rsplit('.').next().unwrap_or_default(), &message.payload);
             }
         }
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -1,108 +1,175 @@
 //! The workers of a run: who is there, who has been checked, and who is left out.
+//!
+//! A worker is known by its key, which signs what it sends, and by its name, the last part of its subjects: permissions of
+//! the server keep others from publishing there. One key speaks for a name; workers of one name count as one.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::identity::Key;
-use crate::messages::Beat;
-use crate::wire::unhex;
+use crate::messages::{Beat, MOST_LEFT_OUT, short};
 
 /// Time without a sign of life after which a worker counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(5);
-/// Maximum number of workers; beyond it, new ones are not counted, but their results are.
+/// Maximum number of workers; beyond it, those who have passed no check make room for new ones.
 const MOST_WORKERS: usize = 20_000;
+/// Number of keys of a name that may be left out until the name is.
+const MOST_FAULTS: usize = 3;
+/// Threads of workers without a passed check that count as long as none has passed any.
+const MOST_NEW_THREADS: usize = 1024;
 
 /// A worker.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Worker {
+    /// Its name; empty if only a journal knows it.
     pub(crate) name: String,
-    pub(crate) threads: u32,
-    pub(crate) rate: f64,
+    threads: u32,
     /// Last sign of life in which it plays for this run.
     seen: Option<Instant>,
+    /// Last message.
+    active: Instant,
     /// Number of its results that another has repeated with the same outcome.
     pub(crate) passed: u32,
-    /// Items that it has played.
-    pub(crate) items: u64,
-    /// Why it is left out.
-    pub(crate) excluded: Option<String>,
+    /// Whether it is left out.
+    is_excluded: bool,
     /// Why it cannot play for this run, as it says itself.
     refused: Option<String>,
+}
+
+impl Worker {
+    fn new(name: &str) -> Self {
+        let (name, active) = (name.to_owned(), Instant::now());
+        Self { name, threads: 0, seen: None, active, passed: 0, is_excluded: false, refused: None }
+    }
+
+    /// Whether its results are relied on.
+    fn is_trusted(&self) -> bool {
+        self.passed > 0 && !self.is_excluded
+    }
 }
 
 /// The workers by their keys.
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     workers: HashMap<Key, Worker>,
+    /// The key that speaks for each name.
+    names: HashMap<String, Key>,
 }
 
 impl Roster {
-    /// Notes a sign of life. Returns a line about the worker if there is something to say.
-    pub(crate) fn beat(&mut self, run: &str, beat: &Beat) -> Option<String> {
-        let key = unhex(&beat.key)?;
+    /// Takes in a message that a key has signed on the subject of a name. Refuses it if another key speaks for the name.
+    /// That one may be followed by another when it has been left out, or is silent: a worker without its old spool has a
+    /// new key.
+    pub(crate) fn admit(&mut self, key: Key, name: &str) -> Result<(), String> {
+        let known = self.workers.get(&key).is_some_and(|worker| worker.name == name);
+        if !known {
+            if let Some(speaker) = self.names.get(name).filter(|speaker| **speaker != key)
+                && let Some(worker) = self.workers.get(speaker)
+            {
+                if !worker.is_excluded && worker.active.elapsed() < GONE_AFTER {
+                    let (key, speaker) = (short(&key), short(speaker));
+                    return Err(format!("its key {key} is not {speaker}, which speaks for that name"));
+                }
+                let faults = self.workers.values().filter(|worker| worker.is_excluded && worker.name == name).count();
+                if faults >= MOST_FAULTS {
+                    self.exclude(key, name);
+                    return Err(format!("{faults} keys of that name have been left out"));
+                }
+            }
+            self.names.insert(name.to_owned(), key);
+        }
+        let worker = self.worker(key, name);
+        worker.name.replace_range(.., name);
+        worker.active = Instant::now();
+        Ok(())
+    }
+
+    /// Notes a sign of life that a key has signed. Returns a line about the worker if there is something to say.
+    ///
+    /// # Errors
+    /// Another key speaks for the worker's name.
+    pub(crate) fn beat(&mut self, run: &str, key: Key, beat: &Beat) -> Result<Option<String>, String> {
         let refusal = beat.refusals.iter().find(|(refused, _)| refused == run).map(|(_, why)| why.clone());
         if !beat.runs.iter().any(|served| served == run) && refusal.is_none() {
-            return None;
+            return Ok(None);
         }
-        let worker = self.worker(key, &beat.worker)?;
-        worker.name.clone_from(&beat.worker);
-        (worker.threads, worker.rate) = (beat.threads, beat.rate);
-        if let Some(why) = refusal {
-            let new = worker.refused.as_ref() != Some(&why);
-            let line = new.then(|| format!("worker {} cannot play for this run: {why}", beat.worker));
-            worker.refused = Some(why);
-            worker.seen = None;
-            return line;
-        }
-        worker.seen = Some(Instant::now());
-        None
+        self.admit(key, &beat.worker)?;
+        let worker = self.worker(key, &beat.worker);
+        worker.threads = beat.threads;
+        worker.seen = refusal.is_none().then(Instant::now);
+        let is_new = worker.refused != refusal;
+        worker.refused.clone_from(&refusal);
+        let refusal = refusal.filter(|_| is_new);
+        Ok(refusal.map(|why| format!("worker {} cannot play for this run: {why}", beat.worker)))
     }
 
-    /// The worker of a key, which is added if it is new.
-    pub(crate) fn worker(&mut self, key: Key, name: &str) -> Option<&mut Worker> {
+    /// The worker of a key, which is added if it is new. If there are too many, the one that has been silent the longest
+    /// makes room, of those who have passed no check if there are any.
+    fn worker(&mut self, key: Key, name: &str) -> &mut Worker {
         if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&key) {
-            return None;
+            let silent = self.workers.iter().min_by_key(|(_, worker)| (worker.is_trusted(), worker.active));
+            if let Some(silent) = silent.map(|(silent, _)| *silent)
+                && let Some(gone) = self.workers.remove(&silent)
+                && self.names.get(&gone.name) == Some(&silent)
+            {
+                self.names.remove(&gone.name);
+            }
         }
-        let new = || Worker { name: name.to_owned(), ..Worker::default() };
-        Some(self.workers.entry(key).or_insert_with(new))
-    }
-
-    /// Whether there has been no worker.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.workers.is_empty()
+        self.workers.entry(key).or_insert_with(|| Worker::new(name))
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<&Worker> {
         self.workers.get(key)
     }
 
+    /// Notes that a worker has passed a check.
+    pub(crate) fn pass(&mut self, key: Key) {
+        let worker = self.worker(key, "");
+        worker.passed = worker.passed.saturating_add(1);
+    }
+
+    /// Whether the results of a worker are relied on.
+    pub(crate) fn is_trusted(&self, key: &Key) -> bool {
+        self.get(key).is_some_and(Worker::is_trusted)
+    }
+
+    /// Whether two keys certainly belong to workers of different names, each of which may confirm the other.
+    pub(crate) fn are_apart(&self, one: &Key, other: &Key) -> bool {
+        let name = |key| self.get(key).map(|worker| &worker.name).filter(|name| !name.is_empty());
+        name(one).zip(name(other)).is_some_and(|(one, other)| one != other)
+    }
+
     /// Leaves a worker out.
-    pub(crate) fn exclude(&mut self, key: Key, name: &str, why: &str) {
-        if let Some(worker) = self.worker(key, name) {
-            worker.excluded = Some(why.to_owned());
-        }
+    pub(crate) fn exclude(&mut self, key: Key, name: &str) {
+        self.worker(key, name).is_excluded = true;
     }
 
     pub(crate) fn is_excluded(&self, key: &Key) -> bool {
-        self.workers.get(key).is_some_and(|worker| worker.excluded.is_some())
+        self.workers.get(key).is_some_and(|worker| worker.is_excluded)
     }
 
     /// Keys of those that are left out, as many as an announcement holds.
     pub(crate) fn excluded(&self) -> Vec<Key> {
-        const MOST: usize = 1000;
-        self.workers.iter().filter(|(_, worker)| worker.excluded.is_some()).map(|(key, _)| *key).take(MOST).collect()
+        self.workers.iter().filter(|(_, worker)| worker.is_excluded).map(|(key, _)| *key).take(MOST_LEFT_OUT).collect()
     }
 
     /// The workers that are there.
     pub(crate) fn present(&self) -> impl Iterator<Item = (&Key, &Worker)> {
         let is_there =
-            |worker: &Worker| worker.excluded.is_none() && worker.seen.is_some_and(|seen| seen.elapsed() < GONE_AFTER);
-        self.workers.iter().filter(move |(_, worker)| is_there(worker))
+            |worker: &Worker| !worker.is_excluded && worker.seen.is_some_and(|seen| seen.elapsed() < GONE_AFTER);
+        let speaks = |key: &Key, worker: &Worker| self.names.get(&worker.name) == Some(key);
+        self.workers.iter().filter(move |(key, worker)| is_there(worker) && speaks(key, worker))
     }
 
-    /// Threads of the workers that are there.
+    /// Threads of the workers that are there. Those of new ones count no more than those of checked ones, since nothing
+    /// proves them.
     pub(crate) fn threads(&self) -> usize {
-        self.present().map(|(_, worker)| worker.threads as usize).sum()
+        let sum = |trusted: bool| -> usize {
+            let some = self.present().filter(|(_, worker)| worker.is_trusted() == trusted);
+            some.map(|(_, worker)| worker.threads as usize).sum()
+        };
+        let checked = sum(true);
+        checked + sum(false).min(if checked > 0 { checked } else { MOST_NEW_THREADS })
     }
 }
 
@@ -111,11 +178,11 @@ mod tests {
     use super::*;
     use crate::names::PROTOCOL;
 
-    fn beat(name: &str, key: u8, run: Option<&str>) -> Beat {
+    fn beat(name: &str, run: Option<&str>) -> Beat {
         Beat {
             protocol: PROTOCOL,
             worker: name.into(),
-            key: crate::wire::hex(&[key; 32]),
+            key: String::new(),
             program: "p".into(),
             threads: 4,
             runs: run.map(str::to_owned).into_iter().collect(),
@@ -127,17 +194,64 @@ mod tests {
         }
     }
 
+    fn key(number: u32) -> Key {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(&number.to_le_bytes());
+        key
+    }
+
     #[test]
     fn those_who_play_for_the_run_are_there() {
         let mut roster = Roster::default();
-        assert_eq!(roster.beat("run", &beat("a", 1, Some("run"))), None);
-        roster.beat("run", &beat("b", 2, Some("another")));
+        assert_eq!(roster.beat("run", key(1), &beat("a", Some("run"))), Ok(None));
+        roster.beat("run", key(2), &beat("b", Some("another"))).expect("admitted");
         assert_eq!((roster.threads(), roster.present().count()), (4, 1));
-        let refusing = Beat { refusals: vec![("run".into(), "other bits".into())], ..beat("c", 3, None) };
-        assert!(roster.beat("run", &refusing).expect("a line").contains("worker c cannot play"));
-        assert_eq!(roster.beat("run", &refusing), None, "once");
-        roster.exclude([1; 32], "a", "it cheats");
-        assert_eq!((roster.threads(), roster.excluded()), (0, vec![[1; 32]]));
-        assert!(roster.is_excluded(&[1; 32]) && !roster.is_excluded(&[2; 32]));
+        let refusing = Beat { refusals: vec![("run".into(), "other bits".into())], ..beat("c", None) };
+        let line = roster.beat("run", key(3), &refusing).expect("admitted").expect("a line");
+        assert!(line.contains("worker c cannot play"));
+        assert_eq!(roster.beat("run", key(3), &refusing), Ok(None), "once");
+        roster.exclude(key(1), "a");
+        assert_eq!((roster.threads(), roster.excluded()), (0, vec![key(1)]));
+        assert!(roster.is_excluded(&key(1)) && !roster.is_excluded(&key(2)));
+    }
+
+    #[test]
+    fn one_key_speaks_for_a_name() {
+        let mut roster = Roster::default();
+        assert_eq!(roster.admit(key(1), "a"), Ok(()));
+        assert!(roster.admit(key(2), "a").expect_err("another key").contains("speaks for that name"));
+        assert!(roster.beat("run", key(2), &beat("a", Some("run"))).is_err());
+        assert_eq!((roster.admit(key(2), "b"), roster.admit(key(1), "a")), (Ok(()), Ok(())));
+        assert!(roster.are_apart(&key(1), &key(2)) && !roster.are_apart(&key(1), &key(1)));
+        // A key that is silent, or has been left out, is followed by another: the same worker.
+        roster.worker(key(1), "a").active -= GONE_AFTER;
+        assert_eq!((roster.admit(key(3), "a"), roster.admit(key(1), "a")), (Ok(()), Ok(())));
+        assert!(!roster.are_apart(&key(1), &key(3)), "no worker confirms itself");
+        roster.pass(key(9));
+        assert!(!roster.are_apart(&key(1), &key(9)), "a journal knows no names");
+        for number in [3, 4, 5] {
+            roster.exclude(key(number), "a");
+            let next = roster.admit(key(number + 1), "a");
+            assert_eq!(next.is_ok(), number < 5, "{next:?}");
+        }
+        assert!(roster.is_excluded(&key(6)), "the name is left out");
+    }
+
+    #[test]
+    fn strangers_crowd_out_no_one_and_count_little() {
+        let mut roster = Roster::default();
+        roster.beat("run", key(0), &beat("known", Some("run"))).expect("admitted");
+        roster.pass(key(0));
+        for number in 1..=MOST_WORKERS as u32 + 50 {
+            roster.beat("run", key(number), &beat(&format!("s{number}"), Some("run"))).expect("admitted");
+        }
+        assert_eq!(roster.workers.len(), MOST_WORKERS);
+        assert_eq!(roster.names.len(), MOST_WORKERS);
+        assert!(roster.is_trusted(&key(0)));
+        assert_eq!(roster.threads(), 8);
+        // Whoever comes after them is let in, and stays once a check is passed.
+        assert_eq!(roster.admit(key(99_999), "late"), Ok(()));
+        roster.pass(key(99_999));
+        assert!(roster.is_trusted(&key(99_999)));
     }
 }

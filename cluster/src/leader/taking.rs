@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::collection::{Check, LEADER, Received};
+use super::collection::{Again, Check, Received};
 use super::journal::Outcome;
 use super::listening::AT_ONCE;
 use super::{Course, Incoming, Leader};
@@ -31,7 +31,10 @@ impl Leader {
             self.counters.add(Counter::Bytes, message.payload.len() as u64);
             let name = message.subject.rsplit('.').next().unwrap_or_default();
             match Results::decode(&message.payload) {
-                Ok((key, results)) => self.take_results(course, rng, key, name, results)?,
+                Ok((_, results)) if results.worker != name => {
+                    self.reject(name, &format!("it is one of worker {}", results.worker));
+                }
+                Ok((key, results)) => self.take_results(course, rng, key, results)?,
                 Err(fault) => self.reject(name, &fault.to_string()),
             }
         }
@@ -44,14 +47,7 @@ impl Leader {
         Ok(())
     }
 
-    fn take_results(
-        &self,
-        course: &mut Course<'_, '_>,
-        rng: &mut Stream,
-        key: Key,
-        name: &str,
-        results: Results,
-    ) -> Result<()> {
+    fn take_results(&self, course: &mut Course<'_, '_>, rng: &mut Stream, key: Key, results: Results) -> Result<()> {
         if lock(&self.roster).is_excluded(&key) {
             self.counters.add(Counter::Rejected, 1);
             return Ok(());
@@ -60,12 +56,14 @@ impl Leader {
             self.counters.add(Counter::Stale, 1);
             return Ok(());
         }
-        if let Some(worker) = lock(&self.roster).worker(key, name) {
-            worker.items = worker.items.saturating_add(results.items.len() as u64);
+        let admitted = lock(&self.roster).admit(key, &results.worker);
+        if let Err(fault) = admitted {
+            self.reject(&results.worker, &fault);
+            return Ok(());
         }
         (course.items.effort)(&results.effort);
         self.counters.add(Counter::Positions, results.effort.positions.min(1 << 40));
-        let took = Duration::from_millis(results.effort.millis.min(3_600_000));
+        let took = Duration::from_millis(results.effort.millis).min(course.began.elapsed());
         course.range_time = (course.range_time + took) / 2;
         for (number, item) in results.items {
             self.take(course, rng, number as usize, key, item, false)?;
@@ -89,8 +87,7 @@ impl Leader {
         if number >= course.collection.len() {
             return self.exclude(course, key, &format!("item {number} is not one of the job's"));
         }
-        let is_checked = course.collection.checks.iter().any(|check| check.number == number && check.by != key);
-        if course.collection.has(number) && !is_checked {
+        if course.collection.is_known(number, &key, |key| lock(&self.roster).is_trusted(key)) {
             self.counters.add(Counter::Duplicates, 1);
             return Ok(());
         }
@@ -98,88 +95,100 @@ impl Leader {
             return self.exclude(course, key, &format!("{}, item {number}: {fault}", course.items.stage));
         }
         match course.collection.receive(number, key, &item) {
-            Received::Known => self.counters.add(Counter::Duplicates, 1),
             Received::New => {
                 (course.news, course.backoff) = (Instant::now(), 1);
                 self.counters.add(Counter::Items, 1);
-                if !journalled {
-                    course.journal.add(&Outcome { number: number as u32, key, item: item.clone() });
-                }
                 (course.items.progress)(course.collection.len() - course.collection.missing());
                 let passed = lock(&self.roster).get(&key).map_or(0, |worker| worker.passed);
-                if course.collection.choose_check(number, key, passed, &item, rng) {
+                if course.collection.choose_check(number, key, passed, &item, rng) == Some(Again::Worker) {
                     self.ask_for_check(course, number, key);
                 }
-                course.waiting.push((number, item));
+                if !journalled {
+                    course.journal.add(&Outcome { number: number as u32, key, item });
+                }
             }
             Received::Confirmed { by } => {
                 self.counters.add(Counter::Checks, 1);
                 course.news = Instant::now();
-                let knows = |key: &Key| lock(&self.roster).get(key).is_some_and(|worker| worker.passed > 0);
-                if knows(&by) || knows(&key) {
-                    [by, key].into_iter().for_each(|key| {
-                        course.journal.pass(key);
-                        self.pass(key);
-                    });
+                let is_confirmed = {
+                    let roster = lock(&self.roster);
+                    roster.are_apart(&by, &key) && (roster.is_trusted(&by) || roster.is_trusted(&key))
+                };
+                if is_confirmed {
+                    [by, key].into_iter().for_each(|key| self.pass(course, key));
                 } else {
                     // Two strangers may be one: the first checks are the leader's own.
-                    self.settle(course, number, &[(by, item.clone()), (key, item)])?;
+                    self.settle(course, rng, number, vec![(by, item.clone()), (key, item)])?;
                 }
             }
             Received::Disputed { by, first } => {
                 self.counters.add(Counter::Checks, 1);
-                self.settle(course, number, &[(by, first), (key, item)])?;
+                self.settle(course, rng, number, vec![(by, first), (key, item)])?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn pass(&self, key: Key) {
-        if let Some(worker) = lock(&self.roster).worker(key, "") {
-            worker.passed = worker.passed.saturating_add(1);
-        }
+    /// Notes that a worker has passed a check.
+    fn pass(&self, course: &mut Course<'_, '_>, key: Key) {
+        course.journal.pass(key);
+        lock(&self.roster).pass(key);
     }
 
     /// Whether no other worker is there.
     pub(super) fn is_alone(&self, key: &Key) -> bool {
-        self.began.elapsed() > KNOWN_AFTER && lock(&self.roster).present().all(|(present, _)| present == key)
+        let roster = lock(&self.roster);
+        self.began.elapsed() > KNOWN_AFTER
+            && roster.present().all(|(present, _)| present == key || !roster.are_apart(present, key))
     }
 
-    /// Plays one item here that no other worker has checked in time.
-    pub(super) fn check_overdue(&self, course: &mut Course<'_, '_>) -> Result<()> {
+    /// Plays one item here that the leader is to check, or that no other worker has checked in time.
+    pub(super) fn check_overdue(&self, course: &mut Course<'_, '_>, rng: &mut Stream) -> Result<()> {
         let patience = (3 * course.range_time).clamp(Duration::from_secs(5), Duration::from_mins(1));
         let Some(Check { number, by, item, .. }) = course.collection.overdue(patience, |by| self.is_alone(by)) else {
             return Ok(());
         };
         self.counters.add(Counter::Checks, 1);
-        self.settle(course, number, &[(by, item)])
+        self.settle(course, rng, number, vec![(by, item)])
     }
 
     /// Plays an item here and leaves out whoever had another outcome.
-    fn settle(&self, course: &mut Course<'_, '_>, number: usize, outcomes: &[(Key, Vec<u8>)]) -> Result<()> {
+    fn settle(
+        &self,
+        course: &mut Course<'_, '_>,
+        rng: &mut Stream,
+        number: usize,
+        outcomes: Vec<(Key, Vec<u8>)>,
+    ) -> Result<()> {
         let truth = (course.items.play_here)(number)?;
+        let mut true_one = None;
         for (key, item) in outcomes {
-            if *item == truth {
-                course.journal.pass(*key);
-                self.pass(*key);
+            if item == truth {
+                self.pass(course, key);
+                true_one = Some(key);
             } else {
                 let stage = &course.items.stage;
                 let fault = format!("{stage}, item {number}: its outcome is not the one that playing it again gives");
-                self.exclude(course, *key, &fault)?;
+                self.exclude(course, key, &fault)?;
             }
         }
         course.news = Instant::now();
-        Ok(())
+        match true_one {
+            // The first outcome has been taken back, and the second is true.
+            Some(key) if !course.collection.has(number) => self.take(course, rng, number, key, truth, false),
+            _ => Ok(()),
+        }
     }
 
     /// Leaves a worker out and takes back what it has played in this job.
     fn exclude(&self, course: &mut Course<'_, '_>, key: Key, fault: &str) -> Result<()> {
-        let name = lock(&self.roster).get(&key).map(|worker| worker.name.clone()).unwrap_or_default();
         let mut roster = lock(&self.roster);
-        if roster.is_excluded(&key) || key == LEADER {
+        if roster.is_excluded(&key) {
             return Ok(());
         }
-        roster.exclude(key, &name, fault);
+        let name = roster.get(&key).map_or_else(String::new, |worker| worker.name.clone());
+        let name = if name.is_empty() { "of an earlier time".to_owned() } else { name };
+        roster.exclude(key, &name);
         lock(&self.announcement).excluded = roster.excluded().iter().map(|key| hex(key)).collect();
         self.counters.set(Counter::Excluded, roster.excluded().len() as u64);
         drop(roster);
@@ -187,19 +196,22 @@ impl Leader {
         let withdrawn = course.collection.withdraw(key);
         course.journal.revoke(key);
         course.journal.sync()?;
-        course.published = false;
+        if withdrawn > 0 {
+            course.published = false;
+        }
         let key = short(&key);
-        self.warning(format!("worker {name} ({key}) is left out, and {withdrawn} of its items played again: {fault}"));
+        let line = format!("worker {name} ({key}) is left out, and {withdrawn} of its items played again: {fault}");
+        let line = lock(&self.exclusions).allow(&name, line);
+        line.into_iter().for_each(|line| self.warning(line));
         Ok(())
     }
 
-    /// Counts a message that no worker answers for, and reports the first ones.
+    /// Counts a message that is not taken from its sender, and reports the first ones.
     fn reject(&self, name: &str, fault: &str) {
-        let before = self.counters.get(Counter::Rejected);
         self.counters.add(Counter::Rejected, 1);
-        if before < 20 || before.is_multiple_of(1000) {
-            let name = if is_name(name) { name } else { "?" };
-            self.warning(format!("a message on the subject of worker {name} is refused: {fault}"));
-        }
+        let name = if is_name(name) { name } else { "?" };
+        let line = format!("a message on the subject of worker {name} is refused: {fault}");
+        let line = lock(&self.rejections).allow(name, line);
+        line.into_iter().for_each(|line| self.warning(line));
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::{AckKind, Acker};
 use async_nats::jetstream::{Context, Message};
 use futures_util::StreamExt;
 
 use super::loaded::Loaded;
-use super::runs::{Run, Standing};
+use super::runs::{MOST_RUNS, Regard, Run, Standing, demands_same};
 use super::shared::{Held, Shared};
 use crate::identity::{Key, random};
 use crate::job::{Job, LONGEST_JOB};
@@ -24,13 +24,15 @@ use crate::wire::unhex;
 
 /// Time without an announcement after which a run's queue is left alone.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
-/// Maximum number of runs to keep in mind.
-const MOST_RUNS: usize = 1000;
 /// Jobs in memory.
 const MOST_JOBS: usize = 4;
 /// The longest time, in milliseconds, after which the server offers a range again that is not for this worker. The time is
 /// random: two workers that gave back each other's ranges at the same moments could get their own again for ever.
 const NOT_FOR_US: u8 = 64;
+
+/// Time after which the server offers a range of a job that is not announced again, and how often: an announcement may be
+/// on its way.
+const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(400), 5);
 
 /// Listens for announcements of runs.
 pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
@@ -51,28 +53,8 @@ pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
 fn refuse_unread(shared: &Shared, name: &str, fault: &str) {
     let mut runs = lock(&shared.runs);
     if !runs.0.contains_key(name) && runs.0.len() < MOST_RUNS && crate::messages::is_name(name) {
-        (shared.note)(Note::Warning(format!("not playing for run {name}: its announcement: {fault}")));
-        let announcement = Announcement {
-            protocol: 0,
-            run: name.to_owned(),
-            program: String::new(),
-            game: String::new(),
-            version: 0,
-            params: turnstone_env::Params::new(),
-            probe: crate::probe::Probe {
-                network: turnstone_models::NetworkConfig::default(),
-                search: turnstone_selfplay::SearchConfig::default(),
-                precision: turnstone_models::Precision::F32,
-                checksum: String::new(),
-            },
-            stage: String::new(),
-            items: [0, 0],
-            ack_wait: 1000,
-            excluded: Vec::new(),
-            over: false,
-        };
-        let standing = Standing::Refused(format!("its announcement: {fault}"));
-        runs.0.insert(name.to_owned(), Run { announcement, seen: Instant::now(), standing });
+        runs.0.insert(name.to_owned(), Run::new(None, Standing::Unknown));
+        runs.refuse(name, &format!("its announcement: {fault}"), &shared.note);
     }
 }
 
@@ -95,34 +77,30 @@ fn consider(shared: &Arc<Shared>, announcement: Announcement) {
         }
         return;
     }
-    let known = runs.0.get(&name).is_some_and(|run| {
-        let old = &run.announcement;
-        (&old.probe, &old.program, &old.params) == (&announcement.probe, &announcement.program, &announcement.params)
-    });
-    if known {
-        if let Some(run) = runs.0.get_mut(&name) {
-            (run.announcement, run.seen) = (announcement, Instant::now());
-        }
+    if runs.0.get_mut(&name).is_some_and(|run| run.update(&announcement)) {
         return;
     }
-    if runs.0.len() >= MOST_RUNS {
+    if runs.0.len() >= MOST_RUNS && !runs.0.contains_key(&name) {
         return;
     }
-    let run = Run { announcement: announcement.clone(), seen: Instant::now(), standing: Standing::Unknown };
-    runs.0.insert(name.clone(), run);
+    runs.0.insert(name.clone(), Run::new(Some(announcement.clone()), Standing::Unknown));
     drop(runs);
     let shared = Arc::clone(shared);
     tokio::task::spawn_blocking(move || {
         let confirmed = confirm(&shared, &announcement);
         let mut runs = lock(&shared.runs);
-        match confirmed {
-            Ok(()) => {
-                if let Some(run) = runs.0.get_mut(&name) {
-                    run.standing = Standing::Serving;
-                }
+        // Meanwhile its leader may have left this worker out, or demand something else, which is compared by itself.
+        let waits = |run: &&mut Run| {
+            let is_same = run.announcement.as_ref().is_some_and(|now| demands_same(now, &announcement));
+            is_same && run.standing == Standing::Unknown
+        };
+        match (confirmed, runs.0.get_mut(&name).filter(waits)) {
+            (_, None) => {}
+            (Ok(()), Some(run)) => {
+                run.standing = Standing::Serving;
                 (shared.note)(Note::Line(format!("playing for run {name} of {}", announcement.game)));
             }
-            Err(why) => runs.refuse(&name, &why, &shared.note),
+            (Err(why), Some(_)) => runs.refuse(&name, &why, &shared.note),
         }
     });
 }
@@ -259,12 +237,36 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
         let _ = message.ack_with(AckKind::Nak(Some(Duration::from_millis((chance % NOT_FOR_US).into())))).await;
         return Ok(());
     }
+    let regard = lock(&shared.runs).regard(name, &range.job);
+    match regard {
+        Regard::Play => {}
+        Regard::Unplayable => {
+            jobs.retire(shared, &range.job);
+            let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await; // others may play it
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            return Ok(());
+        }
+        Regard::NotAnnounced => {
+            let delivered = message.info().map_or(0, |info| info.delivered);
+            let is_last = delivered >= NOT_ANNOUNCED.1;
+            let kind = if is_last { AckKind::Term } else { AckKind::Nak(Some(NOT_ANNOUNCED.0)) };
+            let _ = message.ack_with(kind).await;
+            return Ok(());
+        }
+    }
     let job = match jobs.loaded.iter().find(|job| job.sum == range.job) {
         Some(job) => Arc::clone(job),
         None => {
             let bytes = get_object(js, &range.job, LONGEST_JOB).await?;
             let (sum, games) = (range.job, shared.games.clone());
-            let job = tokio::task::spawn_blocking(move || Job::decode(&bytes, &games)).await?.context("a job")?;
+            let job = match tokio::task::spawn_blocking(move || Job::decode(&bytes, &games)).await? {
+                Ok(job) => job,
+                Err(fault) => {
+                    lock(&shared.runs).give_up(name, sum, &fault.0, &shared.note);
+                    let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
+                    return Ok(());
+                }
+            };
             let loaded = Arc::new(Loaded::new(sum, job));
             jobs.loaded.push_back(Arc::clone(&loaded));
             if jobs.loaded.len() > MOST_JOBS {
@@ -274,7 +276,10 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
         }
     };
     jobs.set_current(shared, name, range.job);
-    anyhow::ensure!(range.numbers().end <= job.job.items(), "a range goes beyond its job");
+    if range.numbers().end > job.job.items() {
+        let _ = message.ack_with(AckKind::Term).await;
+        anyhow::bail!("a range goes beyond its job");
+    }
     let acker = Arc::new(Acker::new(js.clone(), message.reply.clone()));
     let ack_wait = lock(&shared.runs).ack_wait(name);
     let now = Instant::now();

@@ -44,7 +44,12 @@ pub(super) async fn send(
     while let Some(report) = finished.recv().await {
         match report {
             Finished::Item { job, number, outcome } => {
-                for (run, entry, acker) in take_item(&shared, job, number, &outcome, js.client().max_payload()) {
+                let max_payload = js.client().max_payload();
+                for (run, entry, acker) in take_item(&shared, job, number, &outcome, max_payload) {
+                    if let Some(fault) = too_long(&entry, max_payload) {
+                        give_up(&shared, &run, job, &fault, &acker).await;
+                        continue;
+                    }
                     match spool.save(&run, entry) {
                         Ok(entry) => {
                             shared.counters.add(Counter::Spooled, 1);
@@ -65,12 +70,17 @@ pub(super) async fn send(
                     ids.iter().filter_map(|id| held.remove(id)).collect()
                 };
                 for range in ranges {
-                    lock(&shared.runs).refuse(&range.run, &fault, &shared.note);
-                    let _ = range.acker.ack_with(AckKind::Nak(Some(Duration::from_secs(2)))).await;
+                    give_up(&shared, &range.run, job, &fault, &range.acker).await;
                 }
             }
         }
     }
+}
+
+/// Gives a range back to be played by others, and plays no more of its job.
+async fn give_up(shared: &Shared, run: &str, job: [u8; 32], fault: &str, acker: &Acker) {
+    lock(&shared.runs).give_up(run, job, fault, &shared.note);
+    let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(2)))).await;
 }
 
 type Complete = (String, Vec<Vec<u8>>, Arc<Acker>);
@@ -94,7 +104,7 @@ fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8], max_
         let millis = range.since.elapsed().as_millis() as u64;
         let effort = Effort { positions: work.positions, simulations: work.simulations, cache, millis };
         let most = LONGEST_MESSAGE.min(max_payload.saturating_sub(HEADERS));
-        let parts = messages(&range.run, job, effort, range.items, most);
+        let parts = messages(&shared.name, &range.run, job, effort, range.items, most);
         ranges.push((range.run, parts.iter().map(|part| part.encode(&shared.identity)).collect(), range.acker));
     }
     ranges
@@ -102,13 +112,14 @@ fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8], max_
 
 /// Divides the items of a range into messages of at most `most` bytes, if no item alone is longer.
 pub(super) fn messages(
+    worker: &str,
     run: &str,
     job: [u8; 32],
     effort: Effort,
     items: Vec<(u32, Vec<u8>)>,
     most: usize,
 ) -> Vec<Results> {
-    let empty = |effort| Results { run: run.to_owned(), job, effort, items: Vec::new() };
+    let empty = |effort| Results { worker: worker.to_owned(), run: run.to_owned(), job, effort, items: Vec::new() };
     let mut parts = vec![empty(effort)];
     let mut length = Results::OVERHEAD;
     for (number, item) in items {
@@ -123,14 +134,24 @@ pub(super) fn messages(
     parts
 }
 
+/// Why the server would never take one of these messages.
+fn too_long(messages: &[Vec<u8>], max_payload: usize) -> Option<String> {
+    let longest = messages.iter().map(Vec::len).max().filter(|longest| *longest > max_payload)?;
+    Some(format!("a result has {longest} bytes, and the server takes {max_payload} (max_payload)"))
+}
+
 /// Publishes ranges in their order, each until the server has stored it.
 async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedReceiver<(Entry, Option<Arc<Acker>>)>) {
     while let Some((entry, acker)) = entries.recv().await {
         let mut said = false;
         let since = Instant::now();
-        loop {
+        let is_sent = loop {
+            if let Some(fault) = too_long(&entry.messages, js.client().max_payload()) {
+                (shared.note)(Note::Warning(format!("run {}: {fault}; the range is given back", entry.run)));
+                break false;
+            }
             match publish_entry(&js, &shared, &entry).await {
-                Ok(()) => break,
+                Ok(()) => break true,
                 Err(error) => {
                     if !said && since.elapsed() > Duration::from_secs(3) {
                         said = true;
@@ -143,13 +164,15 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
                     tokio::time::sleep(PAUSE).await;
                 }
             }
-        }
-        if let Some(acker) = acker {
-            // If this is lost, the range is played again and known to the leader.
-            let _ = tokio::time::timeout(ANSWER, acker.double_ack()).await;
+        };
+        // If this is lost, the range is played again and known to the leader.
+        match acker {
+            Some(acker) if is_sent => drop(tokio::time::timeout(ANSWER, acker.double_ack()).await),
+            Some(acker) => drop(acker.ack_with(AckKind::Nak(None)).await),
+            None => {}
         }
         let bytes: usize = entry.messages.iter().map(Vec::len).sum();
-        shared.counters.add(Counter::Bytes, bytes as u64);
+        shared.counters.add(Counter::Bytes, if is_sent { bytes as u64 } else { 0 });
         if let Err(error) = fs::remove_file(&entry.path) {
             (shared.note)(Note::Warning(format!("{}: {error}", entry.path.display())));
         }
@@ -176,12 +199,15 @@ mod tests {
     fn a_range_is_divided_into_messages_that_the_server_takes() {
         let items: Vec<(u32, Vec<u8>)> = (0..50).map(|number| (number, vec![7; 100 * number as usize])).collect();
         let effort = Effort { positions: 9, millis: 3, ..Effort::default() };
-        let parts = messages("run", [1; 32], effort, items.clone(), 6000);
+        let parts = messages("w", "run", [1; 32], effort, items.clone(), 6000);
         let identity = Identity::new().expect("a key");
         assert!(parts.iter().all(|part| part.encode(&identity).len() <= 6000));
         assert_eq!(parts.iter().map(|part| part.effort.positions).sum::<u64>(), 9, "effort is counted once");
         assert_eq!(parts.into_iter().flat_map(|part| part.items).collect::<Vec<_>>(), items);
-        let long = messages("run", [1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
+        let long = messages("w", "run", [1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
         assert_eq!(long.len(), 2, "an item that is too long stands alone");
+        let encoded: Vec<Vec<u8>> = long.iter().map(|part| part.encode(&identity)).collect();
+        assert!(too_long(&encoded, 6000).expect("for ever").contains("the server takes 6000"));
+        assert_eq!(too_long(&encoded, 20_000), None);
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Held {
     pub(super) acker: Arc<Acker>,
     pub(super) since: Instant,
     pub(super) ack_wait: Duration,
-    /// When the server was last told that it is being played.
+    /// When the server last got word that it is being played.
     pub(super) spoken: Instant,
 }
 
