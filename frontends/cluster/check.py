@@ -33,7 +33,13 @@ def manifests():
     assert set(compose["services"]) == {"nats", "leader", "worker"}, "compose.yaml has other services"
     build = compose["services"]["leader"]["build"]
     assert (HERE / build["context"] / build["dockerfile"]).is_file(), "compose.yaml builds from a file that is not there"
+    server = compose["services"]["nats"]
+    assert any("permissions.conf" in volume for volume in server["volumes"]) and "-c" in server["command"]
     for name, service in compose["services"].items():
+        for port in service.get("ports", []):
+            assert port.startswith(("127.0.0.1:", "${TURNSTONE_LISTEN:-127.0.0.1}:")), f"compose.yaml: {name} is open to all"
+        for secret in service.get("secrets", []):
+            assert secret in compose["secrets"], f"compose.yaml: {name} has no secret {secret}"
         for volume in service.get("volumes", []):
             source = volume.split(":")[0]
             assert source.startswith(".") or source in compose["volumes"], f"compose.yaml: {name} has no volume {source}"
@@ -41,13 +47,17 @@ def manifests():
     services = {part["metadata"]["name"] for part in parts if part["kind"] == "Service"}
     for part in parts:
         assert {"apiVersion", "kind", "metadata", "spec"} <= set(part), f"kubernetes.yaml: {part.get('kind')}"
-        if part["kind"] == "Service":
+        if "template" not in part["spec"]:
             continue
         pod = part["spec"]["template"]
-        assert part["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        selected = part["spec"].get("selector", {"matchLabels": {}})["matchLabels"]
+        assert selected.items() <= pod["metadata"]["labels"].items()
         claims = {claim["metadata"]["name"] for claim in part["spec"].get("volumeClaimTemplates", [])}
         volumes = {volume["name"] for volume in pod["spec"].get("volumes", [])} | claims
         for container in pod["spec"]["containers"]:
+            if container.get("command", [])[:1] == ["/bin/sh"]:
+                lines = [line.strip() for line in container["args"][0].splitlines()]
+                assert not any(line.startswith("turnstone") for line in lines), "kubernetes.yaml: without exec, no signal arrives"
             mounted = {mount["name"] for mount in container.get("volumeMounts", [])}
             assert mounted <= volumes, f"kubernetes.yaml: {mounted - volumes} is no volume"
             for word in " ".join(container.get("args", [])).split():
@@ -61,6 +71,9 @@ def permissions():
         print("skipped: nats-server is not installed, so permissions.conf is not read")
         return
     with tempfile.TemporaryDirectory() as folder:
+        # Whoever changes the users there also changes who may do what in compose.yaml.
+        text = (HERE / "permissions.conf").read_text()
+        assert "user: leader" in text and "user: w1" in text, "compose.yaml has users that permissions.conf lacks"
         config = pathlib.Path(folder) / "server.conf"
         config.write_text((HERE / "permissions.conf").read_text())
         subprocess.run(["nats-server", "-t", "-c", config], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -32,7 +32,7 @@ const NOT_FOR_US: u8 = 64;
 
 /// Time after which the server offers a range of a job that is not announced again, and how often: an announcement may be
 /// on its way.
-const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(400), 5);
+const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(150), 10);
 
 /// Listens for announcements of runs.
 pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
