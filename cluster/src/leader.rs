@@ -409,8 +409,8 @@ impl Leader {
         announcement.job = hex(&course.job);
         announcement.items = [course.collection.len() as u64, missing];
         drop(announcement);
-        let roster = lock(&self.roster);
-        lock(&self.announcement).excluded = roster.excluded().iter().map(|key| hex(key)).collect();
+        let mut roster = lock(&self.roster);
+        lock(&self.announcement).excluded = roster.unwanted().iter().map(|key| hex(key)).collect();
         self.counters.set(Counter::Missing, missing);
         self.counters.set(Counter::Workers, roster.present().count() as u64);
         self.counters.set(Counter::Threads, roster.threads() as u64);

@@ -90,7 +90,7 @@ impl Place {
         command
     }
 
-    fn spawn(&self, args: &[&str], kind: &str) -> Running {
+    pub(crate) fn spawn(&self, args: &[&str], kind: &str) -> Running {
         static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let log = self.path(&format!("{kind}{number}.log"));
@@ -174,11 +174,16 @@ impl Running {
         let _ = self.child.wait();
     }
 
-    /// Asks it to stop and returns what it has said.
-    pub(crate) fn stop(self) -> String {
+    /// Asks it to stop; returns its exit code and what it has said.
+    pub(crate) fn terminate(self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
-        let (code, said) = self.end();
+        self.end()
+    }
+
+    /// Asks it to stop, which is no failure, and returns what it has said.
+    pub(crate) fn stop(self) -> String {
+        let (code, said) = self.terminate();
         assert_eq!(code, Some(0), "{said}");
         said
     }

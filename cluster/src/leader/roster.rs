@@ -54,6 +54,8 @@ pub(crate) struct Roster {
     workers: HashMap<Key, Worker>,
     /// The key that speaks for each name.
     names: HashMap<String, Key>,
+    /// Keys for whose name another speaks, and when they were last refused.
+    doubles: HashMap<Key, Instant>,
 }
 
 impl Roster {
@@ -67,6 +69,9 @@ impl Roster {
                 && let Some(worker) = self.workers.get(speaker)
             {
                 if !worker.is_excluded && worker.active.elapsed() < GONE_AFTER {
+                    if self.doubles.len() < MOST_LEFT_OUT {
+                        self.doubles.insert(key, Instant::now());
+                    }
                     let (key, speaker) = (short(&key), short(speaker));
                     return Err(format!("its key {key} is not {speaker}, which speaks for that name"));
                 }
@@ -78,6 +83,7 @@ impl Roster {
             }
             self.names.insert(name.to_owned(), key);
         }
+        self.doubles.remove(&key);
         let worker = self.worker(key, name);
         worker.name.replace_range(.., name);
         worker.active = Instant::now();
@@ -148,9 +154,17 @@ impl Roster {
         self.workers.get(key).is_some_and(|worker| worker.is_excluded)
     }
 
-    /// Keys of those that are left out, as many as an announcement holds.
-    pub(crate) fn excluded(&self) -> Vec<Key> {
-        self.workers.iter().filter(|(_, worker)| worker.is_excluded).map(|(key, _)| *key).take(MOST_LEFT_OUT).collect()
+    /// Number of workers that are left out.
+    pub(crate) fn excluded(&self) -> usize {
+        self.workers.values().filter(|worker| worker.is_excluded).count()
+    }
+
+    /// Keys from which nothing is taken, as many as an announcement holds: those of workers that are left out, and for the
+    /// time being those for whose name another speaks.
+    pub(crate) fn unwanted(&mut self) -> Vec<Key> {
+        self.doubles.retain(|_, refused| refused.elapsed() < GONE_AFTER);
+        let excluded = self.workers.iter().filter(|(_, worker)| worker.is_excluded).map(|(key, _)| key);
+        self.doubles.keys().chain(excluded).copied().take(MOST_LEFT_OUT).collect()
     }
 
     /// The workers that are there.
@@ -211,7 +225,7 @@ mod tests {
         assert!(line.contains("worker c cannot play"));
         assert_eq!(roster.beat("run", key(3), &refusing), Ok(None), "once");
         roster.exclude(key(1), "a");
-        assert_eq!((roster.threads(), roster.excluded()), (0, vec![key(1)]));
+        assert_eq!((roster.threads(), roster.excluded(), roster.unwanted()), (0, 1, vec![key(1)]));
         assert!(roster.is_excluded(&key(1)) && !roster.is_excluded(&key(2)));
     }
 
@@ -221,7 +235,9 @@ mod tests {
         assert_eq!(roster.admit(key(1), "a"), Ok(()));
         assert!(roster.admit(key(2), "a").expect_err("another key").contains("speaks for that name"));
         assert!(roster.beat("run", key(2), &beat("a", Some("run"))).is_err());
+        assert_eq!(roster.unwanted(), [key(2)], "it is not to play in vain");
         assert_eq!((roster.admit(key(2), "b"), roster.admit(key(1), "a")), (Ok(()), Ok(())));
+        assert!(roster.unwanted().is_empty());
         assert!(roster.are_apart(&key(1), &key(2)) && !roster.are_apart(&key(1), &key(1)));
         // A key that is silent, or has been left out, is followed by another: the same worker.
         roster.worker(key(1), "a").active -= GONE_AFTER;

@@ -189,8 +189,8 @@ impl Leader {
         let name = roster.get(&key).map_or_else(String::new, |worker| worker.name.clone());
         let name = if name.is_empty() { "of an earlier time".to_owned() } else { name };
         roster.exclude(key, &name);
-        lock(&self.announcement).excluded = roster.excluded().iter().map(|key| hex(key)).collect();
-        self.counters.set(Counter::Excluded, roster.excluded().len() as u64);
+        lock(&self.announcement).excluded = roster.unwanted().iter().map(|key| hex(key)).collect();
+        self.counters.set(Counter::Excluded, roster.excluded() as u64);
         drop(roster);
         self.counters.add(Counter::Rejected, 1);
         let withdrawn = course.collection.withdraw(key);

@@ -12,7 +12,7 @@ use async_nats::jetstream::{Context, Message};
 use futures_util::StreamExt;
 
 use super::loaded::Loaded;
-use super::runs::{MOST_RUNS, Regard, Run, Standing, demands_same};
+use super::runs::{LEFT_OUT, MOST_RUNS, Regard, Run, Standing, demands_same};
 use super::shared::{Held, Shared};
 use crate::identity::{Key, random};
 use crate::job::{Job, LONGEST_JOB};
@@ -70,8 +70,7 @@ fn consider(shared: &Arc<Shared>, announcement: Announcement) {
         return;
     }
     if announcement.excluded.iter().any(|key| unhex::<32>(key) == Some(shared.identity.key())) {
-        let why = "the leader has left this worker out, since its results were not those of the others";
-        runs.refuse(&name, why, &shared.note);
+        runs.refuse(&name, LEFT_OUT, &shared.note);
         if let Some(run) = runs.0.get_mut(&name) {
             run.seen = Instant::now();
         }

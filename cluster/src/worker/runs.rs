@@ -9,6 +9,8 @@ use crate::wire::hex;
 
 /// Time after which what could not be played is tried again.
 const REFUSED_FOR: Duration = Duration::from_mins(10);
+/// The refusal of a worker that the leader does not want, which ends when the leader wants it again.
+pub(super) const LEFT_OUT: &str = "its leader has left this worker out, and says why";
 /// Maximum number of runs to keep in mind.
 pub(super) const MOST_RUNS: usize = 1000;
 
@@ -54,10 +56,13 @@ impl Run {
     }
 
     /// Takes a new announcement. Returns whether it demands the same of a worker as the one before, so that the standing
-    /// remains. A refusal is not for ever.
+    /// remains. A refusal is not for ever. The announcement does not leave this worker out.
     pub(super) fn update(&mut self, announcement: &Announcement) -> bool {
         let is_same = self.announcement.as_ref().is_some_and(|known| demands_same(known, announcement));
-        let is_over = matches!(self.standing, Standing::Refused { since, .. } if since.elapsed() > REFUSED_FOR);
+        let is_over = match &self.standing {
+            Standing::Refused { why, since } => why == LEFT_OUT || since.elapsed() > REFUSED_FOR,
+            Standing::Unknown | Standing::Serving => false,
+        };
         if !is_same || is_over {
             return false;
         }
@@ -185,6 +190,8 @@ mod tests {
         let since = Instant::now() - 2 * REFUSED_FOR;
         run.standing = Standing::Refused { why: "other bits".into(), since };
         assert!(!run.update(&announcement(&two)), "it is compared again after a while");
+        run.standing = Standing::Refused { why: LEFT_OUT.into(), since: Instant::now() };
+        assert!(!run.update(&announcement(&two)), "it is wanted again");
         assert!(!run.update(&Announcement { version: 2, ..announcement(&two) }));
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use turnstone_models::{FolderLock, atomic_write, read_bounded, remove_unfinished};
 
 use crate::identity::Identity;
-use crate::messages::{LONGEST_NAME, is_name};
+use crate::messages::{LONGEST_NAME, is_name, short};
 use crate::wire::{Malformed, Reader, put_blob};
 
 const MAGIC: [u8; 4] = *b"TSP1";
@@ -35,10 +35,11 @@ pub(super) struct Spool {
 
 impl Spool {
     /// Opens the folder of the worker of this name within `base`, or without a name of the first one that no other worker
-    /// uses. Returns its name and key, and what an earlier worker of the name has left.
+    /// uses. Returns its name and key, and what an earlier worker of the name has left. A name that was not given ends in
+    /// digits of the key, since machines of the same name may have workers, too.
     pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, Identity, VecDeque<Entry>)> {
         create_private(base)?;
-        let (name, lock) = match name {
+        let (folder_name, lock) = match name {
             Some(name) => {
                 let folder = base.join(name);
                 create_private(&folder)?;
@@ -46,9 +47,11 @@ impl Spool {
             }
             None => first_free(base)?,
         };
-        let folder = base.join(&name);
+        let folder = base.join(&folder_name);
         remove_unfinished(&folder)?;
         let identity = Identity::of_file(&folder.join("key"))?;
+        let name = name.map_or_else(|| format!("{folder_name}-{}", short(&identity.key())), str::to_owned);
+        debug_assert!(is_name(&name));
         let mut left = Vec::new();
         for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();
@@ -123,7 +126,7 @@ fn decode(bytes: &[u8]) -> Result<(String, Vec<Vec<u8>>), Malformed> {
     Ok((run, messages))
 }
 
-/// The first name of this machine that no worker uses: `<host>-1`, `<host>-2` and so on.
+/// The first folder of this machine that no worker uses: `<host>-1`, `<host>-2` and so on.
 fn first_free(base: &Path) -> Result<(String, FolderLock)> {
     let host = fs::read_to_string("/etc/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
     let host: String =
@@ -132,7 +135,6 @@ fn first_free(base: &Path) -> Result<(String, FolderLock)> {
     for number in 1..=MOST_NAMES {
         let name = format!("{host}-{number}");
         let folder = base.join(&name);
-        debug_assert!(is_name(&name));
         create_private(&folder)?;
         match FolderLock::take(&folder) {
             Ok(lock) => return Ok((name, lock)),
@@ -151,13 +153,14 @@ mod tests {
     fn ranges_stay_until_they_are_removed() {
         let base = tempfile::tempdir().expect("a temporary folder");
         let (mut spool, name, identity, left) = Spool::open(base.path(), None).expect("a new folder");
-        assert!(left.is_empty() && name.ends_with("-1"), "{name}");
+        assert!(left.is_empty() && name.ends_with(&format!("-1-{}", short(&identity.key()))), "{name}");
         let entries: Vec<Entry> = [1u8, 2, 3]
             .map(|byte| spool.save("run", vec![vec![byte; 9], Vec::new()]).expect("written"))
             .into_iter()
             .collect();
         let (_second, other, ..) = Spool::open(base.path(), None).expect("another");
-        assert!(other.ends_with("-2") && Spool::open(base.path(), Some(&name)).is_err(), "one worker per folder");
+        let folder = name.rsplit_once('-').expect("digits of its key").0;
+        assert!(other.contains("-2-") && Spool::open(base.path(), Some(folder)).is_err(), "one worker per folder");
         drop(spool);
         fs::remove_file(&entries[0].path).expect("there");
         let mut damaged = fs::read(&entries[1].path).expect("there");
@@ -177,7 +180,7 @@ mod tests {
         let base = tempfile::tempdir().expect("a temporary folder");
         let within = base.path().join("spool");
         let (_spool, name, ..) = Spool::open(&within, None).expect("a new folder");
-        for folder in [&within, &within.join(name)] {
+        for folder in [&within, &within.join(name.rsplit_once('-').expect("digits of its key").0)] {
             let mode = fs::metadata(folder).expect("there").permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
         }
