@@ -86,3 +86,50 @@ pub(super) async fn receive(js: JetStream, run: String, sender: mpsc::Sender<jet
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+    use crate::messages::Beat;
+    use crate::names::PROTOCOL;
+    use crate::wire::hex;
+
+    #[test]
+    fn a_sign_of_life_is_of_the_worker_of_its_subject() {
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let notes = Arc::clone(&said);
+        let note: TakeNote = Arc::new(move |note| match note {
+            Note::Line(text) | Note::Warning(text) => lock(&notes).push(text),
+        });
+        let roster = Arc::<Mutex<Roster>>::default();
+        let (run, rejections) = ("run".to_owned(), Arc::default());
+        let mut listening =
+            Listening { run, roster: Arc::clone(&roster), rejections, refusals: Lines::default(), note };
+        let identity = Identity::new().expect("a key");
+        let mut beat = |worker: &str, subject: &str, why: Option<&str>| {
+            let beat = Beat {
+                protocol: PROTOCOL,
+                worker: worker.into(),
+                key: hex(&identity.key()),
+                program: "p".into(),
+                threads: 3,
+                runs: vec!["run".into()],
+                done: [0, 0],
+                rate: 1.0,
+                held: 0,
+                spooled: 0,
+                refusals: why.map(|why| ("run".into(), why.into())).into_iter().collect(),
+            };
+            listening.take(subject, &beat.encode(&identity));
+        };
+        beat("mallory", "honest", None);
+        assert_eq!(lock(&roster).threads(), 0);
+        assert!(lock(&said)[0].contains("of worker honest is refused: it is one of worker mallory"));
+        beat("honest", "honest", None);
+        assert_eq!(lock(&roster).threads(), 3);
+        // Reasons that change do not fill the log.
+        (0..100).for_each(|number| beat("honest", "honest", Some(&format!("reason {number}"))));
+        assert!((2..10).contains(&lock(&said).len()), "{:?}", lock(&said));
+    }
+}
