@@ -245,3 +245,66 @@ pub fn check_threads(threads: usize) -> Result<usize> {
         bail!("--threads is {threads}, but must be from 1 to {MOST_THREADS}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::loaded::Loaded;
+    use super::*;
+    use crate::identity::Identity;
+    use crate::job::{Job, of_positions};
+    use turnstone_agents::Agent;
+    use turnstone_env::Params;
+
+    #[test]
+    fn a_job_that_panics_ends_itself_only() {
+        let games = turnstone_selfplay::built_in();
+        let game = games.make("mu_torere", &Params::new()).expect("a game");
+        let agent = Agent::load(&"random".parse().expect("a spec"), &*game).expect("it plays");
+        let start = game.position_text(&game.start());
+        let load = |sum: u8| {
+            let job = Job::decode(&of_positions(&*game, &agent, &[&start], 3), &games).expect("sound");
+            Arc::new(Loaded::new([sum; 32], job))
+        };
+        let (finished, mut reports) = mpsc::unbounded_channel();
+        let shared = Shared {
+            name: "w".into(),
+            identity: Identity::new().expect("a key"),
+            games: games.clone(),
+            threads: 1,
+            board: Board::default(),
+            runs: Mutex::default(),
+            held: Mutex::default(),
+            next_range: AtomicU64::new(0),
+            counters: Counters::default(),
+            effort: Mutex::default(),
+            note: Arc::new(|_| {}),
+            finished,
+            room: Notify::new(),
+            stop: AtomicBool::new(false),
+        };
+        let mut report = || {
+            let until = Instant::now() + Duration::from_secs(20);
+            while Instant::now() < until {
+                match reports.try_recv() {
+                    Ok(report) => return Some(report),
+                    Err(_) => thread::sleep(Duration::from_millis(5)),
+                }
+            }
+            None
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| play(&shared, 0));
+            shared.board.push(&load(1), std::iter::once(5), 1); // it has one position
+            match report() {
+                Some(Finished::Failure { job, fault }) => {
+                    assert!(job == [1; 32] && fault.contains("panics: index out of bounds"), "{fault}");
+                }
+                _ => panic!("it is reported"),
+            }
+            assert_eq!(shared.board.held(), 0, "nothing of it is left");
+            shared.board.push(&load(2), std::iter::once(0), 1);
+            assert!(matches!(report(), Some(Finished::Item { number: 0, .. })), "the next job is played");
+            shared.board.close();
+        });
+    }
+}
