@@ -124,7 +124,8 @@ impl Collection {
         let Some(slot) = &self.slots[number] else { return false };
         let is_checked = self.checks.iter().any(|check| check.number == number && check.by != *key);
         let is_claimed = slot.held.is_some() && slot.by != *key && !is_trusted(&slot.by);
-        !is_checked && !(is_claimed && is_trusted(key))
+        let decides = is_checked || (is_claimed && is_trusted(key));
+        !decides
     }
 
     /// What an outcome that is not known is. One that was missing is there from now on.
