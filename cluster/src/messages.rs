@@ -6,7 +6,7 @@ use turnstone_env::Params;
 use crate::identity::{Identity, Key, SIGNATURE, is_signed};
 use crate::names::PROTOCOL;
 use crate::probe::Probe;
-use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unhex};
+use crate::wire::{Malformed, Reader, is_token, put_blob, unhex};
 
 /// Maximum length of a worker's or run's name.
 pub const LONGEST_NAME: usize = 64;
@@ -280,11 +280,6 @@ pub fn decode_beat(bytes: &[u8]) -> Result<Beat, Malformed> {
     }
 }
 
-/// A text cut to a length in bytes, for a field that is bounded.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    text[..text.floor_char_boundary(most)].to_owned()
-}
-
 fn json<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Malformed> {
     #[derive(Deserialize)]
     struct Version {
@@ -307,14 +302,10 @@ pub fn is_name(text: &str) -> bool {
     text.len() <= LONGEST_NAME && is_token(text)
 }
 
-/// The first digits of a key, for display.
-pub(crate) fn short(key: &Key) -> String {
-    hex(&key[..4])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::{cut, hex};
 
     fn results() -> Results {
         let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];

@@ -108,6 +108,16 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
+/// The first digits of a key, for display.
+pub(crate) fn short(key: &[u8; 32]) -> String {
+    hex(&key[..4])
+}
+
+/// A text cut to a length in bytes, for a field that is bounded.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    text[..text.floor_char_boundary(most)].to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

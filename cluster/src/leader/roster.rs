@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::identity::Key;
-use crate::messages::{Beat, MOST_LEFT_OUT, short};
+use crate::messages::{Beat, MOST_LEFT_OUT};
+use crate::wire::short;
 
 /// Time without a sign of life after which a worker counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(5);

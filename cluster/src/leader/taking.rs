@@ -11,9 +11,9 @@ use super::listening::AT_ONCE;
 use super::{Course, Incoming, Leader};
 use crate::counters::Counter;
 use crate::identity::Key;
-use crate::messages::{Results, is_name, short};
+use crate::messages::{Results, is_name};
 use crate::notes::lock;
-use crate::wire::hex;
+use crate::wire::{hex, short};
 use turnstone_agents::streams::Stream;
 
 /// Time after which a leader has heard of all workers that are there.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::messages::{Announcement, LONGEST_REASON, MOST_REFUSALS, cut};
+use crate::messages::{Announcement, LONGEST_REASON, MOST_REFUSALS};
 use crate::notes::{Note, TakeNote};
-use crate::wire::hex;
+use crate::wire::{cut, hex};
 
 /// Time after which what could not be played is tried again.
 const REFUSED_FOR: Duration = Duration::from_mins(10);

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use turnstone_models::{FolderLock, atomic_write, read_bounded, remove_unfinished};
 
 use crate::identity::Identity;
-use crate::messages::{LONGEST_NAME, is_name, short};
-use crate::wire::{Malformed, Reader, put_blob};
+use crate::messages::{LONGEST_NAME, is_name};
+use crate::wire::{Malformed, Reader, put_blob, short};
 
 const MAGIC: [u8; 4] = *b"TSP1";
 const LONGEST_FILE: u64 = 1 << 31;

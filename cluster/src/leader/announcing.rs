@@ -1,0 +1,79 @@
+//! What the leader says of its run: to workers what is being played, to people how many workers there are, and its end.
+
+use super::waits::Waits;
+use super::{Course, Leader};
+use crate::counters::Counter;
+use crate::link::{remove_object, shown};
+use crate::messages::LONGEST_REASON;
+use crate::names::{RESULTS, WORK, result, run, work};
+use crate::notes::lock;
+use crate::wire::{cut, hex};
+
+impl Leader {
+    /// Says that the run is over and removes what the server and the folder have of it.
+    pub fn finish(self) {
+        self.end();
+    }
+
+    fn end(&self) {
+        lock(&self.announcement).over = true;
+        let js = &self.link.js;
+        let jobs = lock(&self.incoming).kept.clone();
+        self.link.wait(async {
+            for (stream, subject) in [(WORK, work(&self.run)), (RESULTS, result(&self.run, "*"))] {
+                if let Ok(stream) = js.get_stream(stream).await {
+                    let _ = stream.delete_consumer(&self.run).await; // all of it is forgotten after some days anyway
+                    let _ = stream.purge().filter(subject).await;
+                }
+            }
+            for job in &jobs {
+                remove_object(js, job).await;
+            }
+        });
+        self.announce_now();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+
+    /// Announces the run without waiting for the next second.
+    pub(super) fn announce_now(&self) {
+        let bytes = serde_json::to_vec(&*lock(&self.announcement)).expect("plain fields");
+        let _ = self.link.wait(self.link.js.client().publish(run(&self.run), bytes.into()));
+    }
+
+    pub(super) fn announce_stage(&self, course: &Course<'_, '_>) {
+        let missing = course.collection.missing() as u64;
+        let mut announcement = lock(&self.announcement);
+        announcement.stage = cut(&course.items.stage, LONGEST_REASON);
+        announcement.job = hex(&course.job);
+        announcement.items = [course.collection.len() as u64, missing];
+        drop(announcement);
+        let mut roster = lock(&self.roster);
+        lock(&self.announcement).excluded = roster.unwanted().iter().map(|key| hex(key)).collect();
+        self.counters.set(Counter::Missing, missing);
+        self.counters.set(Counter::Workers, roster.present().count() as u64);
+        self.counters.set(Counter::Threads, roster.threads() as u64);
+    }
+
+    pub(super) fn note_waiting(&self, waits: &mut Waits) {
+        let (workers, threads) = {
+            let roster = lock(&self.roster);
+            (roster.present().count(), roster.threads())
+        };
+        let url = shown(&self.settings.server.url);
+        match waits.look(workers) {
+            Some(0) => self.line(format!("waiting for workers, of which there are none: turnstone worker {url}")),
+            Some(1) => self.line(format!("1 worker with {threads} threads")),
+            Some(workers) => self.line(format!("{workers} workers with {threads} threads")),
+            None => {}
+        }
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        // No other leader goes on with what was in a temporary folder.
+        if self.temporary.is_some() && !lock(&self.announcement).over {
+            self.end();
+        }
+    }
+}
