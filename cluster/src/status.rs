@@ -55,7 +55,7 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
     let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), |_| {})?;
     let (runs, workers) = (Arc::<Mutex<BTreeMap<_, _>>>::default(), Arc::<Mutex<BTreeMap<_, _>>>::default());
     let client = link.js.client();
-    let heard = async {
+    let listening = async {
         let mut announcements = client.subscribe(ALL_RUNS).await?;
         let mut beats = client.subscribe(ALL_WORKERS).await?;
         let until = tokio::time::sleep(listen);
@@ -86,7 +86,7 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
         let _: futures_util::future::Either<_, ((), _)> = futures_util::future::select(until, take).await;
         Ok::<(), anyhow::Error>(())
     };
-    link.wait(heard).with_context(|| format!("server {}", shown(&server.url)))?;
+    link.wait(listening).with_context(|| format!("server {}", shown(&server.url)))?;
     let (mut streams, mut queues) = (BTreeMap::new(), BTreeMap::new());
     link.wait(async {
         for name in [WORK.to_owned(), RESULTS.to_owned(), format!("OBJ_{OBJECTS}")] {

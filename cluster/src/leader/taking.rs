@@ -16,7 +16,7 @@ use crate::notes::lock;
 use crate::wire::{hex, short};
 use turnstone_agents::streams::Stream;
 
-/// Time after which a leader has heard of all workers that are there.
+/// Time after which a leader knows all workers that are there.
 const KNOWN_AFTER: Duration = Duration::from_millis(2500);
 
 impl Leader {
