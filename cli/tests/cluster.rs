@@ -37,6 +37,12 @@ const CASES: [(&str, &str, u64, &str, usize); 6] = [
     ("mancala", "gumbel", 1, "f32", 1),
 ];
 
+/// The number that follows these words.
+fn number_after(said: &str, words: &str) -> u64 {
+    let rest = said.split_once(words).unwrap_or_else(|| panic!("no `{words}` in {said}")).1;
+    rest.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
 #[test]
 fn a_cluster_ends_in_the_bytes_of_one_machine() {
     let Some(server) = Server::start("") else { return };
@@ -49,6 +55,8 @@ fn a_cluster_ends_in_the_bytes_of_one_machine() {
         assert_eq!(code, Some(0), "{case:?}: {said}");
         assert_eq!(differences(&alone, &place.run(&format!("led{number}"))), Vec::<String>::new(), "{case:?}: {said}");
         assert!(!place.run(&format!("led{number}")).join("cluster").exists(), "nothing of the cluster is left");
+        let [checks, overdue] = ["items of workers, ", " compared, "].map(|before| number_after(&said, before));
+        assert!(2 * overdue <= checks, "workers compare in every iteration: {said}");
         for worker in workers {
             let said = worker.stop();
             assert!(said.contains("playing for run") && said.contains("left;"), "{said}");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 /// Names of all counters, whether they only grow, and what they count.
-const ALL: [(&str, bool, &str); 16] = [
+const ALL: [(&str, bool, &str); 17] = [
     ("turnstone_items_total", true, "Games and answers received (leader) or finished (worker)"),
     ("turnstone_positions_total", true, "Positions searched"),
     ("turnstone_bytes_total", true, "Bytes of results received (leader) or sent (worker)"),
@@ -19,6 +19,7 @@ const ALL: [(&str, bool, &str); 16] = [
     ("turnstone_stale_total", true, "Results of jobs that are over"),
     ("turnstone_rejected_total", true, "Messages with a fault"),
     ("turnstone_checks_total", true, "Items that were played twice and compared"),
+    ("turnstone_overdue_checks_total", true, "Those that the leader compared since no worker did in time"),
     ("turnstone_republished_total", true, "Items handed out again"),
     ("turnstone_missing_items", false, "Items of the current job that are missing"),
     ("turnstone_workers", false, "Workers that play for the run"),
@@ -41,6 +42,7 @@ pub(crate) enum Counter {
     Stale,
     Rejected,
     Checks,
+    Overdue,
     Republished,
     Missing,
     Workers,

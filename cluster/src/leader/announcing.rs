@@ -13,6 +13,12 @@ impl Leader {
     /// Says that the run is over and removes what the server and the folder have of it.
     pub fn finish(self) {
         self.end();
+        let [items, checks, overdue, excluded] = [Counter::Items, Counter::Checks, Counter::Overdue, Counter::Excluded]
+            .map(|which| self.counters.get(which));
+        self.line(format!(
+            "{items} items of workers, {checks} compared, {overdue} of these here since no worker did in time; \
+             {excluded} workers left out"
+        ));
     }
 
     fn end(&self) {

@@ -145,10 +145,12 @@ impl Leader {
     /// Plays one item here that the leader is to check, or that no other worker has checked in time.
     pub(super) fn check_overdue(&self, course: &mut Course<'_, '_>, rng: &mut Stream) -> Result<()> {
         let patience = (3 * course.range_time).clamp(Duration::from_secs(5), Duration::from_mins(1));
-        let Some(Check { number, by, item, .. }) = course.collection.overdue(patience, |by| self.is_alone(by)) else {
+        let Some(Check { number, by, item, since, .. }) = course.collection.overdue(patience, |by| self.is_alone(by))
+        else {
             return Ok(());
         };
         self.counters.add(Counter::Checks, 1);
+        self.counters.add(Counter::Overdue, u64::from(since.elapsed() >= patience));
         self.settle(course, rng, number, vec![(by, item)])
     }
 
