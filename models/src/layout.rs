@@ -9,6 +9,8 @@ use crate::weights::TensorSpec;
 pub(crate) const HEAD_CHANNELS: usize = 8;
 /// Hidden units of the value head of a network over points.
 pub(crate) const VALUE_HIDDEN: usize = 64;
+/// Cells that a convolution reads.
+const TAPS: usize = 9;
 /// Name of the layer of the auxiliary targets.
 pub(crate) const AUXILIARY_LAYER: &str = "auxiliary";
 
@@ -55,12 +57,13 @@ impl NetworkConfig {
                 shape.check_points()?;
                 shape.board.check_neighbourhood(neighbourhood)?;
                 let taps = shape.board.taps_count(neighbourhood, reach);
-                within("points times taps times channels", shape.board.points * taps * channels, 1..=1 << 24)?;
+                check_gathered(shape, taps, channels)?;
                 graph(shape, blocks, channels, taps)
             }
             NetworkConfig::ResidualConv { blocks, channels, global_pooling, squeeze_excite } => {
                 shape.check_points()?;
                 shape.board.check_neighbourhood(Neighbourhood::Square)?;
+                check_gathered(shape, TAPS, channels)?;
                 conv(shape, [blocks, channels, squeeze_excite], global_pooling.then_some(2 * channels))
             }
             NetworkConfig::Mixer { blocks, channels, hidden } => {
@@ -69,6 +72,11 @@ impl NetworkConfig {
             }
         })
     }
+}
+
+/// Limits the numbers that a layer over neighbours reads of one position.
+fn check_gathered(shape: &Shape, taps: usize, channels: usize) -> Result<(), NetworkError> {
+    within("points times taps times channels", shape.board.points * taps * channels, 1..=1 << 24)
 }
 
 /// Limits the number of parameters.
@@ -137,7 +145,6 @@ fn graph(shape: &Shape, blocks: usize, channels: usize, taps: usize) -> Layout {
 
 /// `pooled` is the number of means and maxima that a layer of each block reads, if it has one.
 fn conv(shape: &Shape, [blocks, channels, squeezed]: [usize; 3], pooled: Option<usize>) -> Layout {
-    const TAPS: usize = 9;
     let (features, gathered) = (TAPS * shape.features_per_point(), TAPS * channels);
     let mut layout = Layout::default();
     layout.linear("stem", features, channels, he(features));
@@ -231,6 +238,29 @@ mod tests {
         assert!(error(1, 8, Shape::flat(0, 1)).contains("inputs is 0"));
         assert!(error(1, 8, Shape::flat(1, usize::MAX)).contains("actions is"));
         assert!(error(0, 2048, Shape::flat(65536, 1)).contains("parameters is"));
+    }
+
+    #[test]
+    fn boards_out_of_range_are_refused() {
+        let board = |[height, width]: [usize; 2]| {
+            let points = height * width;
+            let (lines, cells) = (vec![vec![None; points]], (0..points).map(|cell| cell as u16).collect());
+            let board = Board { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
+            Shape { inputs: points, actions: 1, board }
+        };
+        let conv =
+            |channels| NetworkConfig::ResidualConv { blocks: 0, channels, global_pooling: false, squeeze_excite: 0 };
+        let lines =
+            NetworkConfig::ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines };
+        let fault = |network: &NetworkConfig, lattice| network.layout(&board(lattice)).unwrap_err().to_string();
+        // Points are numbered by 16 bits.
+        let points = "the number of points is 65536, but must be from 1 to 65535";
+        assert_eq!(fault(&conv(1), [256, 256]), points);
+        assert_eq!(fault(&lines, [256, 256]), points);
+        let gathered = "points times taps times channels is 17038080, but must be from 1 to 16777216";
+        assert_eq!(fault(&conv(29), [255, 256]), gathered);
+        assert!(conv(28).layout(&board([255, 256])).is_ok());
+        assert_eq!(conv(1).taps(&board([255, 256])).unwrap().table.len(), 255 * 256 * TAPS);
     }
 
     /// FNV-1a over names and bits of all tensors.

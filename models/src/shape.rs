@@ -99,6 +99,7 @@ impl Board {
 
     /// Checks the preconditions of [`taps`](Self::taps).
     pub(crate) fn check_neighbourhood(&self, neighbourhood: Neighbourhood) -> Result<(), NetworkError> {
+        within("the number of points", self.points, 1..=usize::from(u16::MAX))?;
         let valid = match neighbourhood {
             Neighbourhood::Lines => {
                 within("the number of directions", self.directions.len(), 0..=64)?;
@@ -158,11 +159,14 @@ impl Board {
     /// The point that lies the given number of rows and columns away from each point, if there is one.
     fn lattice_direction(&self, [down, right]: [isize; 2]) -> Vec<Option<u16>> {
         let [height, width] = self.lattice;
+        let mut points = vec![None; height * width];
+        for (point, &cell) in self.cells.iter().enumerate() {
+            points[usize::from(cell)] = Some(point as u16);
+        }
         let next = |&cell: &u16| {
             let row = (usize::from(cell) / width).checked_add_signed(down).filter(|&row| row < height)?;
             let column = (usize::from(cell) % width).checked_add_signed(right).filter(|&column| column < width)?;
-            let point = self.cells.iter().position(|&other| usize::from(other) == row * width + column)?;
-            Some(point as u16)
+            points[row * width + column]
         };
         self.cells.iter().map(next).collect()
     }
