@@ -1,16 +1,14 @@
 //! Simultaneous search of many positions, whose leaves are evaluated in one batch.
 
-use std::convert::Infallible;
-
 use turnstone_env::{Action, AnyState, Game, Side, Spec};
-use turnstone_models::NetworkError;
+use turnstone_models::{DeviceError, NetworkError};
 use turnstone_search::classic::Stop;
 use turnstone_search::tensors::evaluate_tensors;
 use turnstone_search::{
-    EvalBatch, Evaluation, Evaluator, Lookup, Mcts, Requests, RootAction, SearchStep, TensorEvaluator, TensorFault,
+    EvalBatch, Evaluation, Lookup, Mcts, Requests, RootAction, SearchStep, TensorEvaluator, TensorFault,
 };
 
-use crate::evaluator::NetworkEvaluator;
+use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::search_settings::SearchSettings;
 use crate::streams::{Purpose, stream};
@@ -29,7 +27,10 @@ pub trait Analyser: Send {
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop);
 
     /// Advances every search by one evaluation, and calls `done` with the ticket and the result of each finished one.
-    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis));
+    ///
+    /// # Errors
+    /// The GPU failed. All searches have ended, those that have not been `done` without a result.
+    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) -> Result<(), DeviceError>;
 }
 
 /// Result of a search, complete or as far as it got.
@@ -208,9 +209,9 @@ impl<G: Game> TensorSearch for SideBySide<G> {
 }
 
 /// [`Analyser`] that evaluates positions with a network.
-pub(crate) struct NetworkAnalyser<G: Game> {
+pub(crate) struct NetworkAnalyser<G: Game, E = NetworkEvaluator> {
     searches: SideBySide<G>,
-    evaluator: NetworkEvaluator,
+    evaluator: E,
 }
 
 impl<G: Game> NetworkAnalyser<G> {
@@ -225,7 +226,7 @@ impl<G: Game> NetworkAnalyser<G> {
     }
 }
 
-impl<G: Game> Analyser for NetworkAnalyser<G> {
+impl<G: Game, E: TryEvaluator<G> + Send> Analyser for NetworkAnalyser<G, E> {
     fn searching(&self) -> usize {
         self.searches.seats.len()
     }
@@ -234,15 +235,13 @@ impl<G: Game> Analyser for NetworkAnalyser<G> {
         self.searches.begin(ticket, state, simulations, stop);
     }
 
-    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) {
+    fn advance(&mut self, done: &mut dyn FnMut(u64, Analysis)) -> Result<(), DeviceError> {
         let evaluator = &mut self.evaluator;
-        let Ok(()) = self.searches.advance(
-            |game, _, batch| {
-                evaluator.evaluate(game, batch);
-                Ok::<(), Infallible>(())
-            },
-            done,
-        );
+        let advanced = self.searches.advance(|game, _, batch| evaluator.try_evaluate(game, batch), done);
+        if advanced.is_err() {
+            self.searches.clear();
+        }
+        advanced
     }
 }
 
@@ -265,5 +264,40 @@ pub(crate) fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
         proven: search.proven(),
         actions: roots.into_iter().map(analysed).collect(),
         stopped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluator::FailsOnce;
+    use crate::search_settings::SearchKind;
+    use turnstone_env::games::Mancala;
+
+    #[test]
+    fn a_failed_evaluation_ends_all_searches_and_the_next_begin_afresh() {
+        let game = Mancala::default();
+        let analyser = |calls_before| NetworkAnalyser {
+            searches: SideBySide::new(&game, SearchKind::Puct.into(), DrawValue::default(), 0),
+            evaluator: FailsOnce { calls_before },
+        };
+        let analysed = |analyser: &mut NetworkAnalyser<Mancala, FailsOnce>| {
+            let mut found = Vec::new();
+            for ticket in 0..3 {
+                analyser.begin(ticket, &AnyState::new(game.start()), 10 + ticket as u32, Stop::default());
+            }
+            while analyser.searching() > 0 {
+                analyser.advance(&mut |ticket, analysis| found.push((ticket, analysis)))?;
+            }
+            Ok(found)
+        };
+        let expected = analysed(&mut analyser(usize::MAX)).expect("nothing fails");
+        assert_eq!(expected.len(), 3);
+        for calls_before in [0, 5] {
+            let mut analyser = analyser(calls_before);
+            assert_eq!(analysed(&mut analyser), Err(FailsOnce::fault()));
+            assert_eq!(analyser.searching(), 0);
+            assert_eq!(analysed(&mut analyser).as_ref(), Ok(&expected));
+        }
     }
 }

@@ -9,7 +9,7 @@ use turnstone_models::{
     Board, DeviceError, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape,
     Weights, portable_softmax, softmax,
 };
-use turnstone_search::{EvalBatch, Evaluation, Evaluator};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
 
 /// Shape of the inputs and outputs of a network for a game.
 #[must_use]
@@ -84,12 +84,19 @@ impl NetworkEvaluator {
     fn with_inference(spec: Spec, inference: Inference, softmax: fn(&mut [f32])) -> Self {
         Self { inference: Engine::Cpu(Box::new(inference)), softmax, spec, inputs: Vec::new() }
     }
+}
 
-    /// Evaluates the positions of a batch.
+/// An evaluator that may fail, as one on a GPU does.
+pub(crate) trait TryEvaluator<G: Game> {
+    /// [`Evaluator::evaluate`].
     ///
     /// # Errors
     /// The GPU failed.
-    pub fn try_evaluate<G: Game>(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError>;
+}
+
+impl<G: Game> TryEvaluator<G> for NetworkEvaluator {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
         let most = match &self.inference {
             Engine::Cpu(inference) => inference.max_batch(),
             Engine::Gpu(inference) => inference.max_batch(),
@@ -152,11 +159,18 @@ fn write<G: Game>(
     }
 }
 
+impl<G: Game> TryEvaluator<G> for Rollout {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+        self.evaluate(game, batch);
+        Ok(())
+    }
+}
+
 impl<G: Game> Evaluator<G> for NetworkEvaluator {
-    /// Evaluates the positions of a batch.
+    /// Evaluates the positions of a batch, on the processor: the players use `TryEvaluator`.
     ///
     /// # Panics
-    /// If the GPU fails.
+    /// If it runs on a GPU that fails.
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
         if let Err(fault) = self.try_evaluate(game, batch) {
             panic!("{fault}");
@@ -169,4 +183,35 @@ fn estimate(mover: Side, logits: &[f32], softmax: fn(&mut [f32])) -> Evaluation 
     let mut outcome = [logits[0], logits[1], logits[2]];
     softmax(&mut outcome);
     Evaluation { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
+}
+
+/// Equal priors and even positions, with one call that fails, by its number from 0.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct FailsOnce {
+    pub(crate) calls_before: usize,
+}
+
+#[cfg(test)]
+impl FailsOnce {
+    pub(crate) fn never() -> Self {
+        Self { calls_before: usize::MAX }
+    }
+
+    pub(crate) fn fault() -> DeviceError {
+        DeviceError::Failed("device lost".to_owned())
+    }
+}
+
+#[cfg(test)]
+impl<G: Game> TryEvaluator<G> for FailsOnce {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+        let fails = self.calls_before == 0;
+        self.calls_before = self.calls_before.wrapping_sub(1);
+        if fails {
+            return Err(Self::fault());
+        }
+        turnstone_search::Uniform.evaluate(game, batch);
+        Ok(())
+    }
 }

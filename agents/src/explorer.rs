@@ -54,6 +54,10 @@ pub(crate) fn explorer<G: Game>(
             let fault = "tables are for players, not for looking inside a search".to_owned();
             return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
         }
+        AgentSpec::Az { tree: TreeSpec { device: ComputeDevice::Gpu(_), .. }, .. } => {
+            let fault = "a search in slices runs on the processor".to_owned();
+            return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
+        }
         AgentSpec::Az { tree, .. } => {
             let network = agent.network().expect("the checkpoint was read on loading");
             Some(Box::new(with_network(game, network, tree, instructions)?))
@@ -68,10 +72,7 @@ fn with_network<G: Game>(
     tree: &TreeSpec,
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
-    let evaluator = match tree.device {
-        ComputeDevice::Cpu => network.evaluator_with(game, tree.precision, 1, instructions)?,
-        ComputeDevice::Gpu(_) => network.evaluator(game, (tree.precision, tree.device), 1)?,
-    };
+    let evaluator = network.evaluator_with(game, tree.precision, 1, instructions)?;
     Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
 }
 

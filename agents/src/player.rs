@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 use turnstone_env::{Action, AnyState, Game};
+use turnstone_models::DeviceError;
 
 use crate::request::SearchRequest;
 use crate::streams::Stream;
@@ -23,6 +24,9 @@ pub enum PlayerFault {
     /// The player reports that its time is up.
     #[error("out of time")]
     OutOfTime,
+    /// The GPU that evaluates the player's positions failed: no fault of the player's.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 /// Chooses actions in one game at a time.
@@ -58,8 +62,11 @@ pub trait Player: Send {
 
     /// Probabilities of win, draw and loss for the mover, evaluated by the player's network without search; `None`
     /// without a network.
-    fn predict(&mut self, _state: &AnyState) -> Option<[f32; 3]> {
-        None
+    ///
+    /// # Errors
+    /// The GPU failed.
+    fn predict(&mut self, _state: &AnyState) -> Result<Option<[f32; 3]>, DeviceError> {
+        Ok(None)
     }
 
     /// Short description of the player's evaluation at its last choice, if it has one.
@@ -102,8 +109,11 @@ pub trait TypedPlayer<G: Game>: Send {
 
     /// Probabilities of win, draw and loss for the mover, evaluated by the player's network without search; `None`
     /// without a network.
-    fn predict(&mut self, _game: &G, _state: &G::State) -> Option<[f32; 3]> {
-        None
+    ///
+    /// # Errors
+    /// The GPU failed.
+    fn predict(&mut self, _game: &G, _state: &G::State) -> Result<Option<[f32; 3]>, DeviceError> {
+        Ok(None)
     }
 
     /// Short description of the player's evaluation at its last choice, if it has one.
@@ -140,7 +150,7 @@ impl<G: Game, P: TypedPlayer<G>> Player for Seat<G, P> {
         self.player.played(&self.game, action);
     }
 
-    fn predict(&mut self, state: &AnyState) -> Option<[f32; 3]> {
+    fn predict(&mut self, state: &AnyState) -> Result<Option<[f32; 3]>, DeviceError> {
         self.player.predict(&self.game, state.of())
     }
 

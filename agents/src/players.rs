@@ -5,10 +5,10 @@ use std::time::Duration;
 use rand::RngExt;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_exact::ExactValues;
-use turnstone_models::NetworkError;
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
+use turnstone_models::{DeviceError, NetworkError};
+use turnstone_search::{EvalBatch, Evaluation, Rollout};
 
-use crate::evaluator::NetworkEvaluator;
+use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
@@ -68,7 +68,7 @@ impl<G: Game> TypedPlayer<G> for Rollouts<G> {
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng))
+        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng)?)
     }
 
     fn played(&mut self, _: &G, action: Action) {
@@ -103,25 +103,28 @@ impl<G: Game> Network<G> {
     }
 
     /// The action with the greatest prior, and the network's evaluation of the position.
-    fn without_search(&mut self, game: &G, state: &G::State) -> (Action, Evaluation) {
+    fn without_search(&mut self, game: &G, state: &G::State) -> Result<(Action, Evaluation), DeviceError> {
         evaluate_one(game, state, &mut self.evaluator)
     }
 }
 
 /// The action with the greatest prior, and the network's evaluation of a position in which the game is not over.
+///
+/// # Errors
+/// The GPU failed.
 pub(crate) fn evaluate_one<G: Game>(
     game: &G,
     state: &G::State,
-    evaluator: &mut NetworkEvaluator,
-) -> (Action, Evaluation) {
+    evaluator: &mut impl TryEvaluator<G>,
+) -> Result<(Action, Evaluation), DeviceError> {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);
     let mut batch = EvalBatch::default();
     batch.push(*state, &legal);
-    evaluator.evaluate(game, &mut batch);
+    evaluator.try_evaluate(game, &mut batch)?;
     let (priors, estimate) = batch.answer(0);
     let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
-    (legal[best.expect("a running game has legal actions")], estimate)
+    Ok((legal[best.expect("a running game has legal actions")], estimate))
 }
 
 impl<G: Game> TypedPlayer<G> for Network<G> {
@@ -145,17 +148,18 @@ impl<G: Game> TypedPlayer<G> for Network<G> {
             return Ok(action);
         }
         if self.tree.budget == POLICY_ALONE {
-            let (action, estimate) = self.without_search(game, state);
+            let (action, estimate) = self.without_search(game, state)?;
             self.tree.comment = in_words(estimate, game.mover(state));
             let score = Some(Score::of_estimate(estimate, game.mover(state)));
             request.notify(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
             return Ok(action);
         }
-        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng))
+        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng)?)
     }
 
-    fn predict(&mut self, game: &G, state: &G::State) -> Option<[f32; 3]> {
-        Some(self.without_search(game, state).1.win_draw_loss(game.mover(state)))
+    fn predict(&mut self, game: &G, state: &G::State) -> Result<Option<[f32; 3]>, DeviceError> {
+        let (_, estimate) = self.without_search(game, state)?;
+        Ok(Some(estimate.win_draw_loss(game.mover(state))))
     }
 
     fn played(&mut self, _: &G, action: Action) {

@@ -1,12 +1,12 @@
 //! Players of many games at once, whose positions are evaluated in one batch.
 
 use turnstone_env::{Action, AnyState, Game};
-use turnstone_models::NetworkError;
+use turnstone_models::{DeviceError, NetworkError};
 use turnstone_search::{Lookup, Requests};
 
 use crate::agent::Agent;
 use crate::classical::ClassicalMethod;
-use crate::evaluator::NetworkEvaluator;
+use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::players::evaluate_one;
 use crate::spec::AgentSpec;
@@ -78,24 +78,30 @@ pub trait Team: Send {
 
     /// Advances every choice that has begun by one evaluation, all in one batch, and adds the seats whose choice is made to
     /// `done`.
-    fn advance(&mut self, done: &mut Vec<usize>);
+    ///
+    /// # Errors
+    /// The GPU failed. The next call evaluates the same batch again.
+    fn advance(&mut self, done: &mut Vec<usize>) -> Result<(), DeviceError>;
 
     /// The action of a seat whose choice is made, with the random stream that it was begun with.
     fn chosen(&mut self, seat: usize, rng: &mut Stream) -> Action;
 
     /// Probabilities of win, draw and loss for the mover, evaluated by the network without search.
-    fn predict(&mut self, state: &AnyState) -> [f32; 3];
+    ///
+    /// # Errors
+    /// The GPU failed.
+    fn predict(&mut self, state: &AnyState) -> Result<[f32; 3], DeviceError>;
 }
 
 /// A team that searches with a network.
-pub(crate) struct NetworkTeam<G: Game> {
+pub(crate) struct NetworkTeam<G: Game, E = NetworkEvaluator> {
     game: G,
     seats: Vec<TreePlayer<G>>,
     simulations: u32,
     /// Seats that are choosing, each with the row of the batch that holds its leaf.
     choosing: Vec<(usize, usize)>,
     requests: Requests<G::State>,
-    evaluator: NetworkEvaluator,
+    evaluator: E,
 }
 
 impl<G: Game> NetworkTeam<G> {
@@ -112,9 +118,15 @@ impl<G: Game> NetworkTeam<G> {
     ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (spec.precision, spec.device), seats)?;
         let settings = spec.search.over(network.search_settings());
-        let seats = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings, spec.draw)).collect();
+        let players = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings, spec.draw)).collect();
+        Ok(Self::of(game, players, simulations, evaluator))
+    }
+}
+
+impl<G: Game, E> NetworkTeam<G, E> {
+    fn of(game: &G, seats: Vec<TreePlayer<G>>, simulations: u32, evaluator: E) -> Self {
         let requests = Requests::new(CACHED);
-        Ok(Self { game: game.clone(), seats, simulations, choosing: Vec::new(), requests, evaluator })
+        Self { game: game.clone(), seats, simulations, choosing: Vec::new(), requests, evaluator }
     }
 
     /// Advances a search to its next leaf that has to be evaluated, and returns its row; `None` if the search is over.
@@ -130,7 +142,7 @@ impl<G: Game> NetworkTeam<G> {
     }
 }
 
-impl<G: Game> Team for NetworkTeam<G> {
+impl<G: Game, E: TryEvaluator<G> + Send> Team for NetworkTeam<G, E> {
     fn new_game(&mut self, seat: usize, state: &AnyState) {
         self.seats[seat].new_game(&self.game, state.of());
     }
@@ -144,8 +156,8 @@ impl<G: Game> Team for NetworkTeam<G> {
         self.choosing.push((seat, 0));
     }
 
-    fn advance(&mut self, done: &mut Vec<usize>) {
-        let mut i = 0;
+    fn advance(&mut self, done: &mut Vec<usize>) -> Result<(), DeviceError> {
+        let mut i = if self.requests.is_empty() { 0 } else { self.choosing.len() };
         while i < self.choosing.len() {
             let seat = self.choosing[i].0;
             if let Some(row) = self.next_leaf(seat) {
@@ -157,22 +169,72 @@ impl<G: Game> Team for NetworkTeam<G> {
             }
         }
         if self.requests.is_empty() {
-            return;
+            return Ok(());
         }
-        self.requests.evaluate(&self.game, &mut self.evaluator);
+        let (game, evaluator) = (&self.game, &mut self.evaluator);
+        self.requests.try_evaluate(|batch| evaluator.try_evaluate(game, batch))?;
         for &(seat, row) in &self.choosing {
             let (priors, estimate) = self.requests.answer(row);
             self.seats[seat].search.apply(priors, estimate);
         }
         self.requests.clear();
+        Ok(())
     }
 
     fn chosen(&mut self, seat: usize, rng: &mut Stream) -> Action {
         self.seats[seat].end(rng)
     }
 
-    fn predict(&mut self, state: &AnyState) -> [f32; 3] {
+    fn predict(&mut self, state: &AnyState) -> Result<[f32; 3], DeviceError> {
         let state = state.of();
-        evaluate_one(&self.game, state, &mut self.evaluator).1.win_draw_loss(self.game.mover(state))
+        let (_, estimate) = evaluate_one(&self.game, state, &mut self.evaluator)?;
+        Ok(estimate.win_draw_loss(self.game.mover(state)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluator::FailsOnce;
+    use crate::search_settings::{SearchKind, SearchSettings};
+    use crate::streams::{Purpose, stream};
+    use crate::tree_spec::DrawValue;
+    use turnstone_env::games::Mancala;
+
+    #[test]
+    fn a_batch_that_failed_is_evaluated_again() {
+        let game = Mancala::default();
+        let chosen = |calls_before: usize| {
+            let (budget, settings) = (Budget::Simulations(20), SearchSettings::from(SearchKind::Puct));
+            let seats = (0..2).map(|_| TreePlayer::new(&game, budget, settings, DrawValue::default())).collect();
+            let mut team = NetworkTeam::of(&game, seats, 20, FailsOnce { calls_before });
+            let mut rngs = [0, 1].map(|n| stream(1, Purpose::Play, [n, 0]));
+            let (mut done, mut faults) = (Vec::new(), 0);
+            for (seat, rng) in rngs.iter_mut().enumerate() {
+                let state = AnyState::new(game.start());
+                team.new_game(seat, &state);
+                team.begin(seat, &state, rng);
+            }
+            while done.len() < 2 {
+                if let Err(fault) = team.advance(&mut done) {
+                    assert_eq!(fault, FailsOnce::fault());
+                    faults += 1;
+                }
+            }
+            assert_eq!(faults, usize::from(calls_before < 20));
+            rngs.iter_mut().enumerate().map(|(seat, rng)| team.chosen(seat, rng)).collect::<Vec<_>>()
+        };
+        let whole = chosen(usize::MAX);
+        assert_eq!(chosen(0), whole);
+        assert_eq!(chosen(7), whole);
+    }
+
+    #[test]
+    fn a_prediction_that_fails_is_an_error() {
+        let game = Mancala::default();
+        let mut team = NetworkTeam::of(&game, Vec::new(), 1, FailsOnce { calls_before: 0 });
+        let start = AnyState::new(game.start());
+        assert_eq!(team.predict(&start), Err(FailsOnce::fault()));
+        assert_eq!(team.predict(&start), Ok([0.5, 0.0, 0.5]));
     }
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 use rand::RngExt;
 use turnstone_env::{Action, Game, Side};
 use turnstone_exact::ExactValues;
+use turnstone_models::DeviceError;
 use turnstone_search::classic::{Control, Limits, Stop};
-use turnstone_search::{Clock, EvalBatch, Evaluation, Evaluator, Mcts, SearchStep};
+use turnstone_search::{Clock, EvalBatch, Evaluation, Mcts, SearchStep};
 
+use crate::evaluator::TryEvaluator;
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
@@ -102,28 +104,48 @@ impl<G: Game> TreePlayer<G> {
         self.remaining = Some(remaining);
     }
 
+    /// Searches a position and returns the chosen action.
+    ///
+    /// # Errors
+    /// The GPU failed. The next search begins with an empty tree.
     pub(crate) fn search(
         &mut self,
         game: &G,
         state: &G::State,
-        evaluator: &mut impl Evaluator<G>,
+        evaluator: &mut impl TryEvaluator<G>,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
-    ) -> Action {
+    ) -> Result<Action, DeviceError> {
         let limits = request.limits.unwrap_or_else(|| self.own_limits());
         let watch = Watch::new(&limits, request.control.clock);
         self.root(game, state, &watch, &request.control.stop);
-        match self.budget {
+        let searched = match self.budget {
             Budget::Simulations(simulations) if !request.is_watched() => {
-                self.search.begin(&self.settings.strongest(simulations), simulations, rng);
-                let mut batch = EvalBatch::default();
-                while self.search.gather(game).is_some() {
-                    self.answer(game, evaluator, &mut batch);
-                }
+                self.search_alone(game, evaluator, simulations, rng)
             }
             _ => self.search_watched(game, evaluator, &limits, watch, request, rng),
+        };
+        if searched.is_err() {
+            // A search cannot be used again while it waits for an evaluation.
+            self.search = Mcts::new(game, *state);
         }
-        self.end(rng)
+        searched.map(|()| self.end(rng))
+    }
+
+    /// Runs this number of simulations.
+    fn search_alone(
+        &mut self,
+        game: &G,
+        evaluator: &mut impl TryEvaluator<G>,
+        simulations: u32,
+        rng: &mut Stream,
+    ) -> Result<(), DeviceError> {
+        self.search.begin(&self.settings.strongest(simulations), simulations, rng);
+        let mut batch = EvalBatch::default();
+        while self.search.gather(game).is_some() {
+            self.answer(game, evaluator, &mut batch)?;
+        }
+        Ok(())
     }
 
     /// Begins a search of `simulations` simulations for a caller that runs it to its end, as [`Self::search`] does alone.
@@ -163,12 +185,12 @@ impl<G: Game> TreePlayer<G> {
     fn search_watched(
         &mut self,
         game: &G,
-        evaluator: &mut impl Evaluator<G>,
+        evaluator: &mut impl TryEvaluator<G>,
         limits: &Limits,
         mut watch: Watch,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
-    ) {
+    ) -> Result<(), DeviceError> {
         if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
             self.search.reserve(LARGEST_TREE);
         }
@@ -178,12 +200,13 @@ impl<G: Game> TreePlayer<G> {
         };
         loop {
             self.search.begin(&self.settings.strongest(round), round, rng);
-            if self.round(game, evaluator, &mut watch, request, rng) || self.is_enough(limits, watch.done) {
+            if self.round(game, evaluator, &mut watch, request, rng)? || self.is_enough(limits, watch.done) {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
         }
         request.notify(|| self.info(watch.done, rng));
+        Ok(())
     }
 
     fn own_limits(&self) -> Limits {
@@ -197,22 +220,22 @@ impl<G: Game> TreePlayer<G> {
     fn round(
         &mut self,
         game: &G,
-        evaluator: &mut impl Evaluator<G>,
+        evaluator: &mut impl TryEvaluator<G>,
         watch: &mut Watch,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
-    ) -> bool {
+    ) -> Result<bool, DeviceError> {
         let mut batch = EvalBatch::default();
         loop {
             let is_new = self.search.actions().next().is_none(); // the first step then expands the root
             match self.search.step(game) {
-                SearchStep::Done => return self.search.proven().is_some(),
+                SearchStep::Done => return Ok(self.search.proven().is_some()),
                 SearchStep::Finished => {}
-                SearchStep::Leaf => self.answer(game, evaluator, &mut batch),
+                SearchStep::Leaf => self.answer(game, evaluator, &mut batch)?,
             }
             watch.done += u64::from(!is_new);
             if request.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
-                return true;
+                return Ok(true);
             }
             if watch.report_is_due() {
                 request.notify(|| self.info(watch.done, rng));
@@ -221,18 +244,24 @@ impl<G: Game> TreePlayer<G> {
     }
 
     /// Answers the position that the search has come to: by exact values or by the evaluator.
-    fn answer(&mut self, game: &G, evaluator: &mut impl Evaluator<G>, batch: &mut EvalBatch<G::State>) {
+    fn answer(
+        &mut self,
+        game: &G,
+        evaluator: &mut impl TryEvaluator<G>,
+        batch: &mut EvalBatch<G::State>,
+    ) -> Result<(), DeviceError> {
         let (state, legal) = self.search.leaf();
         let tables = self.tables.as_ref().filter(|tables| tables.asked && state != self.search.state());
         if let Some(value) = tables.and_then(|tables| tables.value(game, state)) {
             self.search.settle(value);
-            return;
+            return Ok(());
         }
         batch.clear();
         batch.push(*state, legal);
-        evaluator.evaluate(game, batch);
+        evaluator.try_evaluate(game, batch)?;
         let (priors, estimate) = batch.answer(0);
         self.search.apply(priors, estimate);
+        Ok(())
     }
 
     /// Whether no further round is needed: there is a single action under a time limit, or the depth limit is reached.
@@ -303,11 +332,11 @@ pub(crate) fn in_words(estimate: Evaluation, mover: Side) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluator::FailsOnce;
     use crate::search_settings::SearchKind;
     use crate::streams::{Purpose, stream};
     use turnstone_env::games::Mancala;
     use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaValues, Silent, SolveLimits};
-    use turnstone_search::Uniform;
 
     #[test]
     fn exact_values_at_the_leaves_prove_the_root() {
@@ -333,7 +362,8 @@ mod tests {
                 let mut player = player.with_tables(tables);
                 player.new_game(&game, &state);
                 assert_eq!(player.table_move(&game, &state, &mut rng), None, "the table is too small: {text}");
-                player.search(&game, &state, &mut Uniform, &mut SearchRequest::default(), &mut rng);
+                let request = &mut SearchRequest::default();
+                player.search(&game, &state, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
                 if let Some(found) = player.search.proven() {
                     assert_eq!(found, value, "{text}");
                     *proven += 1;
@@ -356,8 +386,32 @@ mod tests {
         let lost = game.parse_position("0,0,1,0,2,1/30 3,0,0,1,0,0/10 2").expect("possible");
         assert!(player.table_move(&game, &won, &mut rng).is_some());
         assert_eq!(player.table_move(&game, &lost, &mut rng), None);
-        let action = player.search(&game, &lost, &mut Uniform, &mut SearchRequest::default(), &mut rng);
+        let request = &mut SearchRequest::default();
+        let action = player.search(&game, &lost, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
         assert!(game.action_text(action).starts_with('A'));
         assert_eq!(player.search.proven(), None, "the search of a lost position does without tables");
+    }
+
+    #[test]
+    fn a_player_searches_again_after_a_failure() {
+        let game = Mancala::default();
+        for limits in [None, Some(Limits::nodes(30))] {
+            let chosen = |evaluator: &mut FailsOnce| {
+                let settings = SearchSettings::from(SearchKind::Gumbel);
+                let mut player = TreePlayer::new(&game, Budget::Simulations(30), settings, DrawValue::default());
+                player.new_game(&game, &game.start());
+                let mut search = || {
+                    let mut rng = stream(5, Purpose::Play, [0, 0]);
+                    let request = &mut SearchRequest { limits, ..SearchRequest::default() };
+                    player.search(&game, &game.start(), evaluator, request, &mut rng)
+                };
+                let first = search();
+                (first.clone(), if first.is_err() { search() } else { first })
+            };
+            let (expected, _) = chosen(&mut FailsOnce::never());
+            assert!(expected.is_ok());
+            let failing = chosen(&mut FailsOnce { calls_before: 9 });
+            assert_eq!(failing, (Err(FailsOnce::fault()), expected));
+        }
     }
 }

@@ -93,7 +93,7 @@ fn ask(
 ) -> anyhow::Result<Answer> {
     let state = game.parse_position(&position.text)?;
     player.new_game(&state, rng);
-    let prediction = player.predict(&state);
+    let prediction = player.predict(&state)?;
     let chosen = player.choose(&state, rng)?;
     answer(game, position, &state, chosen, prediction)
 }
@@ -120,14 +120,14 @@ fn ask_side_by_side<'s>(
             let Some((number, position, mut rng)) = take() else { break };
             let state = game.parse_position(&position.text)?;
             team.new_game(seat, &state);
-            let prediction = team.predict(&state);
+            let prediction = team.predict(&state)?;
             team.begin(seat, &state, &mut rng);
             *place = Some(Asked { number, position, state, rng, prediction });
         }
         if asked.iter().all(Option::is_none) {
             return Ok(());
         }
-        team.advance(&mut done);
+        team.advance(&mut done)?;
         for seat in done.drain(..) {
             let Some(Asked { number, position, state, mut rng, prediction }) = asked[seat].take() else { continue };
             let chosen = team.chosen(seat, &mut rng);

@@ -6,6 +6,7 @@ use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{DynExactValues, Player, PlayerFault};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
+use turnstone_models::DeviceError;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
@@ -94,12 +95,19 @@ impl Referee<'_> {
 
     /// Plays what the side to move has answered. Returns the action, of which the players are to be notified; `None` if
     /// the game was lost by a fault.
-    pub(super) fn answer(&self, game: &mut GameInProgress, chosen: Result<Action, PlayerFault>) -> Option<Action> {
+    ///
+    /// # Errors
+    /// The GPU failed, which decides no game.
+    pub(super) fn answer(
+        &self,
+        game: &mut GameInProgress,
+        chosen: Result<Action, PlayerFault>,
+    ) -> Result<Option<Action>, DeviceError> {
         let mover = self.game.mover(&game.state);
         let action = match chosen {
             Ok(action) => action,
             Err(fault) => {
-                let (kind, penalty) = self.judge(&fault);
+                let (kind, penalty) = self.judge(&fault)?;
                 let side = &mut game.sides[mover.index()];
                 game.incidents.push(Incident {
                     ply: game.moves.len(),
@@ -109,7 +117,7 @@ impl Referee<'_> {
                 });
                 if penalty == Penalty::Lose {
                     game.end = Some(End { result: -mover.sign() as i8, ending: kind });
-                    return None;
+                    return Ok(None);
                 }
                 side.replaced |= kind != Ending::IllegalMove;
                 self.random(&game.state, &mut side.rng)
@@ -117,7 +125,7 @@ impl Referee<'_> {
         };
         self.game.play(&mut game.state, action);
         game.moves.push(action);
-        Some(action)
+        Ok(Some(action))
     }
 
     /// The record of a game that is over.
@@ -210,12 +218,13 @@ impl Referee<'_> {
     }
 
     /// Kind of a fault, and its penalty.
-    fn judge(&self, fault: &PlayerFault) -> (Ending, Penalty) {
-        match fault {
+    fn judge(&self, fault: &PlayerFault) -> Result<(Ending, Penalty), DeviceError> {
+        Ok(match fault {
             PlayerFault::OutOfTime => (Ending::OutOfTime, self.settings.out_of_time),
             PlayerFault::IllegalMove(_) => (Ending::IllegalMove, self.settings.on_fault),
             PlayerFault::Crashed(_) | PlayerFault::Silent(_) => (Ending::Crash, self.settings.on_fault),
-        }
+            PlayerFault::Device(fault) => return Err(fault.clone()),
+        })
     }
 
     fn random(&self, state: &AnyState, rng: &mut Stream) -> Action {
@@ -270,7 +279,7 @@ mod tests {
         let mut game = referee.begin(plan, opening);
         while let Some(side) = referee.turn(&mut game) {
             let chosen = referee.ask(&mut game, players[side.index()]);
-            if let Some(action) = referee.answer(&mut game, chosen) {
+            if let Some(action) = referee.answer(&mut game, chosen).expect("no GPU") {
                 players.iter_mut().for_each(|player| player.played(action));
             }
         }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Agent, AgentError, AtOnce, PlayableGame, Player, PlayerFault, SearchRequest, Team};
 use turnstone_env::{Action, AnyState};
+use turnstone_models::DeviceError;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord};
@@ -100,8 +101,7 @@ impl<'a> SideBySide<'a> {
             }
         }
         self.seats[seat] = Some(Seat { index, agents: plan.agents, game });
-        self.go_on(seat);
-        Ok(())
+        self.go_on(seat)
     }
 
     /// The games that have ended since the last call, with their indices.
@@ -110,38 +110,42 @@ impl<'a> SideBySide<'a> {
     }
 
     /// Evaluates a batch of each team and lets the games go on whose move is then chosen.
-    pub(super) fn advance(&mut self) {
+    ///
+    /// # Errors
+    /// The GPU of an agent failed.
+    pub(super) fn advance(&mut self) -> Result<()> {
         let mut done = Vec::new();
         for agent in 0..self.participants.len() {
             let Some(Participant::Team(team)) = &mut self.participants[agent] else { continue };
-            team.advance(&mut done);
+            team.advance(&mut done).map_err(|fault| failed(self.agents[agent], &fault))?;
             for seat in done.drain(..) {
                 let Some(Participant::Team(team)) = &mut self.participants[agent] else { continue };
                 let Some(Seat { agents, game, .. }) = &mut self.seats[seat] else { continue };
                 let side = usize::from(agents[1] == agent);
                 let action = team.chosen(seat, &mut game.sides[side].rng);
-                self.answer(seat, Ok(action));
-                self.go_on(seat);
+                self.answer(seat, Ok(action))?;
+                self.go_on(seat)?;
             }
         }
+        Ok(())
     }
 
     /// Plays a game on until a team has to choose or the game is over.
-    fn go_on(&mut self, seat: usize) {
+    fn go_on(&mut self, seat: usize) -> Result<()> {
         while let Some(Seat { agents, game, .. }) = &mut self.seats[seat] {
             let Some(side) = self.referee.turn(game) else {
-                let Some(Seat { index, game, .. }) = self.seats[seat].take() else { return };
+                let Some(Seat { index, game, .. }) = self.seats[seat].take() else { break };
                 let record = self.referee.record(game);
                 for incident in record.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
                     self.dismiss(incident.agent, seat); // the next game starts the player again
                 }
                 self.over.push((index, record));
-                return;
+                break;
             };
             let chosen = match &mut self.participants[agents[side.index()]] {
                 Some(Participant::Team(team)) => {
                     team.begin(seat, &game.state, &mut game.sides[side.index()].rng);
-                    return;
+                    break;
                 }
                 Some(Participant::Shared(player)) => self.referee.ask(game, &mut **player),
                 Some(Participant::Players(players)) => {
@@ -149,14 +153,17 @@ impl<'a> SideBySide<'a> {
                 }
                 None => unreachable!("it was made when the game began"),
             };
-            self.answer(seat, chosen);
+            self.answer(seat, chosen)?;
         }
+        Ok(())
     }
 
     /// Plays what the side to move has answered, and notifies the players.
-    fn answer(&mut self, seat: usize, chosen: Result<Action, PlayerFault>) {
-        let Some(Seat { agents, game, .. }) = &mut self.seats[seat] else { return };
-        let Some(action) = self.referee.answer(game, chosen) else { return };
+    fn answer(&mut self, seat: usize, chosen: Result<Action, PlayerFault>) -> Result<()> {
+        let Some(Seat { agents, game, .. }) = &mut self.seats[seat] else { return Ok(()) };
+        let mover = self.agents[agents[self.game.mover(&game.state).index()]];
+        let answered = self.referee.answer(game, chosen);
+        let Some(action) = answered.map_err(|fault| failed(mover, &fault))? else { return Ok(()) };
         for agent in *agents {
             match &mut self.participants[agent] {
                 Some(Participant::Team(team)) => team.played(seat, action),
@@ -166,6 +173,7 @@ impl<'a> SideBySide<'a> {
                 Some(Participant::Shared(_)) | None => {}
             }
         }
+        Ok(())
     }
 
     /// Ends an agent's player in a seat.
@@ -191,6 +199,11 @@ impl Participant {
     }
 }
 
+/// The failure of the GPU that evaluates an agent's positions.
+fn failed(agent: &Agent, fault: &DeviceError) -> AgentError {
+    AgentError::Spec { spec: agent.spec.to_string(), fault: fault.to_string() }
+}
+
 /// Creates an agent's player. If a program does not start, it is at fault in this game, and the tournament continues.
 fn player(agent: &Agent, game: &dyn PlayableGame) -> Result<Box<dyn Player>> {
     match agent.player(game) {
@@ -211,7 +224,68 @@ impl Player for Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Format, Settings};
     use turnstone_env::Params;
+
+    const LOST: &str = "the GPU failed: device lost";
+
+    /// An agent whose GPU is gone.
+    struct Lost;
+
+    impl Lost {
+        fn fault() -> DeviceError {
+            DeviceError::Failed("device lost".to_owned())
+        }
+    }
+
+    impl Player for Lost {
+        fn search(&mut self, _: &AnyState, _: &mut SearchRequest<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+            Err(Self::fault().into())
+        }
+    }
+
+    impl Team for Lost {
+        fn new_game(&mut self, _: usize, _: &AnyState) {}
+
+        fn played(&mut self, _: usize, _: Action) {}
+
+        fn begin(&mut self, _: usize, _: &AnyState, _: &mut Stream) {}
+
+        fn advance(&mut self, _: &mut Vec<usize>) -> Result<(), DeviceError> {
+            Err(Self::fault())
+        }
+
+        fn chosen(&mut self, _: usize, _: &mut Stream) -> Action {
+            unreachable!("nothing is chosen")
+        }
+
+        fn predict(&mut self, _: &AnyState) -> Result<[f32; 3], DeviceError> {
+            Err(Self::fault())
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_fails_ends_the_games_without_a_loss() {
+        let game = turnstone_agents::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let agents = ["random", "mcts:sims=1"]
+            .map(|spec| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game"));
+        let agents: Vec<&Agent> = agents.iter().collect();
+        let settings = Settings::plain(Format::RoundRobin, 2, 1);
+        let opening = Opening { state: game.start(), actions: Vec::new() };
+        let plan = Plan { number: 0, round: 1, agents: [0, 1], opening: 0 };
+        for lost in [Participant::Team(Box::new(Lost)), Participant::Shared(Box::new(Lost))] {
+            let referee = Referee { game: &*game, settings: &settings, truth: None };
+            let mut games = SideBySide::new(&*game, &agents, referee, 2);
+            games.participants[1] = Some(lost);
+            let mut ended = games.begin(0, 0, &plan, &opening);
+            if ended.is_ok() {
+                ended = games.advance();
+            }
+            let fault = ended.expect_err("the GPU is gone").to_string();
+            assert_eq!(fault, format!("agent `mcts:sims=1`: {LOST}"));
+            assert!(games.finished().is_empty(), "no game is lost by it");
+        }
+    }
 
     #[test]
     fn games_at_once_need_a_network_and_are_bounded() {

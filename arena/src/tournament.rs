@@ -272,7 +272,7 @@ impl<'a> Tournament<'a> {
             if stopped() || games.is_empty() {
                 return Ok(());
             }
-            games.advance();
+            games.advance()?;
             put(games.finished())?;
         }
     }

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
 use turnstone_env::Action;
+use turnstone_models::DeviceError;
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
@@ -161,11 +162,12 @@ impl Agent {
                 let mut found = None;
                 analyser.begin(0, &state.state, simulations, stop);
                 while analyser.searching() > 0 {
-                    analyser.advance(&mut |_, analysis| found = Some(analysis));
+                    analyser.advance(&mut |_, analysis| found = Some(analysis))?;
                 }
-                found
+                Ok::<_, DeviceError>(found)
             },
         )?;
+        let found = found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
         let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
         Ok(Analysis::of_tree(state, &found))
     }

@@ -101,7 +101,7 @@ pub fn answers_to(
             }
             let (state, mut rng) = begin(number, text)?;
             player.new_game(&state, &mut rng);
-            let prediction = player.predict(&state);
+            let prediction = player.predict(&state)?;
             let action = game.action_text(player.choose(&state, &mut rng)?);
             answers.push((number, RemoteAnswer { action, prediction }));
         }
@@ -113,7 +113,7 @@ pub fn answers_to(
                 let Some(&(number, text)) = waiting.next() else { break };
                 let (state, mut rng) = begin(number, text)?;
                 team.new_game(seat, &state);
-                let prediction = team.predict(&state);
+                let prediction = team.predict(&state)?;
                 team.begin(seat, &state, &mut rng);
                 *place = Some((number, rng, prediction));
             }
@@ -123,7 +123,7 @@ pub fn answers_to(
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            team.advance(&mut done);
+            team.advance(&mut done)?;
             for seat in done.drain(..) {
                 let Some((number, mut rng, prediction)) = asked[seat].take() else { continue };
                 let action = game.action_text(team.chosen(seat, &mut rng));

@@ -61,7 +61,7 @@ impl<'a> Tournament<'a> {
             if games.is_empty() {
                 return Ok(records.into_iter().collect());
             }
-            games.advance();
+            games.advance()?;
             games.finished().into_iter().for_each(|(i, record)| records[i] = Some(record));
         }
     }

@@ -1,5 +1,7 @@
 //! Answers, one JSON object each. Values and probabilities are for the player to move.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 use turnstone_agents::{AnalysedAction, Analysis};
 use turnstone_env::{Action, DynGame, Outcome};
@@ -37,6 +39,11 @@ pub(super) fn finished(game: &dyn DynGame, task: &Task, outcome: &Outcome) -> Va
 /// The answer for a task that was terminated before its search had any result.
 pub(super) fn given_up(task: &Task) -> Value {
     json!({ "id": task.id, "turnNumber": task.turn, "isDuringSearch": false, "noResults": true })
+}
+
+/// The answer for a task whose search has ended with an error.
+pub(super) fn failed(task: &Task, error: &dyn Display) -> Value {
+    json!({ "id": task.id, "turnNumber": task.turn, "error": error.to_string(), "field": null })
 }
 
 fn head(game: &dyn DynGame, task: &Task) -> Value {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use crate::output::Output;
 use turnstone_agents::{Analyser, PlayableGame};
+use turnstone_models::DeviceError;
 
-use super::answer::{analysed, finished};
+use super::answer::{analysed, failed, finished};
 use super::queue::{Queue, Ticket};
 
 /// Number of positions that a worker searches at once.
@@ -41,12 +42,25 @@ impl<'a> Worker<'a> {
             }
             tickets.into_iter().for_each(|ticket| self.begin(ticket));
             let mut done = Vec::new();
-            self.analyser.advance(&mut |number, analysis| done.push((number, analysis)));
+            let advanced = self.analyser.advance(&mut |number, analysis| done.push((number, analysis)));
             for (number, analysis) in done {
                 let ticket = self.searching.remove(&number).expect("the analyser returns the numbers it was given");
                 self.output.json(&analysed(self.game, &ticket.task, &analysis));
                 self.queue.finish(&ticket);
             }
+            if let Err(fault) = advanced {
+                self.fail(&fault);
+            }
+        }
+    }
+
+    /// Answers all running searches with the failure of the GPU.
+    fn fail(&mut self, fault: &DeviceError) {
+        let mut tickets: Vec<(u64, Ticket)> = self.searching.drain().collect();
+        tickets.sort_unstable_by_key(|&(number, _)| number);
+        for (_, ticket) in tickets {
+            self.output.json(&failed(&ticket.task, fault));
+            self.queue.finish(&ticket);
         }
     }
 
@@ -60,5 +74,66 @@ impl<'a> Worker<'a> {
         self.analyser.begin(self.next, &task.state, task.simulations, ticket.stop.clone());
         self.searching.insert(self.next, ticket);
         self.next += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::{Value, json};
+    use turnstone_agents::{Analysis, built_in};
+    use turnstone_env::{AnyState, Params};
+    use turnstone_search::classic::Stop;
+
+    use super::super::query::Task;
+    use super::*;
+
+    /// An analyser whose GPU is gone.
+    struct Lost(usize);
+
+    impl Analyser for Lost {
+        fn searching(&self) -> usize {
+            self.0
+        }
+
+        fn begin(&mut self, _: u64, _: &AnyState, _: u32, _: Stop) {
+            self.0 += 1;
+        }
+
+        fn advance(&mut self, _: &mut dyn FnMut(u64, Analysis)) -> Result<(), DeviceError> {
+            self.0 = 0;
+            Err(DeviceError::Failed("device lost".to_owned()))
+        }
+    }
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no writer panics").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_query_is_answered_if_the_gpu_fails() {
+        let game = built_in().make("mu_torere", &Params::new()).expect("a game");
+        let (queue, lines) = (Queue::new(1), Lines::default());
+        let task = |turn: usize| Task { id: "a".to_owned(), turn, state: game.start(), simulations: 9, priority: 0 };
+        assert!(queue.put((0..SEATS + 2).map(task).collect()), "more than are searched at once");
+        queue.close();
+        Worker::new(&*game, Box::new(Lost(0)), &queue, &Output::new(lines.clone())).run();
+        let text = String::from_utf8(lines.0.lock().expect("no writer panics").clone()).expect("text");
+        let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let expected =
+            |turn| json!({ "id": "a", "turnNumber": turn, "error": "the GPU failed: device lost", "field": null });
+        assert_eq!(answers, (0..SEATS + 2).map(expected).collect::<Vec<_>>());
+        assert!(queue.terminate(None, None).is_empty());
     }
 }
