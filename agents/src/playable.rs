@@ -224,8 +224,11 @@ impl Agent {
         };
         let mut network = None;
         match spec {
-            AgentSpec::Az { checkpoint, tables, .. } => {
-                network = Some(load_network(checkpoint, game)?);
+            AgentSpec::Az { checkpoint, tree, tables, .. } => {
+                let loaded = load_network(checkpoint, game)?;
+                let usable = tree.precision.check(&loaded.info.network, tree.device);
+                usable.map_err(|error| fault(error.to_string()))?;
+                network = Some(loaded);
                 if let Some(tables) = tables {
                     exact_values(tables)?;
                 }

@@ -9,6 +9,7 @@ use turnstone_agents::{
     checkpoint_info, load_network,
 };
 use turnstone_env::{Action, AnyState, Params, Side};
+use turnstone_models::{NetworkConfig, Weights};
 
 /// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
 /// limits.
@@ -285,4 +286,25 @@ fn memory_and_clocks_bound_the_games_at_once() {
             assert_eq!(game.team(&agent, 2).expect("its network").is_some(), has_team, "{spec}");
         }
     }
+}
+
+/// Faults that would end a match at its first move, or a run at its first match.
+#[test]
+fn a_network_that_cannot_run_as_its_spec_says_is_refused_on_loading() {
+    let game = built_in().make("konane", &Params::new().with("size", 6)).expect("a game");
+    let network = NetworkConfig::ResidualConv { blocks: 0, channels: 2, global_pooling: false, squeeze_excite: 0 };
+    let info = checkpoint_info(&*game, &network, &SearchSettings::default(), 0);
+    let weights = Weights::random(&network.layout(&info.shape).expect("a small network"), 1);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("conv.safetensors");
+    turnstone_models::save(&file, &info, &weights).expect("writable");
+    let load = |options: &str| {
+        let spec = format!("az:{},{options}", file.display());
+        Agent::load(&spec.parse().expect("a spec"), &*game).map(drop).map_err(|fault| fault.to_string())
+    };
+    assert_eq!(load("precision=auto"), Ok(()));
+    let fault = load("precision=i8").expect_err("it has no integers");
+    assert!(fault.starts_with("agent `az:") && fault.contains("a residual_conv has floats only"), "{fault}");
+    let fault = load("device=gpu:999999").expect_err("there is no such GPU");
+    assert!(fault.starts_with("agent `az:") && fault.contains("gpu") && !fault.contains('\n'), "{fault}");
 }

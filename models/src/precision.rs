@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::config::NetworkConfig;
+use crate::device::ComputeDevice;
+use crate::error::NetworkError;
 use crate::inference::IntegerInstructions;
 
 /// Arithmetic of inference.
@@ -23,6 +25,18 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// Checks that a network can be computed on a device at this precision.
+    ///
+    /// # Errors
+    /// The network or the device has no such arithmetic, the program is built without GPUs, or there is no such GPU.
+    pub fn check(self, network: &NetworkConfig, device: ComputeDevice) -> Result<(), NetworkError> {
+        match (self, device) {
+            (Precision::I8, ComputeDevice::Gpu(_)) => Err(NetworkError::NoGpuIntegers),
+            (Precision::I8, ComputeDevice::Cpu) if !network.has_integers() => Err(NetworkError::NoIntegers),
+            _ => Ok(device.check()?),
+        }
+    }
+
     /// Whether this processor computes a network with integers of eight bits at this precision.
     pub fn is_quantised(self, network: &NetworkConfig) -> bool {
         match self {
@@ -77,6 +91,13 @@ mod tests {
         }
         let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
         assert!(!Precision::Auto.is_quantised(&conv), "it has no integers");
+        let check = |precision: Precision, network| precision.check(network, ComputeDevice::Cpu);
+        assert_eq!(check(Precision::I8, &conv), Err(NetworkError::NoIntegers));
+        assert_eq!([Precision::F32, Precision::Auto].map(|precision| check(precision, &conv)), [Ok(()), Ok(())]);
+        assert_eq!(check(Precision::I8, &NetworkConfig::default()), Ok(()));
+        let no_gpu = ComputeDevice::Gpu(1_000_000);
+        assert_eq!(Precision::I8.check(&conv, no_gpu), Err(NetworkError::NoGpuIntegers));
+        assert!(matches!(Precision::Auto.check(&conv, no_gpu), Err(NetworkError::Device(_))));
         assert_eq!("int8".parse::<Precision>().unwrap_err(), "precision must be f32, i8 or auto, not `int8`");
         assert_eq!(Precision::default(), Precision::F32);
     }
