@@ -74,6 +74,19 @@ impl SelfPlayConfig {
         or_all_cores(self.threads)
     }
 
+    /// Games that each half of a worker plays at once on a GPU. At first every half gets an equal share.
+    #[must_use]
+    pub fn gpu_seats(&self) -> usize {
+        self.concurrent_games.min(self.games_per_iteration.div_ceil(self.workers())).div_ceil(2)
+    }
+
+    /// Maximum number of positions per batch on a GPU: one of every seat, up to a limit.
+    #[must_use]
+    pub fn gpu_batch(&self) -> usize {
+        const LARGEST: usize = 8192;
+        (2 * self.workers() * self.gpu_seats()).min(LARGEST)
+    }
+
     /// Checks every value.
     ///
     /// # Errors
@@ -93,5 +106,23 @@ impl SelfPlayConfig {
         within("self_play.temperature", self.temperature, 0.0, 10.0)?;
         within("self_play.final_temperature", self.final_temperature, 0.0, 10.0)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_on_a_gpu_are_of_all_seats_up_to_a_limit() {
+        let sizes = |games_per_iteration, concurrent_games, threads| {
+            let config = SelfPlayConfig { games_per_iteration, concurrent_games, threads, ..SelfPlayConfig::default() };
+            (config.gpu_seats(), config.gpu_batch())
+        };
+        assert_eq!(sizes(4096, 64, 4), (32, 256));
+        assert_eq!(sizes(4096, 63, 3), (32, 192));
+        assert_eq!(sizes(21, 64, 4), (3, 24));
+        assert_eq!(sizes(1, 1, 8), (1, 16));
+        assert_eq!(sizes(100_000, 4096, 16), (2048, 8192));
     }
 }

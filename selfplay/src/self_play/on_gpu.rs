@@ -2,7 +2,7 @@
 //!
 //! Every worker plays its games in two halves: while one half's leaves are evaluated it searches the other. One thread hands
 //! what has arrived from all workers to the GPU as one batch, and reads a batch's outputs only when the next one is under
-//! way.
+//! way. The GPU is behind a trait of two methods, so that this is tested without one.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,11 +20,35 @@ use super::stats::{Progress, SelfPlayStats};
 use super::task::{GameRules, Task};
 use super::worker::{Part, Worker};
 
-/// Maximum number of positions per batch.
-const LARGEST_BATCH: usize = 8192;
-
 /// Batches under way before the outputs of the first are read.
 const UNDER_WAY: usize = 2;
+
+/// A network that evaluates batches, several of which may be under way.
+trait Batches: Sync {
+    /// A batch under way.
+    type Batch;
+
+    /// Begins to evaluate observations `[rows, features]`.
+    fn begin(&self, rows: usize, observations: Vec<f32>) -> Self::Batch;
+
+    /// Waits for the outputs of a batch.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    fn finish(&self, batch: Self::Batch) -> Result<GpuPredictions, DeviceError>;
+}
+
+impl Batches for GpuInference {
+    type Batch = GpuBatch;
+
+    fn begin(&self, rows: usize, observations: Vec<f32>) -> GpuBatch {
+        self.begin(rows, observations)
+    }
+
+    fn finish(&self, batch: GpuBatch) -> Result<GpuPredictions, DeviceError> {
+        self.finish(batch)
+    }
+}
 
 /// Leaves to evaluate, and where to send the outputs.
 struct Request {
@@ -48,22 +72,33 @@ pub(super) fn play<G: Game>(
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<Part>>, NetworkError> {
-    let spec = rules.game.spec();
-    let (workers, most) = (task.self_play.workers(), task.self_play.games_per_iteration);
-    let seats = task.self_play.concurrent_games.min(most.div_ceil(workers)).div_ceil(2);
-    let largest = (2 * workers * seats).min(LARGEST_BATCH).max(seats);
-    let with = (number, task.self_play.precision);
-    let network = GpuInference::new(task.weights, task.network, &shape(&spec), with, largest)?;
+    let (with, most) = ((number, task.self_play.precision), task.self_play.gpu_batch());
+    let network = GpuInference::new(task.weights, task.network, &shape(&rules.game.spec()), with, most)?;
+    Ok(play_with(&network, most, rules, progress, stop)?)
+}
+
+/// Plays all games with batches of up to `largest` positions.
+fn play_with<G: Game>(
+    network: &impl Batches,
+    largest: usize,
+    rules: &Arc<GameRules<G>>,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Result<Vec<Option<Part>>, DeviceError> {
+    let (spec, config) = (rules.game.spec(), &rules.self_play);
+    let (workers, most, seats) = (config.workers(), config.games_per_iteration, config.gpu_seats());
+    // A worker's cache is shared out between its halves.
+    let cached = config.cached_positions.div_ceil(2);
     let table = Table { game: &rules.game, spec: &spec, progress };
     let next = AtomicUsize::new(0);
     let (sender, requests) = channel();
     let play = |sender: Sender<Request>| {
         let numbers = || std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < most));
-        let half = || Half::new(Worker::new(Arc::clone(rules), numbers(), seats));
+        let half = || Half::new(Worker::with_cache(Arc::clone(rules), numbers(), seats, cached));
         play_halves(table, [half(), half()], &sender, stop)
     };
     thread::scope(|scope| {
-        let server = scope.spawn(|| serve(&network, requests));
+        let server = scope.spawn(|| serve(network, largest, requests));
         let (play, senders) = (&play, vec![sender; workers]);
         let threads: Vec<_> = senders.into_iter().map(|sender| scope.spawn(move || play(sender))).collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
@@ -76,12 +111,13 @@ pub(super) fn play<G: Game>(
     })
 }
 
-/// Evaluates requests until all who could send one are gone.
+/// Evaluates requests until all who could send one are gone, in batches of up to `largest` positions; none of the requests
+/// has more.
 ///
 /// The receiver ends with this function: workers that wait for an answer then see that none will come.
 #[expect(clippy::needless_pass_by_value, reason = "it is dropped here also when the GPU fails")]
-fn serve(network: &GpuInference, requests: Receiver<Request>) -> Result<(), DeviceError> {
-    let mut under_way: VecDeque<(GpuBatch, Vec<Request>)> = VecDeque::new();
+fn serve<N: Batches>(network: &N, largest: usize, requests: Receiver<Request>) -> Result<(), DeviceError> {
+    let mut under_way: VecDeque<(N::Batch, Vec<Request>)> = VecDeque::new();
     let mut waiting: Option<Request> = None;
     loop {
         let mut group: Vec<Request> = Vec::new();
@@ -93,7 +129,7 @@ fn serve(network: &GpuInference, requests: Receiver<Request>) -> Result<(), Devi
                 None => requests.try_recv().ok(),
             };
             let Some(next) = next else { break };
-            if rows + next.rows > network.max_batch() {
+            if !group.is_empty() && rows + next.rows > largest {
                 waiting = Some(next);
                 break;
             }
@@ -214,3 +250,6 @@ impl<G: Game, N: Iterator<Item = usize>> Half<G, N> {
 
 /// The GPU failed; its thread says how.
 struct Gone;
+
+#[cfg(test)]
+mod tests;

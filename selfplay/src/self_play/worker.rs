@@ -73,11 +73,17 @@ pub(super) struct Worker<G: Game, N> {
 impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// Starts the first games, `seats` or fewer, which is the number of games played at once.
     pub(super) fn new(rules: Arc<GameRules<G>>, numbers: N, seats: usize) -> Self {
+        let cached = rules.self_play.cached_positions;
+        Self::with_cache(rules, numbers, seats, cached)
+    }
+
+    /// [`Worker::new`] with an evaluation cache of `cached` positions.
+    pub(super) fn with_cache(rules: Arc<GameRules<G>>, numbers: N, seats: usize, cached: usize) -> Self {
         let spec = rules.game.spec();
         let mut worker = Self {
             numbers,
             seats: Vec::new(),
-            requests: Requests::new(rules.self_play.cached_positions),
+            requests: Requests::new(cached),
             spare: Vec::new(),
             finished: Vec::new(),
             stats: SelfPlayStats::default(),
