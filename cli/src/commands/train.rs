@@ -9,9 +9,7 @@ use clap::Args;
 #[cfg(feature = "cluster")]
 use turnstone_arena::Remote;
 use turnstone_env::DynGame;
-#[cfg(feature = "cluster")]
-use turnstone_models::ComputeDevice;
-use turnstone_models::read_text;
+use turnstone_models::{ComputeDevice, read_text};
 use turnstone_selfplay::Games;
 #[cfg(feature = "cluster")]
 use turnstone_selfplay::TrainableGame;
