@@ -53,12 +53,34 @@ fn a_run_on_a_missing_gpu_is_refused_before_there_is_a_folder() {
 }
 
 #[test]
+fn an_opponent_on_a_missing_gpu_is_refused_before_there_is_a_folder() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (config, run) = (place.path().join("tiny.toml"), place.path().join("run"));
+    let opponent = "az:pretrained,sims=2,device=gpu:99";
+    let text_of = format!(
+        "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"{opponent}\"]\n[run]\niterations = 1\n\
+         [self_play]\nthreads = 1\ngames_per_iteration = 2\nconcurrent_games = 2\n[learn]\nbatch = 8\n"
+    );
+    std::fs::write(&config, text_of).expect("writable");
+    let config = config.to_str().expect("UTF-8");
+    let refused = turnstone(&["train", config, "--run", run.to_str().expect("UTF-8")]);
+    let line = text(refused.stderr);
+    assert_eq!((refused.status.code(), line.trim_end().lines().count()), (Some(1), 1), "{line}");
+    assert!(line.contains(&format!("arena.opponents: agent `{opponent}`: {}", absence())), "{line}");
+    assert!(!run.exists());
+    let examined = text(turnstone(&["doctor", config, "--seconds", "0.1"]).stdout);
+    let found = examined.lines().find(|line| line.starts_with("FAIL opponents")).expect(&examined);
+    assert!(found.contains(absence()), "{found}");
+}
+
+#[test]
 fn the_doctor_says_what_a_gpu_would_need() {
     let examined = turnstone(&["doctor", &config(), "--seconds", "0.1", "--device", "gpu:99"]);
     let shown = text(examined.stdout);
     assert_eq!(examined.status.code(), Some(1), "{shown}");
     let found = shown.lines().find(|line| line.starts_with("FAIL devices")).expect(&shown);
     assert!(found.contains("B there, learning on gpu:99 about") && found.contains(absence()), "{found}");
+    assert!(found.contains("B together"), "{found}");
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl GpuInference {
     pub fn begin(&self, rows: usize, mut inputs: Vec<f32>) -> GpuBatch {
         assert!(rows > 0 && rows <= self.max_batch, "a batch of {rows} rows, but there is room for {}", self.max_batch);
         assert_eq!(inputs.len(), rows * self.shape.inputs, "{rows} rows of {} inputs", self.shape.inputs);
-        let padded = rows.next_power_of_two().max(SMALLEST_BATCH);
+        let padded = Self::padded(rows);
         inputs.resize(padded * self.shape.inputs, 0.0);
         GpuBatch { rows, running: self.network.begin(padded, inputs) }
     }
@@ -140,6 +140,24 @@ impl GpuInference {
         self.finish(self.begin(rows, inputs.to_vec()))
     }
 
+    /// Evaluates zeros in batches of every size that batches are padded to, so that later ones find their kernels compiled.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn warm_up(&self) -> Result<(), DeviceError> {
+        let inputs = vec![0.0; self.max_batch * self.shape.inputs];
+        for padded in padded_sizes(self.max_batch) {
+            let rows = padded.min(self.max_batch);
+            self.evaluate(rows, &inputs[..rows * self.shape.inputs])?;
+        }
+        Ok(())
+    }
+
+    /// Number of rows that a batch of `rows` rows is padded to.
+    pub fn padded(rows: usize) -> usize {
+        rows.next_power_of_two().max(SMALLEST_BATCH)
+    }
+
     /// Shape of the game.
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -149,6 +167,11 @@ impl GpuInference {
     pub fn max_batch(&self) -> usize {
         self.max_batch
     }
+}
+
+/// The numbers of rows that batches of up to `most` rows are padded to.
+fn padded_sizes(most: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(SMALLEST_BATCH), move |&size| (size < most).then_some(2 * size))
 }
 
 /// Fewer rows are not faster.
@@ -168,6 +191,17 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_size_that_batches_are_padded_to_is_warmed_up() {
+        for most in [1, 7, 8, 9, 24, 64, 65] {
+            let sizes: Vec<usize> = padded_sizes(most).collect();
+            let mut expected: Vec<usize> = (1..=most).map(GpuInference::padded).collect();
+            expected.dedup();
+            assert_eq!(sizes, expected, "up to {most} rows");
+        }
+        assert_eq!([1, 8, 9, 300].map(GpuInference::padded), [8, 8, 16, 512]);
+    }
 
     #[test]
     fn a_build_without_gpus_says_how_to_get_them() {

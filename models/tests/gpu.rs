@@ -78,6 +78,7 @@ fn outputs_are_those_of_the_processor() {
         let half_tolerance = if half { HALF_TOLERANCE } else { TOLERANCE };
         for (precision, tolerance) in [(Precision::F32, TOLERANCE), (Precision::Auto, half_tolerance)] {
             let on_gpu = GpuInference::new(&weights, &network, &shape, (0, precision), 13).unwrap();
+            on_gpu.warm_up().unwrap();
             // Two batches under way at once, the second of one row.
             let inputs = batch.inputs();
             let under_way = [on_gpu.begin(13, inputs.to_vec()), on_gpu.begin(1, inputs[..shape.inputs].to_vec())];

@@ -44,9 +44,12 @@ pub(super) fn devices(game: &dyn TrainableGame, config: &Config) -> Result<Optio
         return Ok(None);
     }
     let demand = memory::OnGpu::of(game, config)?;
+    // Both are there at once, since self-play overlaps with learning.
+    let together =
+        if play == learn { format!(", {} together", bytes(demand.self_play + demand.learning)) } else { String::new() };
     if let Err(fault) = play.check().and_then(|()| learn.check()) {
         let finding = format!(
-            "self-play on {play} takes about {} there, learning on {learn} about {}",
+            "self-play on {play} takes about {} there, learning on {learn} about {}{together}",
             bytes(demand.self_play),
             bytes(demand.learning)
         );
@@ -59,7 +62,7 @@ pub(super) fn devices(game: &dyn TrainableGame, config: &Config) -> Result<Optio
         ComputeDevice::Gpu(number) => all[number].model.clone(),
     };
     let finding = format!(
-        "self-play on {play}: {}, about {}; learning on {learn}: {}, about {}",
+        "self-play on {play}: {}, about {}; learning on {learn}: {}, about {}{together}",
         model(play),
         bytes(demand.self_play),
         model(learn),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde::Serialize;
-use turnstone_models::Learner;
+use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
 use super::load::Ticks;
 use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
@@ -130,6 +130,7 @@ fn play(
     };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
+    warm_up(game, config, learner)?;
     let (start, progress) = (Instant::now(), Progress::default());
     let mut whole: Vec<SelfPlayGames> = Vec::new();
     while let Some(left) = time.checked_sub(start.elapsed()) {
@@ -194,6 +195,14 @@ fn play(
         window.push(games.shard.into(), usize::MAX);
     }
     Ok(Some((self_play, window)))
+}
+
+/// Lets a GPU compile the kernels of self-play, which takes the time of many batches at the start of a run, and none later.
+fn warm_up(game: &dyn TrainableGame, config: &Config, learner: &Learner) -> Result<()> {
+    let ComputeDevice::Gpu(number) = config.self_play.device else { return Ok(()) };
+    let (shape, with) = (shape(game.spec()), (number, config.self_play.precision));
+    let most = config.self_play.gpu_batch();
+    Ok(GpuInference::new(learner.averaged(), &config.net, &shape, with, most)?.warm_up()?)
 }
 
 /// Takes learner steps on the window and returns their number, the mean seconds of one, and the share of the machine's

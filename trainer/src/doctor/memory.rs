@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnstone_models::{ComputeDevice, NetworkConfig, TensorSpec};
+use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, TensorSpec};
 
 use super::measure::Measured;
 use super::plan::Plan;
@@ -47,12 +47,12 @@ impl OnGpu {
                 GPU_COPIES * parameters + 4.0 * ACTIVATION_COPIES * config.learn.batch as f64 * units
             }
         };
-        let seats = play.workers() * play.concurrent_games.min(play.games_per_iteration);
+        let rows = GpuInference::padded(play.gpu_batch());
         // Activations of a layer or two are alive at once, those of all layers only in training.
         let row = (spec.features() + spec.actions) as f64 + 4.0 * units / (2 * config.net.blocks() + 2) as f64;
         let self_play = match play.device {
             ComputeDevice::Cpu => 0.0,
-            ComputeDevice::Gpu(_) => parameters + 4.0 * GPU_BATCHES * seats as f64 * row,
+            ComputeDevice::Gpu(_) => parameters + 4.0 * GPU_BATCHES * rows as f64 * row,
         };
         Ok(Self { self_play, learning })
     }
@@ -141,5 +141,38 @@ pub(super) fn bytes(count: f64) -> String {
         1e9.. => format!("{:.1} GB", count / 1e9),
         1e6.. => format!("{:.0} MB", count / 1e6),
         _ => format!("{:.0} KB", count / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnstone_env::Erased;
+    use turnstone_env::games::Konane;
+
+    fn on_gpu(concurrent_games: usize, threads: usize) -> OnGpu {
+        let text = format!(
+            "[game]\nname = \"konane\"\n[net]\nkind = \"residual_conv\"\nblocks = 1\nchannels = 8\n\
+             [learn]\ndevice = \"gpu\"\nbatch = 64\n\
+             [self_play]\ndevice = \"gpu\"\ngames_per_iteration = 100000\n\
+             concurrent_games = {concurrent_games}\nthreads = {threads}\n"
+        );
+        let config = Config::parse(&text, &turnstone_env::games::built_in()).expect("valid");
+        OnGpu::of(&Erased::new(Konane::default()), &config).expect("a network")
+    }
+
+    /// Batches have a row per seat, are padded to a power of two, and have 8192 rows at most.
+    #[test]
+    fn the_memory_of_self_play_on_a_gpu_follows_its_batches() {
+        let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 8, global_pooling: false, squeeze_excite: 0 };
+        let game: &dyn TrainableGame = &Erased::new(Konane::default());
+        let weights = 4.0 * parameters(game, &conv).expect("a network") as f64;
+        let rows = |seats, threads| on_gpu(seats, threads).self_play - weights;
+        let row = rows(64, 2) / 128.0;
+        assert!(row > 8.0 * game.spec().features() as f64, "{row} bytes a row");
+        for (seats, threads, expected) in [(65, 2, 256.0), (100, 1, 128.0), (2048, 4, 8192.0), (4096, 16, 8192.0)] {
+            let found = rows(seats, threads) / row;
+            assert!((found - expected).abs() < 1e-3, "{threads} workers of {seats} games: {found} rows");
+        }
     }
 }
