@@ -110,6 +110,29 @@ fn runs_and_checkpoints_name_the_programs_that_trained_them() {
     );
 }
 
+/// Only the last line of the provenance knows of a GPU, so that this needs none.
+#[test]
+fn a_run_that_goes_on_with_other_devices_says_so() {
+    let place = tempfile::tempdir().expect("a folder");
+    fs::write(place.path().join("tiny.toml"), TINY).expect("writable");
+    run(place.path(), &["train", "tiny.toml", "--run", "run", "--quiet"]);
+    let provenance = place.path().join("run/provenance.jsonl");
+    let [mut last] = lines(&provenance).try_into().expect("one line");
+    last.as_object_mut().expect("an object").remove("crc");
+    last["devices"] = "gpu:1 and cpu".into();
+    fs::write(&provenance, turnstone_models::seal_line(&last.to_string()) + "\n").expect("writable");
+    replace(&place.path().join("run/config.toml"), "iterations = 1", "iterations = 2");
+    let (_, notes) = run(place.path(), &["train", "--resume", "run"]);
+    let expected = "self-play and learning were last on gpu:1 and cpu, and go on on cpu and cpu: from here on the result is \
+                    this run's own";
+    assert!(notes.contains(expected), "{notes}");
+    let all = lines(&provenance);
+    assert_eq!((all.len(), &all[0]["devices"], all[1].get("devices")), (2, &"gpu:1 and cpu".into(), None));
+    replace(&place.path().join("run/config.toml"), "iterations = 2", "iterations = 3");
+    let (_, notes) = run(place.path(), &["train", "--resume", "run"]);
+    assert!(!notes.contains("were last on"), "{notes}");
+}
+
 #[test]
 fn tournaments_name_the_program_and_go_on_with_another() {
     let place = tempfile::tempdir().expect("a folder");
