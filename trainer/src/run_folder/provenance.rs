@@ -30,8 +30,8 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
-    /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line in force
-    /// now, and a message for each damaged line.
+    /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line
+    /// in force now, and a message for each damaged line.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.

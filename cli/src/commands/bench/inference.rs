@@ -70,7 +70,8 @@ impl Inference {
     }
 }
 
-/// Evaluations per second of the network alone on this thread, or on the GPU with two batches under way. `inputs`: `[batch or more, features]`.
+/// Evaluations per second of the network alone on this thread, or on the GPU with two batches under way. `inputs`:
+/// `[batch or more, features]`.
 pub(super) fn bare_rate(
     net: &NetworkConfig,
     weights: &Weights,
