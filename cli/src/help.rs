@@ -221,7 +221,8 @@ pub(crate) fn with_help(program: Command) -> Command {
     template += &groups(&program);
     template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
     EXAMPLES.iter().fold(program.help_template(template), |program, (name, examples)| {
-        if program.find_subcommand(name).is_none() {
+        // By name: `find_subcommand` also finds aliases, which `mut_subcommand` does not know.
+        if program.get_subcommands().all(|command| command.get_name() != *name) {
             return program;
         }
         program.mut_subcommand(name, |command| {
