@@ -1,0 +1,84 @@
+//! Tree search with exact values, and after an evaluation that failed.
+
+use super::*;
+use crate::evaluator::FailsOnce;
+use crate::search_settings::SearchKind;
+use crate::streams::{Purpose, stream};
+use turnstone_env::games::Mancala;
+use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaValues, Silent, SolveLimits};
+
+#[test]
+fn exact_values_at_the_leaves_prove_the_root() {
+    let game = Mancala::default();
+    let endgames = || MancalaEndgames::build(&game, 9, 1, &Silent);
+    let truth = |limits| MancalaValues::new(MancalaSolver::new(&game, Some(endgames()), 1 << 12), limits);
+    let whole = truth(SolveLimits::NONE);
+    let mut rng = stream(3, Purpose::Play, [0, 0]);
+    let mut proven = [0; 2];
+    for text in [
+        "1,0,2,0,1,2/16 0,3,0,2,1,1/19 1",
+        "0,1,0,4,0,1/17 2,0,0,1,3,1/18 2",
+        "2,0,1,1,0,1/21 1,1,2,0,0,3/15 1",
+        "1,1,0,0,2,2/15 3,0,1,1,1,1/20 2",
+    ] {
+        let state = game.parse_position(text).expect("possible");
+        let value = whole.value(&game, &state).expect("there is no limit");
+        for (with_tables, proven) in [false, true].into_iter().zip(&mut proven) {
+            let (budget, settings) = (Budget::Simulations(60), SearchSettings::from(SearchKind::Puct));
+            let player = TreePlayer::new(&game, budget, settings, DrawValue::default());
+            let tables = with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
+            let mut player = player.with_tables(tables);
+            player.new_game(&game, &state);
+            assert_eq!(player.table_move(&game, &state, &mut rng), None, "the table is too small: {text}");
+            let request = &mut SearchRequest::default();
+            player.search(&game, &state, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
+            if let Some(found) = player.search.proven() {
+                assert_eq!(found, value, "{text}");
+                *proven += 1;
+            }
+        }
+    }
+    assert!(proven[1] >= 3 && proven[0] < proven[1], "{proven:?} proven without and with tables");
+}
+
+#[test]
+fn covered_positions_are_played_by_the_values_unless_lost() {
+    let game = Mancala::default();
+    let endgames = MancalaEndgames::build(&game, 8, 1, &Silent);
+    let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames), 1 << 12), SolveLimits::nodes(0));
+    let settings = SearchSettings::from(SearchKind::Puct);
+    let player = TreePlayer::new(&game, Budget::Simulations(8), settings, DrawValue::default());
+    let mut player = player.with_tables(Some(Box::new(truth)));
+    let mut rng = stream(4, Purpose::Play, [0, 0]);
+    let won = game.parse_position("0,0,1,0,2,1/20 3,0,0,1,0,0/20 2").expect("possible");
+    let lost = game.parse_position("0,0,1,0,2,1/30 3,0,0,1,0,0/10 2").expect("possible");
+    assert!(player.table_move(&game, &won, &mut rng).is_some());
+    assert_eq!(player.table_move(&game, &lost, &mut rng), None);
+    let request = &mut SearchRequest::default();
+    let action = player.search(&game, &lost, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
+    assert!(game.action_text(action).starts_with('A'));
+    assert_eq!(player.search.proven(), None, "the search of a lost position does without tables");
+}
+
+#[test]
+fn a_player_searches_again_after_a_failure() {
+    let game = Mancala::default();
+    for limits in [None, Some(Limits::nodes(30))] {
+        let chosen = |evaluator: &mut FailsOnce| {
+            let settings = SearchSettings::from(SearchKind::Gumbel);
+            let mut player = TreePlayer::new(&game, Budget::Simulations(30), settings, DrawValue::default());
+            player.new_game(&game, &game.start());
+            let mut search = || {
+                let mut rng = stream(5, Purpose::Play, [0, 0]);
+                let request = &mut SearchRequest { limits, ..SearchRequest::default() };
+                player.search(&game, &game.start(), evaluator, request, &mut rng)
+            };
+            let first = search();
+            (first.clone(), if first.is_err() { search() } else { first })
+        };
+        let (expected, _) = chosen(&mut FailsOnce::never());
+        assert!(expected.is_ok());
+        let failing = chosen(&mut FailsOnce { calls_before: 9 });
+        assert_eq!(failing, (Err(FailsOnce::fault()), expected));
+    }
+}

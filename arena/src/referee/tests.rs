@@ -1,0 +1,162 @@
+//! Games with faults of players, and records that are confirmed.
+
+use super::super::record::{Adjudication, Format};
+use super::*;
+use turnstone_agents::{Effort, PlayableGame, SearchRequest};
+use turnstone_env::Erased;
+use turnstone_env::games::MuTorere;
+
+/// Plays the first legal action, and from its second move on the given behaviour.
+struct Scripted {
+    moves: usize,
+    then: Result<Duration, PlayerFault>,
+    clocks: Vec<Duration>,
+}
+
+impl Scripted {
+    fn new(then: Result<Duration, PlayerFault>) -> Self {
+        Self { moves: 0, then, clocks: Vec::new() }
+    }
+}
+
+impl Player for Scripted {
+    fn clock(&mut self, remaining: Duration) {
+        self.clocks.push(remaining);
+    }
+
+    fn search(&mut self, state: &AnyState, _: &mut SearchRequest<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+        self.moves += 1;
+        if self.moves > 1 {
+            std::thread::sleep(self.then.clone()?);
+        }
+        Ok(Erased::new(MuTorere::default()).legal_actions(state)[0])
+    }
+}
+
+/// Plays a game between two players.
+fn play(referee: &Referee<'_>, plan: &Plan, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
+    let mut game = referee.begin(plan, opening);
+    while let Some(side) = referee.turn(&mut game) {
+        let chosen = referee.ask(&mut game, players[side.index()]);
+        if let Some(action) = referee.answer(&mut game, chosen).expect("no GPU") {
+            players.iter_mut().for_each(|player| player.played(action));
+        }
+    }
+    referee.record(game)
+}
+
+/// Plays a game in which the first side shows the given behaviour from its second move on.
+fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
+    let game = Erased::new(MuTorere::default());
+    let plain = Settings::plain(Format::RoundRobin, 2, 1);
+    let settings = Settings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
+    let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
+    let opening = Opening { actions: Vec::new(), state: game.start() };
+    let referee = Referee { game: &game, settings: &settings, truth: None };
+    let [first, second] = &mut players;
+    let plan = Plan { number: 0, round: 0, agents: [4, 7], opening: 0 };
+    let record = play(&referee, &plan, &opening, [first, second]);
+    (record, players)
+}
+
+fn faults() -> [(Result<Duration, PlayerFault>, Ending); 5] {
+    [
+        (Err(PlayerFault::Crashed("gone".into())), Ending::Crash),
+        (Err(PlayerFault::Silent("for a second".into())), Ending::Crash),
+        (Err(PlayerFault::IllegalMove("9,9".into())), Ending::IllegalMove),
+        (Err(PlayerFault::OutOfTime), Ending::OutOfTime),
+        (Ok(Duration::from_millis(310)), Ending::OutOfTime),
+    ]
+}
+
+#[test]
+fn a_fault_loses_the_game_and_is_recorded() {
+    for (then, kind) in faults() {
+        let (record, _) = played(then, Penalty::Lose);
+        assert_eq!((record.result, record.ending, record.moves.len()), (-1, kind, 2));
+        let [incident] = &record.incidents[..] else { panic!("{record:?}") };
+        assert_eq!((incident.ply, incident.agent, incident.kind), (2, 4, kind));
+        assert!(!incident.what.is_empty());
+    }
+}
+
+#[test]
+fn or_random_moves_replace_the_players() {
+    for (then, kind) in faults() {
+        let (record, [faulty, other]) = played(then, Penalty::Random);
+        assert!(matches!(record.ending, Ending::Rules | Ending::Limit), "{record:?}");
+        assert!(record.incidents.iter().all(|incident| incident.kind == kind && incident.agent == 4));
+        if kind == Ending::IllegalMove {
+            assert_eq!(record.incidents.len(), faulty.moves - 1, "it is asked again");
+        } else {
+            assert_eq!((record.incidents.len(), faulty.moves), (1, 2), "it is asked no more");
+        }
+        assert!(other.moves > 2);
+    }
+}
+
+#[test]
+fn games_are_confirmed_and_forged_ones_are_not() {
+    let game = Erased::new(MuTorere::default());
+    for (penalty, then, kind) in [Penalty::Lose, Penalty::Random]
+        .into_iter()
+        .flat_map(|penalty| faults().map(|(then, kind)| (penalty, then, kind)))
+        .chain([(Penalty::Lose, Ok(Duration::ZERO), Ending::Rules)])
+    {
+        let (record, _) = played(then, penalty);
+        let settings =
+            Settings { out_of_time: penalty, on_fault: penalty, ..Settings::plain(Format::RoundRobin, 2, 1) };
+        let referee = Referee { game: &game, settings: &settings, truth: None };
+        let opening = Opening { actions: Vec::new(), state: game.start() };
+        assert_eq!(referee.confirm(&record, &opening), Ok(()), "{kind:?}, {penalty:?}");
+        let forged = |change: &dyn Fn(&mut GameRecord)| {
+            let mut forged = record.clone();
+            change(&mut forged);
+            assert!(forged == record || referee.confirm(&forged, &opening).is_err(), "{forged:?}");
+        };
+        for result in -1..=1 {
+            forged(&|game| game.result = result);
+        }
+        for ending in Ending::ALL {
+            forged(&|game| game.ending = ending);
+        }
+        forged(&|game| drop(game.moves.pop()));
+        forged(&|game| game.moves.push("1".into()));
+        forged(&|game| game.moves[1] = "nonsense".into());
+        forged(&|game| game.moves[1] = game.moves[0].clone());
+        forged(&|game| game.opening_plies = 1);
+        if penalty == Penalty::Lose {
+            forged(&|game| game.incidents.clear()); // random moves in place of a player's look like the player's
+        }
+        let other = Incident { ply: 1, agent: 99, kind: Ending::Crash, what: String::new() };
+        forged(&|game| game.incidents.push(other.clone()));
+        forged(&|game| game.incidents.insert(0, Incident { ply: 0, agent: game.agents[0], ..other.clone() }));
+        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.agent = 99));
+        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.ply += 1));
+        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.kind = Ending::Rules));
+    }
+}
+
+#[test]
+fn players_receive_their_remaining_time() {
+    let (record, [first, _]) = played(Ok(Duration::from_millis(1)), Penalty::Lose);
+    assert!(first.clocks[0] == Duration::from_millis(300) && first.clocks.is_sorted_by(|a, b| a >= b));
+    let slept = Duration::from_millis(first.moves as u64 - 1);
+    assert!(*first.clocks.last().expect("it moved") + slept <= Duration::from_millis(301), "{record:?}");
+}
+
+#[test]
+fn a_known_value_ends_the_game() {
+    let game = Erased::new(MuTorere::default());
+    let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
+    let value = truth.value(&game.start());
+    let plain = Settings::plain(Format::RoundRobin, 2, 1);
+    let settings = Settings { adjudication: Adjudication::Exact, ..plain };
+    let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
+    let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
+    let [first, second] = &mut players;
+    let plan = Plan { number: 0, round: 0, agents: [0, 1], opening: 0 };
+    let opening = Opening { actions: Vec::new(), state: game.start() };
+    let record = play(&referee, &plan, &opening, [first, second]);
+    assert_eq!((Some(record.result), record.ending), (value, Ending::Adjudicated));
+}
