@@ -7,6 +7,7 @@
 
 #[path = "cluster/lies.rs"]
 mod lies;
+mod metrics;
 #[path = "cluster/nats.rs"]
 mod nats;
 #[path = "cluster/processes.rs"]

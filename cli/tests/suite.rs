@@ -6,6 +6,7 @@ mod devices;
 mod export;
 mod faults;
 mod hosts;
+mod metrics;
 mod play;
 mod program;
 mod protocol;

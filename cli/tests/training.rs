@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
-use serde_json::Value;
+use crate::metrics::metrics;
 use turnstone_models::Weights;
 use turnstone_selfplay::replay::GameId;
 use turnstone_selfplay::{Progress, Task};
@@ -60,16 +60,6 @@ fn train(args: &[&str]) -> Child {
 fn finish(child: Child) -> (Option<i32>, String) {
     let output = child.wait_with_output().expect("the program ends");
     (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
-}
-
-fn metrics(run: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(run.join("metrics.jsonl")).expect("readable");
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    for line in &mut lines {
-        // The checksum is over the timing too.
-        ["timing", "crc"].into_iter().for_each(|key| drop(line[key].take()));
-    }
-    lines
 }
 
 struct Place {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use crate::metrics::metrics;
 
 /// Time after which a process that does not get on has failed.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -215,14 +215,4 @@ pub(crate) fn differences(one: &Path, other: &Path) -> Vec<String> {
         _ => fs::read(one.join(name)).ok() == fs::read(other.join(name)).ok(),
     };
     names.iter().filter(|name| !same(name)).map(|name| name.display().to_string()).collect()
-}
-
-fn metrics(run: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(run.join("metrics.jsonl")).expect("readable");
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    for line in &mut lines {
-        // The checksum is over the timing too.
-        ["timing", "crc"].into_iter().for_each(|key| drop(line[key].take()));
-    }
-    lines
 }
