@@ -144,6 +144,7 @@ impl<G: Game> SideBySide<G> {
         let state: G::State = *state.of();
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&self.game, state));
         search.reset(&self.game, state);
+        search.set_proof_nodes(self.settings.proof_nodes);
         search.set_contempt(&self.game, self.game.mover(&state), self.draw.value());
         // Every search has a random stream of its own, so that its result does not depend on the others.
         let mut rng = stream(0, Purpose::Play, [0, 0]);

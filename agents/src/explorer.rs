@@ -111,7 +111,8 @@ struct Tree<G: Game, E> {
 
 impl<G: Game, E: Evaluator<G> + Restart> Tree<G, E> {
     fn new(game: &G, evaluator: E, settings: SearchSettings, draw: DrawValue) -> Self {
-        let search = Mcts::new(game, game.start());
+        let mut search = Mcts::new(game, game.start());
+        search.set_proof_nodes(settings.proof_nodes);
         Self { game: game.clone(), search, evaluator, settings, draw, batch: EvalBatch::default() }
     }
 }

@@ -63,7 +63,7 @@ pub use options::parse_time;
 pub use playable::{Effort, GameFiles, Playable, PlayableGame, built_in, load_network, row};
 pub use player::{Player, PlayerFault, TypedPlayer};
 pub use request::{Score, SearchInfo, SearchRequest};
-pub use search_settings::{SearchKind, SearchSettings};
+pub use search_settings::{MAX_PROOF_NODES, SearchKind, SearchSettings};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use team::{AtOnce, Team};

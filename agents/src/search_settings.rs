@@ -31,6 +31,16 @@ pub struct SearchSettings {
     /// Gumbel: number of actions considered at the root; by default that of [`Gumbel::strongest`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub considered: Option<u32>,
+    /// Positions that a proof-number search may visit at every leaf ([`turnstone_search::Mcts::set_proof_nodes`]).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub proof_nodes: u32,
+}
+
+/// The most positions that a proof at a leaf may take: some milliseconds.
+pub const MAX_PROOF_NODES: u32 = 100_000;
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Default for SearchSettings {
@@ -43,6 +53,7 @@ impl Default for SearchSettings {
             c_visit: gumbel.c_visit,
             c_scale: gumbel.c_scale,
             considered: None,
+            proof_nodes: 0,
         }
     }
 }

@@ -146,6 +146,7 @@ mod tests {
             "az:x,sims=16,search=puct",
             "az:x,sims=16,search=gumbel,c_visit=50,c_scale=0.25,considered=4",
             "az:x,time=1s,c_puct=1.125,fpu=0.2",
+            "az:x,sims=10,considered=4,proof_nodes=200",
             "az:x,sims=200,draw=0.3",
             "az:x,sims=200,search=puct,draw=-0.07",
             "az:pretrained,sims=200",

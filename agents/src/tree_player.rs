@@ -64,7 +64,8 @@ impl<G: Game> Tables<G> {
 
 impl<G: Game> TreePlayer<G> {
     pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings, draw: DrawValue) -> Self {
-        let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
+        let (mut search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
+        search.set_proof_nodes(settings.proof_nodes);
         Self { search, budget, settings, draw, comment, played, remaining: None, tables: None }
     }
 
@@ -128,6 +129,7 @@ impl<G: Game> TreePlayer<G> {
         if searched.is_err() {
             // A search cannot be used again while it waits for an evaluation.
             self.search = Mcts::new(game, *state);
+            self.search.set_proof_nodes(self.settings.proof_nodes);
         }
         searched.map(|()| self.end(rng))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
 use super::options::{Options, time_text};
-use crate::search_settings::{SearchKind, SearchSettings};
+use crate::search_settings::{MAX_PROOF_NODES, SearchKind, SearchSettings};
 
 /// Maximum number of simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
@@ -67,6 +67,8 @@ pub struct SearchOverrides {
     pub c_scale: Option<Decimal>,
     /// `considered=`, 1 to 65536.
     pub considered: Option<u32>,
+    /// `proof_nodes=`, 0 to 100000.
+    pub proof_nodes: Option<u32>,
 }
 
 impl From<SearchKind> for SearchOverrides {
@@ -95,6 +97,7 @@ impl SearchOverrides {
             c_visit: decimal("c_visit", 10_000.0)?,
             c_scale: decimal("c_scale", 1000.0)?,
             considered: options.number("considered", 1..=65_536)?,
+            proof_nodes: options.number("proof_nodes", 0..=MAX_PROOF_NODES)?,
         })
     }
 
@@ -109,6 +112,7 @@ impl SearchOverrides {
             c_visit: or(self.c_visit, settings.c_visit),
             c_scale: or(self.c_scale, settings.c_scale),
             considered: self.considered.or(settings.considered),
+            proof_nodes: self.proof_nodes.unwrap_or(settings.proof_nodes),
         }
     }
 }
@@ -131,7 +135,12 @@ impl fmt::Display for SearchOverrides {
                 write!(f, ",{key}={value}")?;
             }
         }
-        self.considered.map_or(Ok(()), |considered| write!(f, ",considered={considered}"))
+        for (key, value) in [("considered", self.considered), ("proof_nodes", self.proof_nodes)] {
+            if let Some(value) = value {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        Ok(())
     }
 }
 

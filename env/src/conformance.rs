@@ -148,8 +148,12 @@ impl<'a, G: Game> Suite<'a, G> {
 
     fn play_game(&mut self, rng: &mut Xoshiro256PlusPlus) {
         let mut state = self.game.start();
+        let mut decided = None;
         for _ in 0..MAX_PLIES {
             self.check_state(&state, rng);
+            let value = self.game.outcome(&state).map(|outcome| outcome.value()).or_else(|| self.game.decided(&state));
+            assert!(decided.is_none() || value == decided, "what is decided stays so: {value:?} after {decided:?}");
+            decided = value;
             if self.legal.is_empty() {
                 return;
             }
@@ -177,6 +181,7 @@ impl<'a, G: Game> Suite<'a, G> {
         if let Some(outcome) = outcome {
             assert_eq!(outcome.value_for(Side::First), -outcome.value_for(Side::Second), "zero-sum at `{text}`");
             assert!(!(outcome.truncated && outcome.winner.is_some()), "a limit ends a game as a draw, at `{text}`");
+            assert!(G::DRAWS || outcome.winner.is_some(), "a game without draws has a winner, at `{text}`");
             let scaled = self.spec.margin_scale.is_some_and(|scale| scale > 0.0);
             assert!(scaled || outcome.margin == 0, "a game with margins says what a clear one is, at `{text}`");
         }

@@ -119,6 +119,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// those of the game without such limits ([`without_limits`]).
     const PLY_LIMITS: &'static [&'static str] = &[];
 
+    /// Whether games can end in a draw. Proofs in a search of a game without draws take half the work.
+    const DRAWS: bool = true;
+
     /// All that decides the future and nothing else: equal states have equal futures. Small enough to copy instead of
     /// undoing plies.
     type State: Copy + Eq + Hash + Debug + Send + Sync + 'static;
@@ -157,6 +160,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// How the game ended, `None` while it runs.
     fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+
+    /// The value for the first side that a running game will end with, whatever is played, where the position shows it: as
+    /// when most of the stones are in one store. `None` says nothing about the value. Proofs in a search end there.
+    #[inline]
+    fn decided(&self, _state: &Self::State) -> Option<i8> {
+        None
+    }
 
     /// Writes the feature vector (see [`Spec`]), `[features]` long, as seen by the mover. Every entry is written and
     /// finite, and together they decide the legal actions as [`Spec::policy_index`] numbers them.

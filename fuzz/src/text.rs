@@ -99,7 +99,7 @@ pub(crate) fn example_agent_specs() -> Vec<Vec<u8>> {
         "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0,heuristic=win_loss",
         "bestfirst:nodes=1000",
         "mcts:time=50ms",
-        "az:runs/a,sims=16,search=puct,c_puct=2,fpu=0.2,draw=-0.1,precision=i8",
+        "az:runs/a,sims=16,search=puct,c_puct=2,fpu=0.2,proof_nodes=9,draw=-0.1,precision=i8",
         "az:pretrained,sims=100,considered=8,c_visit=50,c_scale=1",
         "exact:tables,error=0.05,depth=6",
         "engine:nodes=100,patience=3s:./engine --flag \"a b\"",

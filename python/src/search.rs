@@ -26,7 +26,8 @@ const MOST: i64 = 10_000_000;
 /// Masks and logits are in the order of the policy vector (`Game.policy_index`); logits of illegal actions are ignored.
 /// `evaluate` may be `"uniform"`: equal priors and value 0.
 ///
-/// Settings: `method` (`gumbel` or `puct`), `c_puct`, `fpu_reduction`, `c_visit`, `c_scale`, `considered`.
+/// Settings: `method` (`gumbel` or `puct`), `c_puct`, `fpu_reduction`, `c_visit`, `c_scale`, `considered`,
+/// `proof_nodes`.
 /// `cached_positions` keeps evaluations between calls.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Search {

@@ -41,7 +41,7 @@ pub(crate) fn self_play(
     self_play: &SelfPlayConfig,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(SearchConfig, SelfPlayConfig)> {
-    const FIXED: [&str; 3] = ["games_per_iteration", "archived_starts", "final_simulations"];
+    const FIXED: [&str; 4] = ["games_per_iteration", "archived_starts", "final_simulations", "play_proof_nodes"];
     let mut search = object(serde_json::to_value(search));
     let mut self_play = object(serde_json::to_value(self_play));
     for (key, value) in given.into_iter().flatten() {
@@ -65,6 +65,7 @@ pub(crate) fn self_play(
 pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettings> {
     let mut settings = object(serde_json::to_value(SearchSettings::default()));
     settings.insert("considered".to_owned(), Value::Null);
+    settings.insert("proof_nodes".to_owned(), 0.into());
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
         match settings.get_mut(&key) {
@@ -74,10 +75,17 @@ pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettin
     }
     let settings: SearchSettings = serde_json::from_value(Value::Object(settings)).map_err(value_error)?;
     // The ranges are those of self-play.
-    let SearchSettings { method, c_puct, fpu_reduction, c_visit, c_scale, considered } = settings;
-    let considered = considered.unwrap_or(1);
-    let ranges =
-        SearchConfig { method, c_puct, fpu_reduction, c_visit, c_scale, considered, ..SearchConfig::default() };
+    let SearchSettings { method, c_puct, fpu_reduction, c_visit, c_scale, considered, proof_nodes } = settings;
+    let ranges = SearchConfig {
+        method,
+        c_puct,
+        fpu_reduction,
+        c_visit,
+        c_scale,
+        considered: considered.unwrap_or(1),
+        proof_nodes,
+        ..SearchConfig::default()
+    };
     ranges.validate().map_err(value_error)?;
     Ok(settings)
 }

@@ -20,6 +20,7 @@ mod tree;
 mod puct;
 mod gumbel;
 mod backup;
+mod proof;
 mod choice;
 #[cfg(test)]
 mod golden_tests;
@@ -35,6 +36,7 @@ use turnstone_env::{Action, ActionList, Game, Side};
 pub use self::choice::RootAction;
 pub use self::method::{Gumbel, Method, Puct, RootNoise};
 use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
+use proof::Prover;
 use tree::{Edge, EdgeId, NO_NODE, NodeId, Tree};
 
 /// State of a simulation after [`Mcts::step`].
@@ -76,6 +78,9 @@ pub struct Mcts<G: Game> {
     gumbel: gumbel::Root,
     /// Seed of the root's noise, until the root is expanded.
     unprepared: Option<u64>,
+    prover: Prover<G>,
+    /// Positions that the proof of a leaf may take; 0: no proofs.
+    proof_nodes: u32,
 }
 
 impl<G: Game> Mcts<G> {
@@ -94,6 +99,8 @@ impl<G: Game> Mcts<G> {
             left: 0,
             gumbel: gumbel::Root::default(),
             unprepared: None,
+            prover: Prover::default(),
+            proof_nodes: 0,
         }
     }
 
@@ -113,6 +120,15 @@ impl<G: Game> Mcts<G> {
             (self.tree.draw_value, self.spare.draw_value) = (value, value);
             self.reset(game, self.tree.nodes[0].state);
         }
+    }
+
+    /// Lets a proof-number search of at most this many positions look at every new position below the root before it is
+    /// evaluated: one whose result it proves counts as if the game were over there. 0, the default: none.
+    ///
+    /// The work grows by up to as many positions per simulation, which pays where games are decided by many narrow
+    /// lines at the end (`docs/lab/proof-search.md`).
+    pub fn set_proof_nodes(&mut self, nodes: u32) {
+        self.proof_nodes = nodes;
     }
 
     /// Reserves memory for a tree of `bytes` bytes, if it is available. A tree that outgrows its memory is copied, which
@@ -160,6 +176,13 @@ impl<G: Game> Mcts<G> {
             return SearchStep::Finished;
         }
         self.pending = leaf;
+        if leaf != 0
+            && self.proof_nodes > 0
+            && let Some(value) = self.prover.value(game, &self.tree.nodes[leaf as usize].state, self.proof_nodes)
+        {
+            self.settle(value);
+            return SearchStep::Finished;
+        }
         game.legal(&self.tree.nodes[leaf as usize].state, &mut self.legal);
         SearchStep::Leaf
     }
@@ -223,6 +246,7 @@ impl<G: Game> Mcts<G> {
         if kept.is_some_and(|node| self.tree.copy_subtree(node, &mut self.spare, go_on)) {
             std::mem::swap(&mut self.tree, &mut self.spare);
             self.left = 0;
+            self.tree.open_root(game);
         } else {
             let mut state = self.tree.nodes[0].state;
             actions.iter().for_each(|&action| game.play(&mut state, action));

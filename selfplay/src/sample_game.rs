@@ -38,6 +38,7 @@ pub(crate) fn play<G: Game>(
     let Sampling { search: settings, simulations, varied_plies, most_plies } = *sampling;
     let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
     let mut search = Mcts::new(game, game.start());
+    search.set_proof_nodes(settings.proof_nodes);
     let (strongest, sampled) = (settings.strongest(simulations), settings.sampling(simulations));
     let mut plies = Vec::new();
     while game.outcome(search.state()).is_none() && plies.len() < most_plies {

@@ -59,6 +59,7 @@ impl Game for Konane {
     const NAME: &'static str = "konane";
     const VERSION: u32 = 1;
     const PARAMS: &'static [&'static str] = &["size", "first_player"];
+    const DRAWS: bool = false;
     type State = State;
 
     fn with_params(params: &Params) -> Result<Self, Error> {

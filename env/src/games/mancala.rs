@@ -165,6 +165,13 @@ impl Game for Mancala {
     }
 
     #[inline]
+    fn decided(&self, state: &State) -> Option<i8> {
+        let half = self.pits() * usize::from(self.stones);
+        let [first, second] = Side::BOTH.map(|side| usize::from(self.store(state, side)) > half);
+        (first || second).then_some(if first { 1 } else { -1 })
+    }
+
+    #[inline]
     fn observe(&self, state: &State, features: &mut [f32]) {
         let points = 2 * self.pits();
         let own = self.row_bytes(state, state.mover);

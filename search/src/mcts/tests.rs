@@ -302,3 +302,54 @@ fn a_proven_win_is_taken_in_random_trees() {
     }
     assert!(wins.iter().all(|&wins| wins > 100), "{wins:?}");
 }
+
+#[test]
+fn proofs_at_leaves_lead_whole_games_to_their_value() {
+    let mut random = rng(33);
+    let (mut proven, mut plies) = (0, 0);
+    for _ in 0..200 {
+        let toy = Toy::random(&mut random, 5, 4, 1);
+        for method in METHODS {
+            let mut search = Mcts::new(&toy, toy.start());
+            search.set_proof_nodes(40);
+            let mut expected = None;
+            while toy.outcome(search.state()).is_none() {
+                search.begin(&method, 12, &mut random);
+                search.run(&toy, &mut Uniform);
+                let value = toy.value(*search.state()).signum();
+                for known in search.proven().into_iter().chain(expected) {
+                    assert_eq!(i16::from(known), value, "{method:?} {toy:?}");
+                }
+                // Once the value of the game is proven, the choices keep it.
+                expected = search.proven().or(expected);
+                proven += u32::from(search.proven().is_some());
+                plies += 1;
+                let action = search.choose(0.0, &mut random);
+                search.advance(&toy, action);
+            }
+            let outcome = toy.outcome(search.state()).expect("the game is over").value();
+            assert!(expected.is_none_or(|value| value == outcome), "{method:?} {toy:?}");
+        }
+    }
+    assert!(proven * 2 > plies, "{proven} of {plies}");
+}
+
+#[test]
+fn a_position_proven_as_a_leaf_can_be_searched_as_the_root() {
+    let toy: Toy = "1(2(-1 1(0 +1)) 2(1(+1 -1) 1(-1 +1)))".parse().expect("a tree");
+    for method in METHODS {
+        let mut search = Mcts::new(&toy, toy.start());
+        search.set_proof_nodes(100);
+        search.begin(&method, 2, &mut rng(1));
+        search.run(&toy, &mut Uniform);
+        let action = Action(1);
+        let child = search.actions().find(|root| root.action == action).expect("legal");
+        assert_eq!((child.proven, search.proven()), (Some(1), Some(1)), "{method:?}");
+        search.advance(&toy, action);
+        assert_eq!(search.proven(), None, "its actions are not known yet");
+        search.begin(&method, 4, &mut rng(2));
+        search.run(&toy, &mut Uniform);
+        assert_eq!(search.proven(), Some(1), "{method:?}");
+        search.choose(0.0, &mut rng(3));
+    }
+}

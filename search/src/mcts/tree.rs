@@ -134,6 +134,14 @@ impl<G: Game> Tree<G> {
         (self.nodes.len() - 1) as NodeId
     }
 
+    /// Forgets the value of a running root that was proven without a search of its actions, so that one can be chosen.
+    pub(super) fn open_root(&mut self, game: &G) {
+        let root = &mut self.nodes[0];
+        if !root.expanded && game.outcome(&root.state).is_none() {
+            root.proven = None;
+        }
+    }
+
     /// The value of an estimate for the first side, with draws valued by `draw_value`.
     #[inline]
     pub(super) fn utility(&self, estimate: Evaluation) -> f32 {

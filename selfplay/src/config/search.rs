@@ -1,7 +1,7 @@
 //! Section `[search]` of the config: the tree search of self-play.
 
 use serde::{Deserialize, Serialize};
-use turnstone_agents::{SearchKind, SearchSettings};
+use turnstone_agents::{MAX_PROOF_NODES, SearchKind, SearchSettings};
 use turnstone_search::{Gumbel, Method, Puct, RootNoise};
 
 use super::range::within;
@@ -33,6 +33,10 @@ pub struct SearchConfig {
     pub c_visit: f32,
     /// Gumbel: factor in the scale of the values relative to the logits.
     pub c_scale: f32,
+    /// Positions that a proof-number search may visit at every leaf; 0 searches for no proofs.
+    pub proof_nodes: u32,
+    /// The same for the trained agent at play; 0 means the same number as in self-play.
+    pub play_proof_nodes: u32,
 }
 
 impl Default for SearchConfig {
@@ -50,6 +54,8 @@ impl Default for SearchConfig {
             considered: gumbel.max_num_considered_actions,
             c_visit: gumbel.c_visit,
             c_scale: gumbel.c_scale,
+            proof_nodes: 0,
+            play_proof_nodes: 0,
         }
     }
 }
@@ -103,6 +109,7 @@ impl SearchConfig {
             c_visit: self.c_visit,
             c_scale: self.c_scale,
             considered: None,
+            proof_nodes: if self.play_proof_nodes == 0 { self.proof_nodes } else { self.play_proof_nodes },
         }
     }
 
@@ -121,6 +128,8 @@ impl SearchConfig {
         within("search.considered", self.considered, 1, 65_536)?;
         within("search.c_visit", self.c_visit, 0.0, 1e4)?;
         within("search.c_scale", self.c_scale, 0.0, 1e3)?;
+        within("search.proof_nodes", self.proof_nodes, 0, MAX_PROOF_NODES)?;
+        within("search.play_proof_nodes", self.play_proof_nodes, 0, MAX_PROOF_NODES)?;
         Ok(())
     }
 }

@@ -254,6 +254,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         let (state, ply) = rules.start(&mut rng);
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&rules.game, state));
         search.reset(&rules.game, state);
+        search.set_proof_nodes(rules.search.proof_nodes);
         let mut seat = Seat {
             number,
             rng,
