@@ -46,6 +46,8 @@ enum Command {
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
+    /// Train one run for every combination of values and rank them
+    Sweep(commands::sweep::Sweep),
     /// Write the report of a run, or a comparison of runs, as one HTML page
     Report(commands::report::Report),
     /// Serve a page to play and analyse in a browser, and pages of all runs
@@ -146,6 +148,7 @@ impl Cli {
             Command::Analyse(command) => command.run(games),
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games),
+            Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
             Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),

@@ -11,6 +11,7 @@ pub(crate) mod engine;
 pub(crate) mod analyse;
 pub(crate) mod doctor;
 pub(crate) mod train;
+pub(crate) mod sweep;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod export;

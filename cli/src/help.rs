@@ -8,7 +8,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Start here", &["games", "rules", "play", "train", "report"]),
     ("Play", &["show", "legal", "engine", "analyse", "serve", "pyro", "pyro-server"]),
-    ("Measure", &["arena", "grade", "search", "solve", "doctor", "bench", "perft"]),
+    ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "bench", "perft"]),
     ("Develop", &["export", "reference", "completions", "man"]),
 ];
 
@@ -91,6 +91,19 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
             (
                 "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
                 "a shorter run elsewhere",
+            ),
+        ],
+    ),
+    (
+        "sweep",
+        [
+            (
+                "turnstone sweep configs/mancala.toml --set run.iterations=20 --vary learn.learning_rate=1e-3,2e-3,4e-3",
+                "three short runs",
+            ),
+            (
+                "turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --vary net.channels=32,48,64 --halve 3",
+                "nine variants, of which three and at last one are trained for longer",
             ),
         ],
     ),

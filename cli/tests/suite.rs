@@ -11,4 +11,5 @@ mod protocol;
 mod provenance;
 mod report;
 mod serve;
+mod sweep;
 mod training;

@@ -10,11 +10,15 @@ cargo fmt --check
 cargo clippy --no-default-features --all-targets -- -D warnings
 cargo test --no-default-features
 
+step "the positions of known value repeat from their seed"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cargo run --no-default-features --example yardstick -- --class middle-hard --count 20 --out "$folder"
+diff <(sed 1d "$folder/middle-hard.txt") <(sed -n 2,21p yardstick/middle-hard.txt)
+
 step "build"
 cargo build --release
 program=${CARGO_TARGET_DIR:-target}/release/own_game
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 run=$folder/run
 
 # What a command prints must contain the text; all of it is shown.
@@ -37,6 +41,9 @@ test -s "$run/latest.safetensors"
 expect "random" arena connect_four "az:$run,sims=24" random --games 20 --out "$folder/match"
 test -s "$folder/match/report.html"
 expect "critical" grade connect_four --agent "az:$run,sims=24" --sample 50 --phase endgame
+step "yardstick/grade.py"
+yardstick/grade.py --program "$program" "az:$run,sims=8" | tee "$folder/yardstick.md"
+grep -qF "all nine" "$folder/yardstick.md"
 expect "Elo" arena connect_four "az:$run,sims=8" --ladder --games 2
 expect "" report "$run" --no-grade
 test -s "$run/report.html"

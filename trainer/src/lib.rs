@@ -12,4 +12,5 @@ mod metrics_file;
 pub mod run_folder;
 pub mod run;
 pub mod report;
+pub mod sweep;
 pub mod doctor;

@@ -10,6 +10,7 @@ mod save;
 pub use setup::{Setup, confirm_matches};
 
 use std::fmt::Display;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -156,20 +157,29 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
+    /// Iterations finished.
+    pub fn iteration(&self) -> u64 {
+        self.standing.iteration
+    }
+
     /// Runs iterations until all are done, `stop` is set, or `time` is up, which is checked between iterations.
     ///
     /// # Errors
     /// The loss is not finite or a file cannot be written. The last finished iteration remains on disk, and the error
     /// names it.
     pub fn train(self, time: Option<Duration>) -> Result<Ending> {
-        self.train_watched(time, &mut |_| {})
+        self.train_watched(time, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// [`Run::train`], which calls `watch` with the metrics of every finished iteration.
+    /// [`Run::train`], which calls `watch` with the metrics of every finished iteration and stops if it breaks off.
     ///
     /// # Errors
     /// Those of [`Run::train`].
-    pub fn train_watched(mut self, time: Option<Duration>, watch: &mut dyn FnMut(&Metrics)) -> Result<Ending> {
+    pub fn train_watched(
+        mut self,
+        time: Option<Duration>,
+        watch: &mut dyn FnMut(&Metrics) -> ControlFlow<()>,
+    ) -> Result<Ending> {
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
             self.record_provenance().map_err(|error| self.ended(&error))?;
@@ -183,7 +193,11 @@ impl<'a> Run<'a> {
         Ok(ending)
     }
 
-    fn iterate_all(&mut self, time: Option<Duration>, watch: &mut dyn FnMut(&Metrics)) -> Result<Ending> {
+    fn iterate_all(
+        &mut self,
+        time: Option<Duration>,
+        watch: &mut dyn FnMut(&Metrics) -> ControlFlow<()>,
+    ) -> Result<Ending> {
         let first = self.standing.iteration;
         while self.standing.iteration < self.setup.config.run.iterations {
             let stopped = Ending::Stopped { iteration: self.standing.iteration };
@@ -194,7 +208,9 @@ impl<'a> Run<'a> {
             let per_iteration = self.clock.elapsed() / (metrics.iteration - first) as u32;
             let left = per_iteration * (self.setup.config.run.iterations - metrics.iteration) as u32;
             self.setup.reporter.line(&metrics.line(self.setup.config.run.iterations, left));
-            watch(&metrics);
+            if watch(&metrics).is_break() && metrics.iteration < self.setup.config.run.iterations {
+                return Ok(Ending::Stopped { iteration: metrics.iteration });
+            }
         }
         Ok(Ending::Finished)
     }

@@ -1,5 +1,6 @@
 //! Training runs.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,6 +95,7 @@ impl Task {
             let left = started.elapsed() / done * (iterations - metrics.iteration) as u32;
             let json = serde_json::to_string(metrics).unwrap_or_default();
             watch((json, metrics.line(iterations, left), iterations));
+            ControlFlow::Continue(())
         });
         Ok(match ending.map_err(|error| program_error(&error))? {
             Ending::Finished => (iterations, true),

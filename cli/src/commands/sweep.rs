@@ -1,0 +1,83 @@
+//! `turnstone sweep`: one run for every combination of values, ranked.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use turnstone_selfplay::Games;
+use turnstone_trainer::config::{Config, Override};
+use turnstone_trainer::progress::Reporter;
+use turnstone_trainer::sweep::{Axis, Measure, Plan, Standing, Sweep as Runs, best_first, table};
+
+use crate::signals::stop_on_signals;
+
+#[derive(Args, Debug)]
+pub(crate) struct Sweep {
+    /// Config file that all runs share
+    config: PathBuf,
+    /// Values of a key, e.g. learn.learning_rate=1e-3,2e-3; repeated for all combinations of several keys
+    #[arg(long, value_name = "KEY=VALUE,VALUE", required = true)]
+    vary: Vec<Axis>,
+    /// Replace a value of the config for all runs, e.g. run.iterations=60; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<Override>,
+    /// Successive halving: train all for a part of the iterations, go on with the best of every N for N times as long
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
+    halve: Option<u16>,
+    /// What decides which runs are best: kept, critical, ladder or score [default: the first that the runs have]
+    #[arg(long, value_name = "MEASURE")]
+    by: Option<Measure>,
+    /// Folder of the runs; the same command goes on with what it holds [default: runs/<name of the config file>-sweep]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print the table only
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Sweep {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let config = Config::read_with(&self.config, &self.set, games)?;
+        ensure!(
+            config.arena.engines().next().is_none(),
+            "arena.opponents: a sweep starts no other programs; leave `engine:` opponents out"
+        );
+        let mut plan = Plan::grid(&config, &self.vary, games).map_err(anyhow::Error::msg).context("--vary")?;
+        if let Some(factor) = self.halve {
+            plan = plan.halving(factor.into()).map_err(anyhow::Error::msg).context("--halve")?;
+        }
+        let folder = self.folder();
+        let runs = Runs::open(&folder, plan)?;
+        let (reporter, stop) = (Reporter::new(self.quiet || self.json), stop_on_signals()?);
+        let Some(standings) = runs.train(self.by, games, &reporter, stop)? else {
+            reporter.line(&format!("stopped; the same command goes on in {}", folder.display()));
+            return Ok(ExitCode::from(130));
+        };
+        self.print(&standings)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints the variants: those that were trained for longest first, and of these the best.
+    fn print(&self, standings: &[Standing]) -> Result<()> {
+        let mut order = best_first(standings, self.by)?;
+        order.sort_by_key(|&place| std::cmp::Reverse(standings[place].iteration));
+        if self.json {
+            let ranked: Vec<&Standing> = order.iter().map(|&place| &standings[place]).collect();
+            println!("{}", serde_json::json!({ "runs": ranked }));
+        } else {
+            print!("{}", table(standings, &order));
+        }
+        Ok(())
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| {
+            let name = self.config.file_stem().unwrap_or(self.config.as_os_str());
+            Path::new("runs").join(format!("{}-sweep", name.to_string_lossy()))
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Sweeps: one run for every combination of values, ranked by what the runs have reached; all of them in full, or by
+//! successive halving.
+//!
+//! Successive halving (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
+//! 2016) trains all variants for a short time, goes on with the best of them for longer, and so on. A variant that is
+//! better only late in its run can be lost, and learning rates that decay have not done so in the first rounds.
+
+mod axis;
+mod plan;
+mod standings;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, is_unfinished, read_text};
+use turnstone_selfplay::Games;
+
+pub use axis::Axis;
+pub use plan::{MOST_VARIANTS, Plan, Round, Variant};
+pub use standings::{Measure, Standing, best_first, table};
+
+use crate::config::LONGEST_CONFIG;
+use crate::progress::Reporter;
+use crate::report::LiveRun;
+use crate::run::{DamagedShards, Run, Setup, confirm_matches};
+use crate::run_folder::RunFolder;
+
+/// Name of the file that says what a folder's sweep is about.
+const DEFINITION: &str = "sweep.toml";
+
+/// The contents of [`DEFINITION`]: whatever changes the runs.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Definition {
+    variants: Vec<String>,
+    config: toml::Table,
+}
+
+/// A sweep in its folder, which holds one run per variant.
+#[derive(Debug)]
+pub struct Sweep {
+    folder: PathBuf,
+    plan: Plan,
+    _lock: FolderLock,
+}
+
+impl Sweep {
+    /// Opens the folder of a sweep, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// The folder holds another sweep or something else, another process uses it, or it cannot be written.
+    pub fn open(folder: &Path, plan: Plan) -> Result<Self> {
+        let path = folder.join(DEFINITION);
+        let named = || format!("sweep folder {}", folder.display());
+        let definition = Definition {
+            variants: plan.variants.iter().map(|variant| variant.name.clone()).collect(),
+            config: toml::Table::try_from(&plan.variants[0].config).context("the config as a table")?,
+        };
+        let is_new = !path.exists();
+        std::fs::create_dir_all(folder).with_context(named)?;
+        if is_new {
+            for entry in folder.read_dir().with_context(named)? {
+                let entry = entry.with_context(named)?.path();
+                if !entry.ends_with(LOCK_FILE) && !is_unfinished(&entry) {
+                    bail!("{} is not empty and holds no sweep", folder.display());
+                }
+            }
+        }
+        let lock = FolderLock::take(folder)?;
+        if is_new {
+            atomic_write(&path, toml::to_string(&definition)?.as_bytes()).with_context(named)?;
+        } else {
+            let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
+            let found: Definition = toml::from_str(&text).with_context(|| path.display().to_string())?;
+            if found != definition {
+                bail!("{} holds a sweep of other values or of another config; name another folder", folder.display());
+            }
+        }
+        Ok(Self { folder: folder.to_owned(), plan, _lock: lock })
+    }
+
+    /// Trains what is left to train, and returns how the variants stand, in their order. Returns `None` if `stop` was set;
+    /// the same call goes on later.
+    ///
+    /// # Errors
+    /// Those of a run; the message names the variant.
+    pub fn train(
+        &self,
+        by: Option<Measure>,
+        games: &Games,
+        reporter: &Reporter,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Standing>>> {
+        let mut remaining: Vec<usize> = (0..self.plan.variants.len()).collect();
+        for round in &self.plan.rounds {
+            for (place, &number) in remaining.iter().enumerate() {
+                let variant = &self.plan.variants[number];
+                let until = round.iterations.unwrap_or(variant.config.run.iterations);
+                reporter.line(&format!("variant {} of {}: {}", place + 1, remaining.len(), variant.name));
+                let trained = self.train_variant(number, until, games, reporter, stop);
+                if !trained.with_context(|| format!("variant {}", variant.name))? {
+                    return Ok(None);
+                }
+            }
+            let standings = remaining.iter().map(|&number| self.standing(number, games)).collect::<Result<Vec<_>>>()?;
+            let mut order = best_first(&standings, by)?;
+            order.truncate(round.keep);
+            remaining = order.into_iter().map(|place| remaining[place]).collect();
+            remaining.sort_unstable();
+        }
+        let all = (0..self.plan.variants.len()).map(|number| self.standing(number, games));
+        Ok(Some(all.collect::<Result<_>>()?))
+    }
+
+    /// Folder of a variant's run.
+    fn run_folder(&self, number: usize) -> PathBuf {
+        self.folder.join((number + 1).to_string())
+    }
+
+    /// Trains a variant up to an iteration. Returns false if it was interrupted.
+    fn train_variant(
+        &self,
+        number: usize,
+        until: u64,
+        games: &Games,
+        reporter: &Reporter,
+        stop: &AtomicBool,
+    ) -> Result<bool> {
+        let (path, config) = (self.run_folder(number), &self.plan.variants[number].config);
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        confirm_matches(&*game, config)?;
+        let resumed = path.join("config.toml").is_file();
+        let folder = if resumed {
+            RunFolder::open_to_train(&path)?
+        } else {
+            RunFolder::create(&path, &toml::to_string(config)?, false)?
+        };
+        let setup = Setup { game: &*game, config, folder: &folder, reporter, stop };
+        let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) }?;
+        if run.iteration() >= until {
+            return Ok(true);
+        }
+        run.train_watched(None, &mut |metrics| match metrics.iteration < until {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        })?;
+        Ok(!stop.load(Ordering::Relaxed))
+    }
+
+    fn standing(&self, number: usize, games: &Games) -> Result<Standing> {
+        let run = LiveRun::read(&RunFolder::open(&self.run_folder(number))?, games)?;
+        Ok(Standing::new(&self.plan.variants[number].name, &self.run_folder(number), &run.history))
+    }
+}
