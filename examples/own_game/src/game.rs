@@ -25,6 +25,8 @@ const COLUMN_BITS: usize = ROWS + 1;
 pub(crate) const BOTTOM: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28 | 1 << 35 | 1 << 42;
 /// All cells.
 pub(crate) const BOARD: u64 = BOTTOM * ((1 << ROWS) - 1);
+/// The first, third and fifth row: player 1 fills them where player 2 always answers in the same column.
+const ODD_ROWS: u64 = BOTTOM * 0b01_0101;
 /// Distance in bits of two neighbours: in a column, in a row, and in the falling and rising diagonals.
 pub(crate) const STEPS: [usize; 4] = [1, COLUMN_BITS, COLUMN_BITS - 1, COLUMN_BITS + 1];
 
@@ -40,12 +42,13 @@ const CELLS: [u64; POINTS] = {
 };
 
 const PIECES: [char; 2] = ['X', 'O'];
-const PLANES: [&str; 5] = [
+const PLANES: [&str; 6] = [
     "own discs",
     "opponent's discs",
     "cells where a disc can land",
     "empty cells that complete four own discs",
     "empty cells that complete four of the opponent's discs",
+    "rows that are the mover's where both fill a column in turn",
 ];
 
 /// The game. It has no parameters.
@@ -126,7 +129,7 @@ fn symmetries() -> Vec<Symmetry> {
 
 impl Game for ConnectFour {
     const NAME: &'static str = "connect_four";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const PARAMS: &'static [&'static str] = &[];
     type State = State;
 
@@ -201,6 +204,7 @@ impl Game for ConnectFour {
             landings(occupied),
             completing_cells(own, occupied),
             completing_cells(opponents, occupied),
+            if mover == Side::First { ODD_ROWS } else { BOARD & !ODD_ROWS },
         ];
         for (plane, cells) in features.chunks_exact_mut(POINTS).zip(planes) {
             for (feature, cell) in plane.iter_mut().zip(CELLS) {

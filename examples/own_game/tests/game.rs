@@ -45,7 +45,7 @@ fn completes_four(board: &[char], point: usize, disc: char) -> bool {
 }
 
 #[test]
-fn planes_show_the_cells_that_complete_four() {
+fn planes_show_the_cells_that_complete_four_and_the_movers_rows() {
     let mut features = vec![0.0; ConnectFour.spec().features()];
     let (mut legal, mut threats) = (ActionList::new(), 0);
     for seed in 0..300 {
@@ -55,6 +55,9 @@ fn planes_show_the_cells_that_complete_four() {
             let board: Vec<char> = ConnectFour.position_text(&state).chars().filter(|&c| c != '/').collect();
             let discs = if ConnectFour.mover(&state) == Side::First { ['X', 'O'] } else { ['O', 'X'] };
             ConnectFour.observe(&state, &mut features);
+            let is_odd = |point: usize| (6 - point / 7) % 2 == 1;
+            let rows = &features[5 * 42..];
+            assert!((0..42).all(|point| (rows[point] == 1.0) == (is_odd(point) == (discs[0] == 'X'))), "{rows:?}");
             for (plane, disc) in features.chunks(42).skip(3).zip(discs) {
                 for point in 0..42 {
                     let expected = board[point] == '.' && completes_four(&board, point, disc);

@@ -53,7 +53,7 @@ fn positions_are_of_their_phase_open_and_different() {
     let mut seen = HashSet::new();
     for class in CLASSES {
         let (header, lines) = file(&class);
-        assert!(header.starts_with(r#"{"turnstone_truth":1,"game":"connect_four","version":1,"params":{},"#));
+        assert!(header.starts_with(r#"{"turnstone_truth":1,"game":"connect_four","version":2,"params":{},"#));
         assert!(lines.len() >= 200, "{} positions of {}", lines.len(), class.name);
         for line in lines {
             let state = state(&line);
