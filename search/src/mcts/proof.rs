@@ -247,7 +247,10 @@ mod tests {
         let (proofs, positions) = compare(&with::<Konane>(&[("size", 6)]), 300, 40);
         assert!(proofs[0] > 100 && proofs[1] == 0 && proofs[2] > 100, "{proofs:?} of {positions}");
         let (proofs, positions) = compare(&with::<Mancala>(&[("pits", 3), ("stones", 2)]), 300, 100);
-        assert!(proofs.iter().all(|&n| n > 20) && proofs.iter().sum::<u32>() * 2 > positions, "{proofs:?} of {positions}");
+        assert!(
+            proofs.iter().all(|&n| n > 20) && proofs.iter().sum::<u32>() * 2 > positions,
+            "{proofs:?} of {positions}"
+        );
         let (proofs, positions) = compare(&with::<Morris>(&[("pieces", 3), ("no_progress_limit", 4)]), 400, 40);
         assert!(proofs[0] > 20 && proofs[2] > 20, "{proofs:?} of {positions}");
     }
