@@ -12,7 +12,7 @@ use turnstone_models::{
 use crate::calibration::random_observations;
 use crate::error::AgentError;
 use crate::evaluator::{NetworkEvaluator, shape};
-use crate::search_settings::SearchSettings;
+use crate::search_settings::{MAX_PROOF_NODES, SearchSettings};
 
 /// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
 pub const PRETRAINED: &str = "pretrained";
@@ -163,7 +163,10 @@ impl LoadedNetwork {
     /// Settings of the search used in training; the defaults where the checkpoint lacks them.
     #[must_use]
     pub fn search_settings(&self) -> SearchSettings {
-        self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        let stored = self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok());
+        let settings: SearchSettings = stored.unwrap_or_default();
+        // The file may come from anywhere, and proofs take memory.
+        SearchSettings { proof_nodes: settings.proof_nodes.min(MAX_PROOF_NODES), ..settings }
     }
 }
 

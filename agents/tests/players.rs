@@ -5,8 +5,8 @@ use std::path::Path;
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
-    Agent, AgentSpec, AtOnce, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, built_in,
-    checkpoint_info, load_network,
+    Agent, AgentSpec, AtOnce, MAX_PROOF_NODES, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings,
+    built_in, checkpoint_info, load_network,
 };
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_models::{NetworkConfig, Weights};
@@ -147,6 +147,21 @@ fn a_network_is_played_with_the_search_that_it_was_trained_with() {
     assert_eq!(by_gumbel, played(&puct, ",search=gumbel,c_scale=0.1"));
     assert_ne!(by_puct, played(&puct, ",c_puct=0.2"));
     assert_ne!(by_gumbel, played(&gumbel, ",c_scale=5"));
+    let proving = SearchSettings { proof_nodes: 2000, ..puct };
+    let by_proofs = played(&proving, "");
+    assert_ne!(by_proofs, by_puct);
+    assert_eq!(by_proofs, played(&puct, ",proof_nodes=2000"));
+    assert_eq!(by_puct, played(&proving, ",proof_nodes=0"));
+}
+
+#[test]
+fn a_checkpoint_cannot_ask_for_more_proofs_than_a_spec() {
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let mut network = load_network(Path::new("pretrained"), &*game).expect("an agent comes with the program");
+    let search = SearchSettings { proof_nodes: u32::MAX, ..SearchSettings::default() };
+    network.info.extra = checkpoint_info(&*game, &network.info.network, &search, 1).extra;
+    assert_eq!(network.search_settings().proof_nodes, MAX_PROOF_NODES);
+    assert!(format!("az:x,proof_nodes={}", MAX_PROOF_NODES + 1).parse::<AgentSpec>().is_err());
 }
 
 /// Games of an agent as one side against random moves, the player's one after the other: the actions of each.
