@@ -24,8 +24,14 @@ pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
 /// configs without them.
-const KEYS_ADDED_LATER: [&str; 4] =
-    ["\"precision\":\"f32\",", "\"device\":\"cpu\",", "\"backend\":\"kernels\",", "\"device\":\"cpu\","];
+const KEYS_ADDED_LATER: [&str; 6] = [
+    "\"precision\":\"f32\",",
+    "\"device\":\"cpu\",",
+    "\"backend\":\"kernels\",",
+    "\"device\":\"cpu\",",
+    ",\"proof_nodes\":0",
+    ",\"play_proof_nodes\":0",
+];
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -177,8 +183,9 @@ impl Config {
             cached_positions: defaults.cached_positions,
             ..self.self_play.clone()
         };
+        let search = SearchConfig { play_proof_nodes: 0, ..self.search.clone() };
         let learn = LearnConfig { threads: LearnConfig::default().threads, ..self.learn.clone() };
-        let decisive = (self.seed, &self.game, &self.net, &self.search, self_play, learn, self.run.iterations);
+        let decisive = (self.seed, &self.game, &self.net, search, self_play, learn, self.run.iterations);
         let mut text = serde_json::to_string(&decisive).expect("numbers, texts and tables");
         for later in KEYS_ADDED_LATER {
             text = text.replacen(later, "", 1);
@@ -308,12 +315,23 @@ mod tests {
             assert_eq!(checksum(change), plain, "{change}");
         }
         assert_eq!(plain, "eb034d06", "checkpoints of earlier versions have it");
-        for change in ["learn.threads = 2", "arena.games = 8", "run.checkpoint_steps = 7", "run.overlap = 0"] {
+        for change in [
+            "search.play_proof_nodes = 9",
+            "learn.threads = 2",
+            "arena.games = 8",
+            "run.checkpoint_steps = 7",
+            "run.overlap = 0",
+        ] {
             assert_eq!(checksum(change), plain, "{change}");
         }
-        for change in
-            ["seed = 2", "learn.batch = 64", "search.simulations = 9", "run.iterations = 3", "run.overlap = 1"]
-        {
+        for change in [
+            "seed = 2",
+            "learn.batch = 64",
+            "search.simulations = 9",
+            "search.proof_nodes = 9",
+            "run.iterations = 3",
+            "run.overlap = 1",
+        ] {
             assert_ne!(checksum(change), plain, "{change}");
         }
         for change in ["learn.device = \"gpu\"", "self_play.device = \"gpu\""] {
