@@ -1,4 +1,4 @@
-//! Exact margins of Mancala: `cargo run --release --example mancala_values -- [table stones] [positions] [threads]`.
+//! Exact margins of Mancala: `cargo run --release --example mancala_values -- [table stones] [positions] [threads] [entries]`.
 //!
 //! Asks for the margin and all best moves of the start, then of positions of random games, and prints nodes and times.
 
@@ -13,7 +13,7 @@ use turnstone_exact::{MancalaEndgames, MancalaSolver, Silent, SolveLimits};
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default: usize| arguments.next().map_or(default, |text| text.parse().expect("a number"));
-    let (covered, positions, threads) = (number(14), number(100), number(2));
+    let (covered, positions, threads, entries) = (number(14), number(100), number(2), number(1 << 22));
     let game = Mancala::default();
     let path = std::env::temp_dir().join(format!("mancala-{covered}.table"));
     let begun = Instant::now();
@@ -23,7 +23,7 @@ fn main() {
         table
     });
     println!("endgames of {} stones, {:.1?}", endgames.stones(), begun.elapsed());
-    let solver = MancalaSolver::new(&game, Some(endgames), 1 << 22);
+    let solver = MancalaSolver::new(&game, Some(endgames), entries);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut costs: Vec<(Duration, u64)> = Vec::new();
     let mut legal = ActionList::new();

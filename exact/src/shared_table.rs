@@ -35,15 +35,29 @@ impl SharedTable {
         self.buckets.iter_mut().for_each(|bucket| *bucket = Bucket::default());
     }
 
+    /// Where the entry of a key is.
     #[inline]
-    fn bucket(&self, key: &Words) -> &Bucket {
-        &self.buckets[hash(key[0], key[1] ^ (key[2] & self.key_bits) << 7) as usize >> self.shift]
+    pub(super) fn place(&self, key: &Words) -> usize {
+        hash(key[0], key[1] ^ (key[2] & self.key_bits) << 7) as usize >> self.shift
+    }
+
+    /// Reads something at a place. Who is about to read several entries touches all of them first, so that the memory
+    /// answers for all of them at once.
+    #[inline]
+    pub(super) fn touch(&self, place: usize) -> u64 {
+        self.buckets[place].version.load(Ordering::Relaxed)
     }
 
     /// The entry of a key; the other bits of its third word are ignored.
     #[inline]
     pub(super) fn get(&self, key: &Words) -> Option<Words> {
-        let bucket = self.bucket(key);
+        self.get_at(self.place(key), key)
+    }
+
+    /// The entry of a key, at its place.
+    #[inline]
+    pub(super) fn get_at(&self, place: usize, key: &Words) -> Option<Words> {
+        let bucket = &self.buckets[place];
         let version = bucket.version.load(Ordering::Acquire);
         let words: [u64; 6] = std::array::from_fn(|at| bucket.words[at].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
@@ -61,7 +75,7 @@ impl SharedTable {
     /// Stores an entry, unless another thread writes into its bucket.
     #[inline]
     pub(super) fn put(&self, entry: &Words, weight: impl Fn(&Words) -> u32) {
-        let bucket = self.bucket(entry);
+        let bucket = &self.buckets[self.place(entry)];
         let version = bucket.version.load(Ordering::Relaxed);
         let locked = version & 1 == 0
             && bucket.version.compare_exchange(version, version + 1, Ordering::Acquire, Ordering::Relaxed).is_ok();

@@ -126,11 +126,16 @@ impl MancalaEndgames {
         self.identity == identity(game)
     }
 
-    /// The mover's gain, if the table covers the position.
+    /// Where the table has the gain of a position, if it covers it.
     #[inline]
-    pub(super) fn gain(&self, board: Board) -> Option<i16> {
-        let stones = board.stones() as usize;
-        (stones <= self.numbering.stones).then(|| i16::from(self.gains.get(self.numbering.number(board)) as i8))
+    pub(super) fn place(&self, board: Board) -> Option<usize> {
+        (board.stones() as usize <= self.numbering.stones).then(|| self.numbering.number(board))
+    }
+
+    /// The mover's gain at a place.
+    #[inline]
+    pub(super) fn gain_at(&self, place: usize) -> i16 {
+        i16::from(self.gains.get(place) as i8)
     }
 }
 

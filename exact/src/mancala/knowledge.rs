@@ -7,6 +7,17 @@ use super::endgame::MancalaEndgames;
 use super::table::{Entry, Table};
 use crate::limits::Busy;
 
+/// Where the bounds of a position are.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// The game is over, with this gain.
+    Over(i16),
+    /// Its number in the table of endgames.
+    Endgame(usize),
+    /// Its place in the transposition table.
+    Table(usize),
+}
+
 /// The knowledge that the threads of a search share.
 pub(super) struct Knowledge {
     pub(super) rules: Rules,
@@ -23,15 +34,37 @@ impl Knowledge {
     /// Bounds of the mover's gain that need no search, and the pit that is tried first.
     #[inline]
     pub(super) fn bounds(&self, board: Board) -> Entry {
-        if let Some(gain) = self.known(board) {
-            return Entry { lower: gain, upper: gain, best: None };
-        }
-        self.table.get(board).unwrap_or_else(|| Entry::trivial(board))
+        self.bounds_at(board, self.place(board))
     }
 
-    /// The gain in a game that is over or in the endgame table.
+    /// Where a position's bounds are.
     #[inline]
-    fn known(&self, board: Board) -> Option<i16> {
-        self.rules.over(board).or_else(|| self.endgames.as_ref()?.gain(board))
+    pub(super) fn place(&self, board: Board) -> Place {
+        if let Some(gain) = self.rules.over(board) {
+            return Place::Over(gain);
+        }
+        let endgame = self.endgames.as_ref().and_then(|endgames| endgames.place(board));
+        endgame.map_or_else(|| Place::Table(self.table.place(board)), Place::Endgame)
+    }
+
+    /// Reads something of what lies at a place, so that the memory's answer is there when the bounds are read.
+    #[inline]
+    pub(super) fn touch(&self, place: Place) -> u64 {
+        match (place, &self.endgames) {
+            (Place::Endgame(at), Some(endgames)) => endgames.gain_at(at) as u64,
+            (Place::Table(at), _) => self.table.touch(at),
+            _ => 0,
+        }
+    }
+
+    /// The bounds of the position whose place it is.
+    #[inline]
+    pub(super) fn bounds_at(&self, board: Board, place: Place) -> Entry {
+        match (place, &self.endgames) {
+            (Place::Over(gain), _) => Entry::of(gain),
+            (Place::Endgame(at), Some(endgames)) => Entry::of(endgames.gain_at(at)),
+            (Place::Table(at), _) => self.table.get(board, at).unwrap_or_else(|| Entry::trivial(board)),
+            (Place::Endgame(_), None) => Entry::trivial(board),
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The search of one thread: whether a gain is at least a number.
 
+use std::hint::black_box;
+
 use super::board::{Board, MAX_PITS, Ply};
-use super::knowledge::Knowledge;
+use super::knowledge::{Knowledge, Place};
 use super::table::Entry;
 use crate::limits::{Counter, Stopped};
 use crate::shared_table::hash;
@@ -60,7 +62,7 @@ impl<'a> Search<'a> {
         let mut count = 0;
         let (mut lower, mut closed) = (known.lower, i16::MIN);
         let mut best = None;
-        // The bounds of all successors are read first: often one of them decides, and the reads wait for memory together.
+        // The bounds of all successors are read first: often one of them decides.
         for candidate in self.candidates(board) {
             if candidate.lower > lower {
                 (lower, best) = (candidate.lower, Some(candidate.ply.pit));
@@ -120,13 +122,20 @@ impl<'a> Search<'a> {
         Ok(upper)
     }
 
-    /// The plies of a position with the bounds that need no search.
+    /// The plies of a position with the bounds that need no search. All of these are fetched before the first is read:
+    /// otherwise the search would wait for memory most of its time.
     #[inline]
     fn candidates(&self, board: Board) -> impl Iterator<Item = Candidate> + use<'a> {
         let knowledge = self.knowledge;
-        let plies = knowledge.rules.plies(board);
-        plies.map(move |ply| {
-            let Entry { lower, upper, .. } = knowledge.bounds(ply.board);
+        let mut plies = [(Ply::default(), Place::Over(0)); MAX_PITS];
+        let mut count = 0;
+        for ply in knowledge.rules.plies(board) {
+            plies[count] = (ply, knowledge.place(ply.board));
+            count += 1;
+        }
+        black_box(plies[..count].iter().fold(0, |touched, &(_, place)| touched ^ knowledge.touch(place)));
+        plies.into_iter().take(count).map(move |(ply, place)| {
+            let Entry { lower, upper, .. } = knowledge.bounds_at(ply.board, place);
             let mut candidate = Candidate { ply, ..Candidate::default() };
             let ends = [candidate.gain(lower), candidate.gain(upper)];
             [candidate.lower, candidate.upper] = if ply.again { ends } else { [ends[1], ends[0]] };

@@ -12,6 +12,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Both bounds of a known gain.
+    #[inline]
+    pub(super) fn of(gain: i16) -> Self {
+        Self { lower: gain, upper: gain, best: None }
+    }
+
     /// What the number of stones says.
     #[inline]
     pub(super) fn trivial(board: Board) -> Self {
@@ -46,9 +52,22 @@ impl Table {
         self.0.clear();
     }
 
+    /// Where the entry of a board is.
     #[inline]
-    pub(super) fn get(&self, board: Board) -> Option<Entry> {
-        let [.., word] = self.0.get(&[board.own, board.other, 0])?;
+    pub(super) fn place(&self, board: Board) -> usize {
+        self.0.place(&[board.own, board.other, 0])
+    }
+
+    /// Reads something at a place; see [`SharedTable::touch`].
+    #[inline]
+    pub(super) fn touch(&self, place: usize) -> u64 {
+        self.0.touch(place)
+    }
+
+    /// The entry of a board, at its place.
+    #[inline]
+    pub(super) fn get(&self, board: Board, place: usize) -> Option<Entry> {
+        let [.., word] = self.0.get_at(place, &[board.own, board.other, 0])?;
         // No board of a running game equals that of an empty entry, but a query may ask for one that is over.
         (word != 0).then(|| Entry::of_word(word))
     }
