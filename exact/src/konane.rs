@@ -12,6 +12,7 @@ mod reduce;
 mod table;
 
 use std::fmt;
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -94,7 +95,7 @@ impl KonaneSolver {
     }
 
     fn known(&self, reduced: &Reduced) -> Option<bool> {
-        reduced.decided().or_else(|| self.table.get(reduced))
+        reduced.decided().or_else(|| self.table.get(self.table.place(reduced), reduced))
     }
 }
 
@@ -120,13 +121,14 @@ impl Search<'_> {
     }
 
     fn any_ply_wins(&mut self, position: &Position) -> Result<bool, Stopped> {
-        let mut plies = Vec::with_capacity(16);
+        let table = &self.solver.table;
+        let mut open = Vec::with_capacity(16);
         let mut won = false;
         let mut consider = |next| {
             let next = Reduced::of(next);
-            match self.solver.known(&next) {
+            match next.decided() {
                 Some(wins) => won |= !wins,
-                None => plies.push((promise(&next.position), next)),
+                None => open.push((table.place(&next), next)),
             }
         };
         position.for_each_next(&mut consider);
@@ -135,6 +137,16 @@ impl Search<'_> {
         }
         if won {
             return Ok(true);
+        }
+        // All entries are fetched before the first is read: otherwise the search would mostly wait for memory.
+        black_box(open.iter().fold(0, |touched, &(place, _)| touched ^ table.touch(place)));
+        let mut plies = Vec::with_capacity(open.len());
+        for (place, next) in open {
+            match table.get(place, &next) {
+                Some(false) => return Ok(true),
+                Some(true) => {}
+                None => plies.push((promise(&next.position), next)),
+            }
         }
         plies.sort_by_key(|&(promise, _)| -promise);
         let large = position.stones.count_ones() >= SMALL;

@@ -19,9 +19,22 @@ impl Table {
         self.0.clear();
     }
 
+    /// Where the entry of a position is.
     #[inline]
-    pub(super) fn get(&self, reduced: &Reduced) -> Option<bool> {
-        self.0.get(&reduced.words()).map(|[.., word]| word & WINS != 0)
+    pub(super) fn place(&self, reduced: &Reduced) -> usize {
+        self.0.place(&reduced.words())
+    }
+
+    /// Reads something at a place; see [`SharedTable::touch`].
+    #[inline]
+    pub(super) fn touch(&self, place: usize) -> u64 {
+        self.0.touch(place)
+    }
+
+    /// Whether the mover wins, of the position whose place it is.
+    #[inline]
+    pub(super) fn get(&self, place: usize, reduced: &Reduced) -> Option<bool> {
+        self.0.get(place, &reduced.words()).map(|[.., word]| word & WINS != 0)
     }
 
     #[inline]

@@ -67,7 +67,7 @@ impl Table {
     /// The entry of a board, at its place.
     #[inline]
     pub(super) fn get(&self, board: Board, place: usize) -> Option<Entry> {
-        let [.., word] = self.0.get_at(place, &[board.own, board.other, 0])?;
+        let [.., word] = self.0.get(place, &[board.own, board.other, 0])?;
         // No board of a running game equals that of an empty entry, but a query may ask for one that is over.
         (word != 0).then(|| Entry::of_word(word))
     }
