@@ -3,7 +3,7 @@
 #
 #   cargo build --release && models/pretrained/measure.sh
 #
-# Takes about ten minutes on two cores, and another for the solution of Morris if `tables/` (or TURNSTONE_TABLES) lacks it.
+# Takes about half an hour on two cores, and another for the solution of Morris if `tables/` (or TURNSTONE_TABLES) lacks it.
 # The seeds are fixed, so the figures are the same on every machine with AVX2.
 set -euo pipefail
 turnstone=${CARGO_TARGET_DIR:-target}/release/turnstone
@@ -24,6 +24,8 @@ measure arena mancala az:pretrained,sims=100 --ladder
 measure grade morris --agent az:pretrained,sims=200
 measure arena morris az:pretrained,sims=200 alphabeta:depth=5 --games 1000 --seed 11
 measure arena morris az:pretrained,sims=200 alphabeta:depth=5 --opening-filter "exact:$tables" --opening-bound 0 --games 200 --seed 11
+measure arena morris az:pretrained,sims=200 alphabeta:depth=8 --opening-filter "exact:$tables" --opening-bound 0 --games 200 --seed 11
+measure arena morris az:pretrained,sims=200 "exact:$tables" --opening-filter "exact:$tables" --opening-bound 0 --games 200 --seed 11
 measure grade konane --agent az:pretrained,sims=200
 measure arena konane az:pretrained,sims=200 alphabeta:depth=6 --games 400 --seed 11
 measure arena konane az:pretrained,sims=200 alphabeta:depth=8 --games 200 --seed 11
