@@ -12,7 +12,6 @@ mod reduce;
 mod table;
 
 use std::fmt;
-use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -23,6 +22,7 @@ use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
 use crate::limits::{Busy, Counter, SolveLimits, Spent, Stopped, on_threads};
+use crate::shared_table::fetch;
 use crate::values::{ExactValues, Memory};
 
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
@@ -138,8 +138,7 @@ impl Search<'_> {
         if won {
             return Ok(true);
         }
-        // All entries are fetched before the first is read: otherwise the search would mostly wait for memory.
-        black_box(open.iter().fold(0, |touched, &(place, _)| touched ^ table.touch(place)));
+        fetch(open.iter().map(|&(place, _)| table.touch(place)));
         let mut plies = Vec::with_capacity(open.len());
         for (place, next) in open {
             match table.get(place, &next) {

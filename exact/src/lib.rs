@@ -6,6 +6,7 @@
 mod progress;
 mod limits;
 mod shared_table;
+mod binomial;
 mod values;
 mod reachable;
 mod unlimited;

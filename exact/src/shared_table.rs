@@ -1,5 +1,6 @@
 //! Transposition table of a fixed size that threads share without locks.
 
+use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// An entry: three words, of which the caller says what belongs to the key.
@@ -41,8 +42,7 @@ impl SharedTable {
         hash(key[0], key[1] ^ (key[2] & self.key_bits) << 7) as usize >> self.shift
     }
 
-    /// Reads something at a place. Who is about to read several entries touches all of them first, so that the memory
-    /// answers for all of them at once.
+    /// Reads something at a place; see [`fetch`].
     #[inline]
     pub(super) fn touch(&self, place: usize) -> u64 {
         self.buckets[place].version.load(Ordering::Relaxed)
@@ -90,6 +90,13 @@ impl SharedTable {
     fn same(&self, entry: &Words, key: &Words) -> bool {
         entry[0] == key[0] && entry[1] == key[1] && (entry[2] ^ key[2]) & self.key_bits == 0
     }
+}
+
+/// Reads all of these words. Who is about to read several entries touches them with this first, so that the memory
+/// answers for all of them at once: otherwise a search waits for it most of its time.
+#[inline]
+pub(super) fn fetch(touched: impl Iterator<Item = u64>) {
+    black_box(touched.fold(0, |all, word| all ^ word));
 }
 
 #[inline]

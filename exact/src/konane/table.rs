@@ -25,7 +25,7 @@ impl Table {
         self.0.place(&reduced.words())
     }
 
-    /// Reads something at a place; see [`SharedTable::touch`].
+    /// Reads something at a place; see [`fetch`](crate::shared_table::fetch).
     #[inline]
     pub(super) fn touch(&self, place: usize) -> u64 {
         self.0.touch(place)

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 use turnstone_env::games::Mancala;
 
 use super::board::{Board, Rules, rules_params, sums};
+use crate::binomial::binomial;
 use crate::progress::Progress;
 use crate::stored::Stored;
 use crate::table_file::{TableError, TableIdentity};
@@ -159,11 +160,10 @@ struct Numbering {
 
 impl Numbering {
     fn new(pits: usize, stones: usize) -> Self {
-        let choose = |n: usize, k: usize| (1..=k).fold(1_u128, |c, i| c * (n + 1 - i) as u128 / i as u128);
         // Only sums up to `stones` are looked up, whose terms fit.
-        let term = |pit: usize, sum: usize| if sum <= stones { choose(sum + pit, pit + 1) as u32 } else { 0 };
+        let term = |pit: usize, sum: usize| if sum <= stones { binomial(sum + pit, pit + 1) as u32 } else { 0 };
         let terms = (0..pits - 1).map(|pit| std::array::from_fn(|sum| term(pit, sum))).collect();
-        let rows: Vec<usize> = (0..=stones).map(|k| choose(k + pits - 1, pits - 1) as usize).collect();
+        let rows: Vec<usize> = (0..=stones).map(|k| binomial(k + pits - 1, pits - 1) as usize).collect();
         let mut next = 0;
         let mut groups = Vec::new();
         for layer in 0..=stones {

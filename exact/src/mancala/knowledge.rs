@@ -9,11 +9,11 @@ use crate::limits::Busy;
 
 /// Where the bounds of a position are.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Place<'a> {
     /// The game is over, with this gain.
     Over(i16),
     /// Its number in the table of endgames.
-    Endgame(usize),
+    Endgame(&'a MancalaEndgames, usize),
     /// Its place in the transposition table.
     Table(usize),
 }
@@ -39,32 +39,31 @@ impl Knowledge {
 
     /// Where a position's bounds are.
     #[inline]
-    pub(super) fn place(&self, board: Board) -> Place {
+    pub(super) fn place(&self, board: Board) -> Place<'_> {
         if let Some(gain) = self.rules.over(board) {
             return Place::Over(gain);
         }
-        let endgame = self.endgames.as_ref().and_then(|endgames| endgames.place(board));
-        endgame.map_or_else(|| Place::Table(self.table.place(board)), Place::Endgame)
+        let endgame = self.endgames.as_ref().and_then(|table| Some(Place::Endgame(table, table.place(board)?)));
+        endgame.unwrap_or_else(|| Place::Table(self.table.place(board)))
     }
 
     /// Reads something of what lies at a place, so that the memory's answer is there when the bounds are read.
     #[inline]
-    pub(super) fn touch(&self, place: Place) -> u64 {
-        match (place, &self.endgames) {
-            (Place::Endgame(at), Some(endgames)) => endgames.gain_at(at) as u64,
-            (Place::Table(at), _) => self.table.touch(at),
-            _ => 0,
+    pub(super) fn touch(&self, place: Place<'_>) -> u64 {
+        match place {
+            Place::Over(_) => 0,
+            Place::Endgame(endgames, at) => endgames.gain_at(at) as u64,
+            Place::Table(at) => self.table.touch(at),
         }
     }
 
     /// The bounds of the position whose place it is.
     #[inline]
-    pub(super) fn bounds_at(&self, board: Board, place: Place) -> Entry {
-        match (place, &self.endgames) {
-            (Place::Over(gain), _) => Entry::of(gain),
-            (Place::Endgame(at), Some(endgames)) => Entry::of(endgames.gain_at(at)),
-            (Place::Table(at), _) => self.table.get(board, at).unwrap_or_else(|| Entry::trivial(board)),
-            (Place::Endgame(_), None) => Entry::trivial(board),
+    pub(super) fn bounds_at(&self, board: Board, place: Place<'_>) -> Entry {
+        match place {
+            Place::Over(gain) => Entry::of(gain),
+            Place::Endgame(endgames, at) => Entry::of(endgames.gain_at(at)),
+            Place::Table(at) => self.table.get(board, at).unwrap_or_else(|| Entry::trivial(board)),
         }
     }
 }

@@ -1,12 +1,10 @@
 //! The search of one thread: whether a gain is at least a number.
 
-use std::hint::black_box;
-
 use super::board::{Board, MAX_PITS, Ply};
 use super::knowledge::{Knowledge, Place};
 use super::table::Entry;
 use crate::limits::{Counter, Stopped};
-use crate::shared_table::hash;
+use crate::shared_table::{fetch, hash};
 
 /// Positions with fewer stones above the endgame table are searched so fast that they are not announced.
 const SMALL: i16 = 5;
@@ -122,8 +120,7 @@ impl<'a> Search<'a> {
         Ok(upper)
     }
 
-    /// The plies of a position with the bounds that need no search. All of these are fetched before the first is read:
-    /// otherwise the search would wait for memory most of its time.
+    /// The plies of a position with the bounds that need no search.
     #[inline]
     fn candidates(&self, board: Board) -> impl Iterator<Item = Candidate> + use<'a> {
         let knowledge = self.knowledge;
@@ -133,7 +130,7 @@ impl<'a> Search<'a> {
             plies[count] = (ply, knowledge.place(ply.board));
             count += 1;
         }
-        black_box(plies[..count].iter().fold(0, |touched, &(_, place)| touched ^ knowledge.touch(place)));
+        fetch(plies[..count].iter().map(|&(_, place)| knowledge.touch(place)));
         plies.into_iter().take(count).map(move |(ply, place)| {
             let Entry { lower, upper, .. } = knowledge.bounds_at(ply.board, place);
             let mut candidate = Candidate { ply, ..Candidate::default() };

@@ -3,6 +3,8 @@
 use turnstone_env::Game;
 use turnstone_env::games::{Morabaraba, morabaraba};
 
+use crate::binomial::binomial;
+
 pub(super) const POINTS: usize = 24;
 const ALL: u32 = (1 << POINTS) - 1;
 
@@ -140,8 +142,7 @@ pub(super) struct Herds {
 
 impl Herds {
     pub(super) fn new(board: &Board, count: usize) -> Self {
-        let choose = |n: usize, k: usize| (1..=k).fold(1, |c, i| c * (n + 1).saturating_sub(i) / i) as u32;
-        let terms = (0..count).map(|i| std::array::from_fn(|point| choose(point, i + 1))).collect();
+        let terms = (0..count).map(|i| std::array::from_fn(|point| binomial(point, i + 1) as u32)).collect();
         let (mut all, mut first) = (Vec::new(), Vec::new());
         for cows in (0_u32..1 << POINTS).filter(|set| set.count_ones() as usize == count) {
             first.push(all.len() as u32);

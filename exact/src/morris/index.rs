@@ -13,6 +13,8 @@ use std::sync::LazyLock;
 use turnstone_env::Game;
 use turnstone_env::games::{Morris, morris};
 
+use crate::binomial::binomial;
+
 pub(super) const POINTS: usize = 18;
 const ALL: u32 = (1 << POINTS) - 1;
 
@@ -146,7 +148,7 @@ impl Index {
     }
 
     pub(super) fn layer(&self, own: usize, other: usize) -> Layer {
-        let width = binomial(POINTS - own, other);
+        let width = binomial(POINTS - own, other) as usize;
         Layer { own, other, width, len: self.representatives[own].len() * width }
     }
 
@@ -240,10 +242,6 @@ pub(super) fn points(mut set: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-fn binomial(n: usize, k: usize) -> usize {
-    if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) / (i + 1)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +265,7 @@ mod tests {
                 }
                 positions += 4 / usize::from(index.place(layer, position).kept_by);
             }
-            assert_eq!(positions, binomial(POINTS, own) * binomial(POINTS - own, other));
+            assert_eq!(positions as u64, binomial(POINTS, own) * binomial(POINTS - own, other));
         }
     }
 }
