@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the agents that come with the program, one line per figure of README.md's table:
+# Measures the agents that come with the program, with all figures of README.md's table:
 #
 #   cargo build --release && models/pretrained/measure.sh
 #
@@ -9,8 +9,8 @@
 set -euo pipefail
 turnstone=${CARGO_TARGET_DIR:-target}/release/turnstone
 tables=${TURNSTONE_TABLES:-tables}
-test -f "$tables/morris-pieces8.table" || "$turnstone" solve morris --out "$tables"
-compgen -G "$tables/mancala-*-pits6.table" > /dev/null || "$turnstone" solve mancala --out "$tables"
+# A table that is there already is kept.
+for game in morris mancala; do "$turnstone" solve "$game" --out "$tables" > /dev/null; done
 
 # What is printed of the JSON object of a command, whose words are the arguments.
 summary=$(cat << 'PYTHON'
@@ -30,7 +30,7 @@ def games(counts):
 if "grade" in result:
     for part in ["all", "critical"]:
         kept, positions, interval = (result["grade"][part][key] for key in ["kept", "positions", "interval"])
-        print(f"    {part}: {kept} of {positions}, {share(kept / max(positions, 1), interval)}")
+        print(f"    {part}: {kept} of {positions}, {share(kept / positions, interval)}")
 elif "--ladder" in sys.argv:
     agent = result["summary"]["agents"][0]
     print("    Elo {:.0f} [{:.0f}, {:.0f}]".format(agent["rating"], *agent["rating_interval"]))
