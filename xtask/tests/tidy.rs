@@ -18,7 +18,8 @@ use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
+    "features",
     "env",
     "search",
     "exact",
@@ -105,6 +106,11 @@ fn independence(workspace: &Workspace) -> Vec<String> {
         if workspace.folder_of(name) == Some("env") {
             faults.push("models depends on env, which knows games".to_owned());
         }
+    }
+    // It brings every crate below burn.
+    for member in workspace.crates.iter().filter(|member| member.folder != "models") {
+        let found = member.dependencies.iter().filter(|(name, _)| workspace.folder_of(name) == Some("features"));
+        faults.extend(found.map(|_| format!("{} depends on features", member.folder)));
     }
     for folder in ["env", "search", "exact", "statistics", "agents", "web", "selfplay", "arena"] {
         for (name, optional) in dependencies(folder) {

@@ -52,6 +52,9 @@ fn crates_have_an_order() {
     assert_eq!(found(independence, "arena", &["clap"], &[]).len(), 1);
     let with_env = |folder| independence(&workspace(&[("env", &[], &[]), (folder, &["turnstone-env"], &[])]));
     assert_eq!((with_env("models").len(), with_env("agents").len()), (1, 0));
+    let with_features =
+        |folder| independence(&workspace(&[("features", &[], &[]), (folder, &["turnstone-features"], &[])]));
+    assert_eq!((with_features("models").len(), with_features("env").len()), (0, 1));
 }
 
 #[test]
