@@ -9,16 +9,20 @@ default:
 # Format check, lints and tests of the crates without heavy dependencies, with the tidy test.
 quick:
     cargo fmt --all --check
-    cargo clippy {{light}} --all-targets -- -D warnings
-    cargo test {{light}}
+    cargo clippy --release {{light}} --all-targets -- -D warnings
+    cargo test --release {{light}}
 
 # The rules of the architecture.
 tidy:
-    cargo test -p xtask --test tidy
+    cargo test --release -p xtask --test tidy
 
-# Everything that must pass before a change is merged.
-full:
+# What must pass before a change is merged.
+ci:
     .ci/run
+
+# The same with what is slow and seldom breaks: the page built anew, the sdist, training of the example, software Vulkan.
+full:
+    .ci/run full
 
 # Print the bench signature: it changes only when behaviour changes.
 signature:

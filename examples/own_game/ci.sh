@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# Everything that a game of one's own gets: tests, a build, a minute of training, and a short run of each command.
+# Everything that a game of one's own gets: tests, a build, training for a minute (FULL=no: six seconds), and a short run of
+# each command.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 step() { printf '\n== %s\n' "$*"; }
 
-step "format, lints and tests of the rules, the heuristic, the solver and the page"
+step "format, and lints of the rules, the heuristic and the solver without the program"
 cargo fmt --check
-cargo clippy --no-default-features --all-targets -- -D warnings
-cargo test --no-default-features
+cargo clippy --release --no-default-features --all-targets -- -D warnings
+
+step "build and tests"
+cargo build --release
+cargo test --release
 
 step "the positions of known value repeat from their seed"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cargo run --no-default-features --example yardstick -- --class middle-hard --count 20 --out "$folder"
+cargo run --release --example yardstick -- --class middle-hard --count 20 --out "$folder"
 diff <(sed 1d "$folder/middle-hard.txt") <(sed -n 2,21p yardstick/middle-hard.txt)
 
-step "build"
-cargo build --release
 program=${CARGO_TARGET_DIR:-target}/release/own_game
 run=$folder/run
 
@@ -35,8 +37,10 @@ expect "connect_four" games
 expect "5673234" perft connect_four --depth 8
 expect "O" show connect_four --moves "4 4"
 expect "connect_four" bench env connect_four --seconds 0.2
-step "own_game train, one minute"
-"$program" train connect_four.toml --run "$run" --max-minutes 1
+minutes=1
+if [ "${FULL:-yes}" = no ]; then minutes=0.1; fi
+step "own_game train, $minutes minutes"
+"$program" train connect_four.toml --run "$run" --max-minutes $minutes
 test -s "$run/latest.safetensors"
 expect "random" arena connect_four "az:$run,sims=24" random --games 20 --out "$folder/match"
 test -s "$folder/match/report.html"
