@@ -127,8 +127,9 @@ fn independence(workspace: &Workspace) -> Vec<String> {
     faults
 }
 
-/// The Python package's workspace has the lints, the version and the locked dependencies of the repository's.
-fn workspaces(_: &Workspace) -> Vec<String> {
+/// The Python package's workspace has the lints, the version and the locked dependencies of the repository's, and our crates
+/// are optimised in every workspace.
+fn workspaces(workspace: &Workspace) -> Vec<String> {
     let [root, python] = ["Cargo.toml", "python/Cargo.toml"].map(workspace::manifest);
     let [locked, python_locked] = ["Cargo.lock", "python/Cargo.lock"].map(workspace::manifest);
     let mut faults = Vec::new();
@@ -141,7 +142,17 @@ fn workspaces(_: &Workspace) -> Vec<String> {
         }
     }
     faults.extend(other_versions(&locked, &python_locked));
+    faults.extend(unoptimised(workspace, &workspace::manifest(".cargo/config.toml")));
     faults
+}
+
+/// Our crates that a workspace of which they are no members would compile as it does other dependencies: `"*"` means both.
+fn unoptimised(workspace: &Workspace, config: &toml::Table) -> Vec<String> {
+    let packages = &config["profile"]["release"]["package"];
+    let ours = workspace.crates.iter().filter(|member| !matches!(&*member.folder, "features" | "python"));
+    let level = |name: &str| packages.get(name).and_then(|profile| profile["opt-level"].as_integer());
+    let without = ours.map(|member| &*member.name).filter(|name| level(name).is_none_or(|level| level == 0));
+    without.map(|name| format!(".cargo/config.toml does not optimise {name}")).collect()
 }
 
 /// The packages of the second lock file that the first has, but in other versions.

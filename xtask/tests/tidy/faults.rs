@@ -69,6 +69,16 @@ fn lock_files_are_compared() {
 }
 
 #[test]
+fn our_crates_are_optimised_in_every_workspace() {
+    let ours = workspace(&[("env", &[], &[]), ("features", &[], &[])]);
+    let config = |packages: &str| format!("[profile.release.package]\n{packages}").parse().expect("it is a config");
+    assert_eq!(unoptimised(&ours, &config("turnstone-env = { opt-level = 3 }")), [""; 0]);
+    for packages in ["turnstone-env = { opt-level = 0 }", "turnstone-search = { opt-level = 3 }"] {
+        assert_eq!(unoptimised(&ours, &config(packages)), [".cargo/config.toml does not optimise turnstone-env"]);
+    }
+}
+
+#[test]
 fn circles_are_found() {
     let lib = "mod a; mod b;";
     assert!(is_circle(lib, "use crate::b::B; pub struct A;", "use super::a::A; pub struct B;"));
