@@ -8,6 +8,7 @@
 mod exports;
 mod maic_2022;
 mod notebook;
+mod open_spiel;
 mod pyro;
 mod morris;
 

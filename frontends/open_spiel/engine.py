@@ -41,9 +41,11 @@ class Mancala:
 
     @staticmethod
     def numbers(state):
-        """Pits of player 2 from A2, the stores of players 2 and 1, pits of player 1 from B2."""
-        numbers = [int(number) for number in str(state).replace("\n", "-").split("-") if number]
-        return numbers[:6], numbers[6], numbers[7], numbers[8:]
+        """Pits of player 2 from A2, the stores of players 2 and 1, pits of player 1 from B2: the first three lines of the
+        state's text. OpenSpiel 2.0 has added lines with the player and the number of the move."""
+        rows = [[int(number) for number in line.split("-") if number] for line in str(state).split("\n")[:3]]
+        pits2, (store2, store1), pits1 = rows
+        return pits2, store2, store1, pits1
 
     @classmethod
     def position(cls, state):
