@@ -25,11 +25,12 @@ use turnstone_agents::line_io::Lines;
 /// The agent cannot play the game, or the search thread has failed. Faults in the input are answered, not returned.
 pub fn serve(mut setup: Setup, input: impl BufRead, output: &Output) -> Result<()> {
     let mut lines = Lines::new(input);
+    let mut is_current = true;
     loop {
         let game = setup.game.clone();
-        match Session::new(&*game, &setup, output)?.run(&mut lines)? {
+        match Session::new(&*game, &setup, is_current, output)?.run(&mut lines)? {
             Next::End => return Ok(()),
-            Next::Change(changed) => setup = changed,
+            Next::Change(changed, current) => (setup, is_current) = (changed, current),
         }
     }
 }

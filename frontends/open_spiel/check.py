@@ -31,8 +31,10 @@ def main(path, game, games):
         played = []
         while True:
             position = " ".join(["position startpos", *(["moves", *played] if played else [])])
-            program.process.stdin.write(position + "\n")
-            other.position(position.split()[1:])
+            # Every other game is told move by move.
+            line = f"moves {played[-1]}" if played and number % 2 else position
+            program.process.stdin.write(line + "\n")
+            other.answer(line)
             legal, turn, result, text = program.ask(*questions)
             theirs = [other.query(question.split()[1]).split() for question in questions]
             if result != ["none"]:

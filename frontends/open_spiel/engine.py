@@ -161,7 +161,12 @@ class Engine:
             apply(state, self.positions.find(" ".join(words[1:end])))
         elif words[:end] != ["startpos"]:
             raise ValueError("a position is `startpos` or `fen TEXT`, with `moves ...` or without")
-        for word in words[end + 1 :]:
+        self.moves(state, words[end + 1 :])
+
+    def moves(self, state, words):
+        """Plays moves and makes the state the current one. Takes over none of them if one is not legal."""
+        self.state = None
+        for word in words:
             try:
                 action = self.rules.action(word)
             except (KeyError, ValueError):
@@ -214,6 +219,10 @@ class Engine:
             self.state = self.game.new_initial_state()
         elif command == "position":
             self.position(words)
+        elif command == "moves":
+            if self.state is None:
+                raise ValueError("there is no position")
+            self.moves(self.state.clone(), words)
         elif command == "setoption":
             self.option(words)
         elif command == "query":

@@ -12,9 +12,17 @@ const LAG: Duration = Duration::from_millis(10);
 pub(super) enum Command<'a> {
     Ugi,
     IsReady,
-    SetOption { name: &'a str, value: &'a str },
+    SetOption {
+        name: &'a str,
+        value: &'a str,
+    },
     NewGame,
-    Position { start: Option<&'a str>, moves: &'a str },
+    Position {
+        start: Option<&'a str>,
+        moves: &'a str,
+    },
+    /// Moves played after the current position. Not part of UGI, but cutergames has no other way to tell them.
+    Moves(&'a str),
     Go(Go),
     Stop,
     Query(&'a str),
@@ -61,9 +69,7 @@ fn share(left: Duration, increment: Duration) -> Limits {
 /// # Errors
 /// The fault of the line.
 pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = rest.trim_start();
+    let (word, rest) = first_word(line);
     let command = match word {
         "" => return Ok(None),
         "ugi" => Command::Ugi,
@@ -73,11 +79,32 @@ pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
         "quit" => Command::Quit,
         "setoption" => set_option(rest)?,
         "position" => position(rest)?,
+        "moves" if !rest.is_empty() => Command::Moves(rest),
+        "moves" => return Err("moves <move> [<move> ...]".to_owned()),
         "query" => Command::Query(rest),
         "go" => Command::Go(go(rest)?),
         _ => return Err(format!("unknown command `{}`", turnstone_env::shortened(word))),
     };
     Ok(Some(command))
+}
+
+/// Whether a line would change the position if its arguments were sound.
+pub(super) fn changes_position(line: &str) -> bool {
+    matches!(first_word(line).0, "position" | "moves" | "uginewgame")
+}
+
+/// What follows a command that has no arguments.
+pub(super) fn surplus(line: &str) -> Option<&str> {
+    let (word, rest) = first_word(line);
+    let takes_none = matches!(word, "ugi" | "isready" | "uginewgame" | "stop" | "quit");
+    (takes_none && !rest.is_empty()).then_some(rest)
+}
+
+/// The first word of a line and the rest.
+fn first_word(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    (word, rest.trim_start())
 }
 
 /// Parses `name <name> value <value>`; both may contain spaces.
@@ -149,6 +176,7 @@ mod tests {
         let fen = Command::Position { start: Some("121202121 1 0"), moves: "0,4" };
         assert_eq!(read("position  fen 121202121 1 0  moves 0,4"), fen);
         assert_eq!(read("position startpos moves"), Command::Position { start: None, moves: "" });
+        assert_eq!(read("moves B2  A3 "), Command::Moves("B2  A3"));
         let option = Command::SetOption { name: "Agent", value: "az:my runs/a,sims=5" };
         assert_eq!(read("setoption name Agent value az:my runs/a,sims=5"), option);
         assert_eq!(read("setoption name x value"), Command::SetOption { name: "x", value: "" });
@@ -158,6 +186,10 @@ mod tests {
     fn faults_are_named() {
         assert_eq!(parse("hello world"), Err("unknown command `hello`".to_owned()));
         assert!(parse("position").is_err() && parse("position fen").is_err() && parse("position startpos x").is_err());
+        assert_eq!(parse("moves "), Err("moves <move> [<move> ...]".to_owned()));
+        assert_eq!(["stop now ", "stop", "go now", "query fen"].map(surplus), [Some("now"), None, None, None]);
+        assert!(["position", " moves x", "uginewgame"].iter().all(|line| changes_position(line)));
+        assert!(["positions", "go", "", "hello moves"].iter().all(|line| !changes_position(line)));
         assert!(parse("setoption").is_err() && parse("setoption namex value y").is_err());
         assert_eq!(parse("go depth"), Err("go depth: expected a whole number from 0".to_owned()));
         assert!(parse("go movetime 0").is_err() && parse("go nodes -1").is_err() && parse("go far").is_err());

@@ -7,18 +7,21 @@ use turnstone_agents::PlayableGame;
 use turnstone_env::{Action, Side};
 
 use super::info::complaint;
-use super::protocol::{Command, Go, parse};
+use super::protocol::{Command, Go, changes_position, parse, surplus};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
 use crate::output::Output;
 use turnstone_agents::line_io::Lines;
 
+/// The fault of a command that needs a position after one that was refused.
+const REFUSED_BEFORE: &str = "the position is unknown since a line was refused: send it again with `position`";
+
 /// How a session ended.
 pub(super) enum Next {
     /// The input has ended.
     End,
-    /// The setup has changed.
-    Change(Setup),
+    /// The setup has changed. The flag is that of the session's position.
+    Change(Setup, bool),
 }
 
 pub(super) struct Session<'a> {
@@ -26,18 +29,26 @@ pub(super) struct Session<'a> {
     setup: &'a Setup,
     output: &'a Output,
     line: Line,
+    /// Whether `line` is the position that the client last asked for, and not one before a command that was refused.
+    is_current: bool,
     search: SearchThread,
 }
 
 impl<'a> Session<'a> {
-    /// Creates the session and starts its search thread.
+    /// Creates the session at the start of the game, and starts its search thread. With `is_current` false the client
+    /// is still to ask for a position again.
     ///
     /// # Errors
     /// The agent cannot play the game, or no thread can be started.
-    pub(super) fn new(game: &'a dyn PlayableGame, setup: &'a Setup, output: &'a Output) -> Result<Self> {
+    pub(super) fn new(
+        game: &'a dyn PlayableGame,
+        setup: &'a Setup,
+        is_current: bool,
+        output: &'a Output,
+    ) -> Result<Self> {
         let player = setup.agent_for(game)?.player(game)?;
         let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone())?;
-        Ok(Self { game, setup, output, line: Line::new(game.start()), search })
+        Ok(Self { game, setup, output, line: Line::new(game.start()), is_current, search })
     }
 
     /// Answers commands until the session ends.
@@ -47,6 +58,11 @@ impl<'a> Session<'a> {
     pub(super) fn run(mut self, lines: &mut Lines<impl BufRead>) -> Result<Next> {
         // An error while reading counts as the end of the input.
         while let Ok(Some(line)) = lines.read() {
+            // What cannot be read may have been a position.
+            let changes_position = line.map_or(true, changes_position);
+            if let Some(words) = line.ok().and_then(surplus) {
+                self.complain(&format!("ignored: `{}`", turnstone_env::shortened(words)));
+            }
             let command = line.map_err(|fault| fault.to_string()).and_then(parse);
             match command {
                 Ok(None) => {}
@@ -54,11 +70,14 @@ impl<'a> Session<'a> {
                 Ok(Some(Command::SetOption { name, value })) => {
                     if let Some(changed) = self.set_option(name, value)? {
                         self.search.end();
-                        return Ok(Next::Change(changed));
+                        return Ok(Next::Change(changed, self.is_current));
                     }
                 }
                 Ok(Some(command)) => self.answer(&command)?,
-                Err(fault) => self.complain(&fault),
+                Err(fault) => {
+                    self.is_current &= !changes_position;
+                    self.complain(&fault);
+                }
             }
         }
         self.search.end();
@@ -71,14 +90,10 @@ impl<'a> Session<'a> {
             Command::IsReady => self.output.line("readyok"),
             Command::Stop => self.search.stop(),
             Command::Query(what) => self.query(what),
-            Command::Position { start, moves } => match self.read_position(*start, moves) {
-                Ok(line) => self.line = line,
-                Err(error) => self.complain(&error.to_string()),
-            },
-            Command::NewGame if self.is_free()? => {
-                self.search.new_game()?;
-                self.line = Line::new(self.game.start());
-            }
+            Command::Position { start, moves } => self.take_over(self.read_position(*start, moves)),
+            Command::Moves(moves) if self.is_current => self.take_over(self.play_on(moves)),
+            Command::Moves(_) => self.complain(REFUSED_BEFORE),
+            Command::NewGame => self.new_game()?,
             Command::Go(go) if self.is_free()? => self.go(go)?,
             _ => {}
         }
@@ -122,7 +137,38 @@ impl<'a> Session<'a> {
         Ok(line)
     }
 
+    /// The current position after more moves.
+    fn play_on(&self, moves: &str) -> Result<Line, turnstone_env::Error> {
+        let mut line = self.line.clone();
+        line.moves.extend(self.game.play_text(&mut line.state, moves)?);
+        Ok(line)
+    }
+
+    /// Makes a position the current one, or prints why it is refused.
+    fn take_over(&mut self, line: Result<Line, turnstone_env::Error>) {
+        self.is_current = line.is_ok();
+        match line {
+            Ok(line) => self.line = line,
+            Err(error) => self.complain(&error.to_string()),
+        }
+    }
+
+    fn new_game(&mut self) -> Result<()> {
+        self.is_current = self.is_free()?;
+        if self.is_current {
+            self.search.new_game()?;
+            self.line = Line::new(self.game.start());
+        }
+        Ok(())
+    }
+
+    /// Starts a search. Where there is nothing to search it says why and answers with no move, so that no client waits.
     fn go(&mut self, go: &Go) -> Result<()> {
+        if !self.is_current {
+            self.complain(REFUSED_BEFORE);
+            self.output.line("bestmove none");
+            return Ok(());
+        }
         if self.game.outcome(&self.line.state).is_some() {
             self.complain("the game is over");
             self.output.line("bestmove none");

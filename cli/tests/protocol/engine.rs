@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{NAMES, built_in};
-use turnstone_env::{DynGame, Params};
+use turnstone_env::{DynGame, Params, Side};
 
 use super::talk::{PATIENCE, Talk};
 
@@ -141,6 +141,7 @@ fn line(rng: &mut impl Rng) -> Vec<u8> {
         "go movetime 3",
         "go depth 2",
         "go infinite",
+        "moves B5",
         "setoption name Game value morris",
         "setoption name Agent value mcts:sims=10",
         "setoption name Game value mu_torere",
@@ -213,6 +214,7 @@ fn every_fault_is_one_line_and_changes_nothing() {
     }
     talk.say("query fen");
     assert_eq!(talk.hear(), "response 4,4,4,4,4,4/0 4,4,4,4,4,4/0 1");
+    talk.say("position startpos");
     talk.say("go infinite");
     talk.say("go");
     talk.hear_of("info string error: a search is under way");
@@ -222,11 +224,90 @@ fn every_fault_is_one_line_and_changes_nothing() {
     talk.hear_of("bestmove ");
 }
 
+/// Whoever asks for a position that is refused, or says what cannot be read, is given no move of another position.
+#[test]
+fn no_search_of_a_position_that_was_not_taken_over() {
+    const UNKNOWN: &str = "info string error: the position is unknown since a line was refused";
+    let mut talk = engine("mancala", "alphabeta:depth=2");
+    let faults: [&[u8]; 7] = [
+        b"position startpos moves A2\n",
+        b"position fen x\n",
+        b"position\n",
+        b"moves Z9\n",
+        b"moves\n",
+        b"position startpos moves B2 \xff\n",
+        &[b"position startpos moves B2".as_slice(), &b" B2".repeat(400_000), b"\n"].concat(),
+    ];
+    for fault in faults {
+        for then in ["isready", "moves B3", "setoption name Seed value 2", "stop"] {
+            for good in ["position startpos moves B5", "uginewgame"] {
+                talk.send(fault);
+                talk.hear_of("info string error: ");
+                talk.say(then);
+                if then == "moves B3" {
+                    talk.hear_of(UNKNOWN);
+                }
+                talk.say("go");
+                talk.hear_of(UNKNOWN);
+                let place = fault.escape_ascii().take(40).collect::<Vec<_>>();
+                assert_eq!(talk.hear(), "bestmove none", "{} {then}", String::from_utf8_lossy(&place));
+                talk.say(good);
+                talk.say("go");
+                let first = talk.hear();
+                assert!(first.starts_with("info depth "), "{good}: {first}");
+                talk.hear_of(if good == "uginewgame" { "bestmove B" } else { "bestmove A" });
+            }
+        }
+    }
+    // A new game that is refused is not what the next search is of.
+    talk.say("go infinite");
+    talk.say("uginewgame");
+    talk.hear_of("info string error: a search is under way");
+    talk.say("stop");
+    talk.hear_of("bestmove B");
+    talk.say("go");
+    talk.hear_of(UNKNOWN);
+    assert_eq!(talk.hear(), "bestmove none");
+}
+
+#[test]
+fn moves_are_played_after_the_position() {
+    let mut talk = engine("mancala", "alphabeta:depth=2");
+    for (said, fen) in [
+        ("moves B4", "4,4,0,5,5,5/1 4,4,4,4,4,4/0 1"),
+        ("moves B2 A3", "1,6,1,6,6,5/1 5,0,4,4,4,4/1 1"),
+        ("position fen 0,0,0,0,0,1/24 1,0,0,0,0,0/22 2", "0,0,0,0,0,1/24 1,0,0,0,0,0/22 2"),
+        ("moves A2", "0,0,0,0,0,0/25 0,0,0,0,0,0/23 2"),
+        ("position startpos moves B4 B2", "0,5,1,6,6,5/1 4,4,4,4,4,4/0 2"),
+    ] {
+        talk.say(said);
+        assert_eq!(answer(&mut talk, "query fen"), format!("response {fen}"), "{said}");
+    }
+    // All moves of a line are played, or none.
+    assert!(answer(&mut talk, "moves A3 B5 A2 A2").starts_with("info string error: illegal action `A2`"));
+    assert_eq!(answer(&mut talk, "query fen"), "response 0,5,1,6,6,5/1 4,4,4,4,4,4/0 2");
+    talk.say("isready surely");
+    assert_eq!(talk.hear(), "info string error: ignored: `surely`");
+    assert_eq!(talk.hear(), "readyok");
+}
+
+/// How a match runner tells the engines the position.
+#[derive(Clone, Copy, PartialEq)]
+enum Runner {
+    /// With all moves from the start before each search, as the protocol has it.
+    AllMoves,
+    /// With the start once a game and then every move to both engines, as cutergames does; the first engine is its judge.
+    EachMove,
+}
+
 /// Plays a game between two engines. Every move is checked against the rules, and both engines report the result.
-fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
+fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2], runner: Runner) {
     let mut state = game.start();
     let mut moves: Vec<String> = Vec::new();
-    engines.iter_mut().for_each(|engine| engine.say("uginewgame"));
+    match runner {
+        Runner::AllMoves => engines.iter_mut().for_each(|engine| engine.say("uginewgame")),
+        Runner::EachMove => engines.iter_mut().for_each(|engine| engine.say("position startpos")),
+    }
     let position = |moves: &[String]| {
         if moves.is_empty() {
             "position startpos".to_owned()
@@ -235,11 +316,21 @@ fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
         }
     };
     while game.outcome(&state).is_none() {
+        if runner == Runner::EachMove {
+            assert_eq!(answer(&mut engines[0], "query gameover"), "response false");
+            let first = game.mover(&state) == Side::First;
+            assert_eq!(answer(&mut engines[0], "query p1turn"), format!("response {first}"));
+        }
         let engine = &mut engines[game.mover(&state).index()];
-        engine.say(&position(&moves));
+        if runner == Runner::AllMoves {
+            engine.say(&position(&moves));
+        }
         engine.say("go");
         let text = engine.hear_of("bestmove ")["bestmove ".len()..].to_owned();
         game.play_text(&mut state, &text).unwrap_or_else(|error| panic!("{}: {moves:?}: {error}", game.name()));
+        if runner == Runner::EachMove {
+            engines.iter_mut().for_each(|engine| engine.say(&format!("moves {text}")));
+        }
         moves.push(text);
     }
     let expected = match game.outcome(&state).map(|outcome| outcome.value()) {
@@ -248,14 +339,30 @@ fn full_game(game: &dyn DynGame, engines: &mut [Talk; 2]) {
         _ => "response p2win",
     };
     for engine in engines {
-        engine.say(&position(&moves));
-        engine.say("query result");
-        assert_eq!(engine.hear(), expected);
+        if runner == Runner::AllMoves {
+            engine.say(&position(&moves));
+        }
+        assert_eq!(answer(engine, "query result"), expected);
+        assert_eq!(answer(engine, "query fen"), format!("response {}", game.position_text(&state)));
     }
+}
+
+fn answer(engine: &mut Talk, query: &str) -> String {
+    engine.say(query);
+    engine.hear()
 }
 
 #[test]
 fn twenty_games_of_every_game_are_played_over_the_protocol() {
+    play_games(Runner::AllMoves);
+}
+
+#[test]
+fn twenty_games_of_every_game_are_played_move_by_move() {
+    play_games(Runner::EachMove);
+}
+
+fn play_games(runner: Runner) {
     thread::scope(|scope| {
         for name in NAMES {
             scope.spawn(move || {
@@ -265,7 +372,7 @@ fn twenty_games_of_every_game_are_played_over_the_protocol() {
                     if number == 10 {
                         engines.reverse();
                     }
-                    full_game(&*game, &mut engines);
+                    full_game(&*game, &mut engines, runner);
                 }
                 for engine in engines {
                     assert!(engine.end().1.success());
