@@ -98,6 +98,8 @@ pub struct Played {
 struct Progress {
     /// Number of completed moves of the player.
     moves: usize,
+    /// Number of gaps on the board after the last of them. A game only ever makes more.
+    gaps: usize,
     /// A move that the world may or may not have executed.
     pending: Option<Pending>,
 }
@@ -114,7 +116,7 @@ struct Pending {
 enum Step {
     /// It is the other player's move.
     Waited,
-    /// The player has moved or requested a new game.
+    /// The player has moved or requested a new game, or the world has changed in between.
     Moved,
     /// A game is over.
     Ended(Played),
@@ -125,11 +127,28 @@ impl Progress {
     fn complete(&mut self) -> Option<Played> {
         let pending = self.pending.take()?;
         self.moves += 1;
+        self.gaps = gaps(&pending.board);
         pending.wins.then(|| self.end(true))
     }
 
+    /// Takes note of the board on which the player is to move. The number of gaps tells apart a game that goes on, in
+    /// which the opponent has made at least one since the player's last move, and a new one: a game may be reset before
+    /// its end.
+    fn see(&mut self, board: &str) {
+        match self.pending.take() {
+            Some(pending) if pending.board == board => self.pending = Some(pending),
+            Some(pending) if gaps(&pending.board) < gaps(board) => {
+                (self.moves, self.gaps) = (self.moves + 1, gaps(&pending.board)); // the opponent has answered it
+            }
+            _ if gaps(board) <= self.gaps => *self = Self::default(),
+            _ => {}
+        }
+    }
+
     fn end(&mut self, won: bool) -> Played {
-        Played { won, moves: std::mem::take(&mut self.moves) }
+        let moves = self.moves;
+        *self = Self::default();
+        Played { won, moves }
     }
 }
 
@@ -227,11 +246,9 @@ impl Client {
             return Ok(progress.complete().map_or(Step::Waited, Step::Ended)); // the answer to `done` was lost
         }
         let board = self.board()?;
-        if progress.pending.as_ref().is_none_or(|pending| pending.board != board) {
+        progress.see(&board);
+        if progress.pending.is_none() {
             let state = position(game, &board, self.side())?;
-            if board.matches('.').count() <= 1 {
-                progress.moves = 0; // a new game, even if the last one was not finished
-            }
             if game.outcome(&state).is_some() {
                 if progress.moves > 0 {
                     return Ok(Step::Ended(progress.end(false)));
@@ -243,6 +260,10 @@ impl Client {
                 player.new_game(&AnyState::new(state), rng);
             }
             let action = player.choose(&AnyState::new(state), rng)?;
+            // A world that was reset while the player thought would take the move for one of the new game.
+            if self.ask_player("whosMove")? != self.player || self.board()? != board {
+                return Ok(Step::Moved);
+            }
             progress.pending = Some(Pending::new(game, state, action));
             self.command(&game.action_text(action))?;
         }
@@ -326,6 +347,11 @@ impl Pending {
         let board = text.split(' ').next().expect("a position begins with its board").to_owned();
         Self { board, wins: game.outcome(&state).is_some() }
     }
+}
+
+/// Number of empty cells of a board.
+fn gaps(board: &str) -> usize {
+    board.matches('.').count()
 }
 
 /// Parses the position with this board and this side to move.

@@ -103,6 +103,8 @@ fn a_move_cut_off_is_completed() {
             ("connectionNum", vec![Value::Int(1).pickled()]),
             ("whosMove", vec![Value::Int(1).pickled()]),
             ("board", vec![board(|_, _| false)]),
+            ("whosMove", vec![Value::Int(1).pickled()]),
+            ("board", vec![board(|_, _| false)]),
             ("remove(", vec![ok()]),
             ("done", vec![]), // the connection is closed
             ("connectionNum", vec![Value::Int(1).pickled()]),
@@ -148,6 +150,70 @@ fn a_move_cut_off_is_completed() {
         assert!(lines.ends_with("game 1: X lost, 1 moves\n"), "{lines}");
         world.join().expect("the world");
     }
+}
+
+/// Answers requests that must come in this order. Returns the port.
+fn scripted_world(script: Vec<(&'static str, Vec<u8>)>) -> (u16, thread::JoinHandle<()>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let world = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a player");
+        for (i, (request, answer)) in script.into_iter().enumerate() {
+            let mut bytes = [0; 256];
+            let length = stream.read(&mut bytes).expect("a request");
+            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            assert!(text.starts_with(request), "request {i}: {text} instead of {request}");
+            stream.write_all(&answer).expect("sent");
+        }
+    });
+    (port, world)
+}
+
+/// What X asks for in a turn on this board, up to its move, and the answers.
+fn turn(board: &[u8], command: &'static str) -> Vec<(&'static str, Vec<u8>)> {
+    let looks = ["whosMove", "board", "whosMove", "board"];
+    let answer = |request| if request == "board" { board.to_vec() } else { Value::Int(1).pickled() };
+    let mut script: Vec<_> = looks.into_iter().map(|request| (request, answer(request))).collect();
+    script.extend([(command, Value::from("ok").pickled()), ("done", b"ok".to_vec())]);
+    script
+}
+
+/// A world whose *Reset!* is pressed while the player thinks of its first or second move: the move is not played in the new
+/// game, in which X or O begins, and the moves are counted from there.
+#[test]
+fn a_reset_while_the_player_thinks() {
+    let number = |player| Value::Int(player).pickled();
+    let full = board(|_, _| false);
+    let by_o = board(|x, y| (x, y) == (4, 4));
+    let by_both = board(|x, y| [(4, 5), (5, 5)].contains(&(x, y)));
+    let x_begins = [vec![("whosMove", number(1)), ("board", full.clone())], turn(&full, "remove(")].concat();
+    let o_begins = [vec![("whosMove", number(0)), ("whosMove", number(0))], turn(&by_o, "remove(")].concat();
+    let first = vec![("whosMove", number(1)), ("board", full.clone())];
+    let second = [turn(&full, "remove("), vec![("whosMove", number(1)), ("board", by_both)]].concat();
+    for (thinking, after) in [(&first, &o_begins), (&second, &o_begins), (&second, &x_begins)] {
+        let mut script = vec![("connectionNum", number(1))];
+        script.extend([thinking.clone(), after.clone()].concat());
+        script.extend([("whosMove", number(1)), ("board", lost_board()), ("disconnect", vec![])]);
+        let (port, world) = scripted_world(script);
+        let (lines, _) = texts(&mut pyro("alphabeta:depth=1", port, 1));
+        world.join().expect("the world");
+        assert!(lines.ends_with("game 1: X lost, 1 moves\n"), "{lines}");
+    }
+}
+
+/// A game that is reset where the player sees neither its end nor the first moves of the next one.
+#[test]
+fn moves_are_counted_in_one_game() {
+    let number = || Value::Int(1).pickled();
+    let early = board(|x, y| [(4, 5), (5, 5)].contains(&(x, y)));
+    let late = board(|x, y| y == 5 || (x, y) == (4, 4));
+    let mut script = vec![("connectionNum", number())];
+    script.extend([turn(&early, "jump("), turn(&late, "jump("), turn(&early, "jump(")].concat());
+    script.extend([("whosMove", number()), ("board", lost_board()), ("disconnect", vec![])]);
+    let (port, world) = scripted_world(script);
+    let (lines, _) = texts(&mut pyro("alphabeta:depth=1", port, 1));
+    world.join().expect("the world");
+    assert!(lines.ends_with("game 1: X lost, 1 moves\n"), "{lines}");
 }
 
 /// A pickled board with all stones except on these cells.
@@ -235,7 +301,7 @@ fn a_world_that_is_none_is_refused() {
         (vec![b"I0\n.".to_vec()], "has closed the connection"),
         (vec![b"ok".to_vec()], "is 'ok', not 0 or 1"),
         (vec![vec![b' '; 70_000]], "longer than 16384 bytes"),
-        (vec![b"I1\n.".to_vec(), b"I1\n.".to_vec(), board(|_, _| false), b"error ".to_vec()], "is 'error', not 'ok'"),
+        (refusing_world(), "is 'error', not 'ok'"),
     ];
     for (answers, complaint) in cases {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -254,6 +320,12 @@ fn a_world_that_is_none_is_refused() {
         assert!(text.contains(complaint) && text.lines().count() == 1, "{complaint}: {text}");
         world.join().expect("the world");
     }
+}
+
+/// The answers of a world that refuses X's first move.
+fn refusing_world() -> Vec<Vec<u8>> {
+    let (player, full) = (b"I1\n.".to_vec(), board(|_, _| false));
+    vec![player.clone(), player.clone(), full.clone(), player, full, b"error ".to_vec()]
 }
 
 /// A pickled board with X on every cell, including those of O.
