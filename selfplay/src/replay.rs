@@ -105,6 +105,8 @@ mod tests {
         let at_a_million = window_size(1_000_000, 20_000, 10_000_000);
         assert!((200_000..300_000).contains(&at_a_million), "{at_a_million}");
         assert_eq!(window_size(1_000_000_000, 20_000, 300_000), 300_000);
+        // 250,000 positions and 241 million, the size of KataGo's run, by the formula of the paper.
+        assert_eq!(window_size(241_000_000, 250_000, usize::MAX), 23_183_953);
     }
 
     #[test]
@@ -120,6 +122,26 @@ mod tests {
             seen.insert(window.sample(&mut rng).features[0] as u64);
         }
         assert_eq!(seen.len(), 30, "every position can be drawn");
+        // Just enough of them: without the oldest of four, three are left that hold the 30 positions.
+        window.push(Arc::new(shard::tests::example(6, 10)), 30);
+        assert_eq!((window.len(), window.oldest()), (30, Some(4)));
+    }
+
+    #[test]
+    fn positions_are_drawn_evenly_from_shards_of_any_size() {
+        let mut window = Window::default();
+        let sizes = [1, 12, 3, 4];
+        for (iteration, positions) in sizes.into_iter().enumerate() {
+            window.push(Arc::new(shard::tests::example(iteration as u64, positions)), usize::MAX);
+        }
+        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Learn, [0, 0]);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..20_000 {
+            *counts.entry(window.sample(&mut rng).features[0] as usize).or_insert(0) += 1;
+        }
+        let tags = sizes.iter().enumerate().flat_map(|(iteration, &size)| (0..size).map(move |i| 1000 * iteration + i));
+        assert!(tags.eq(counts.keys().copied()), "all positions: {counts:?}");
+        assert!(counts.values().all(|count| (850..1150).contains(count)), "1,000 times each: {counts:?}");
     }
 
     #[test]

@@ -100,6 +100,9 @@ pub fn steps_due(config: &LearnConfig, positions: u64) -> u64 {
 }
 
 #[cfg(test)]
+mod batch_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use turnstone_env::Side;

@@ -387,3 +387,6 @@ fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
         gradient_norm: mean(|r| r.gradient_norm),
     })
 }
+
+#[cfg(test)]
+mod tests;

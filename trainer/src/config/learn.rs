@@ -118,3 +118,33 @@ impl LearnConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_optimiser_has_the_constants_of_the_config() {
+        let config = LearnConfig {
+            backend: Backend::Burn,
+            weight_decay: 0.01,
+            clip_norm: 2.0,
+            ema_decay: 0.9,
+            value_weight: 3.0,
+            margin_weight: 4.0,
+            plies_left_weight: 5.0,
+            ..LearnConfig::default()
+        };
+        let expected = OptimiserConfig {
+            backend: Backend::Burn,
+            weight_decay: 0.01,
+            clip_norm: 2.0,
+            ema_decay: 0.9,
+            value_weight: 3.0,
+            margin_weight: 4.0,
+            plies_left_weight: 5.0,
+            ..OptimiserConfig::default()
+        };
+        assert_eq!(config.optimiser(), expected);
+    }
+}
