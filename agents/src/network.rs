@@ -91,7 +91,8 @@ impl LoadedNetwork {
     }
 
     /// Whether the outputs along a game are finite. Weights that are finite, but huge, may lead to others.
-    fn is_finite(&self, game: &dyn DynGame) -> bool {
+    #[must_use]
+    pub fn is_finite(&self, game: &dyn DynGame) -> bool {
         const POSITIONS: usize = 16;
         let Ok(mut inference) = Inference::new(&self.weights, &self.info.network, &shape(game.spec()), POSITIONS)
         else {

@@ -20,7 +20,7 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// Plays `games` random games and checks every state on the way.
 ///
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
-/// positions both ways; features all written, finite, and deciding the legal actions; illegal actions refused without
+/// positions both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
 /// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
@@ -198,7 +198,8 @@ impl<'a, G: Game> Suite<'a, G> {
     fn check_features(&mut self, state: &G::State, text: &str) {
         let mut features = vec![f32::NAN; self.spec.features()];
         self.game.observe(state, &mut features);
-        assert!(features.iter().all(|f| f.is_finite()), "all features written and finite at `{text}`");
+        let bounded = |feature: &f32| feature.abs() <= Spec::MAX_FEATURE; // NaN is not
+        assert!(features.iter().all(bounded), "all features written, and at most {} at `{text}`", Spec::MAX_FEATURE);
         let mover = self.game.mover(state);
         let mut legal: Vec<usize> = self.legal.iter().map(|&a| self.spec.policy_index(mover, a)).collect();
         legal.sort_unstable();

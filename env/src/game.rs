@@ -53,6 +53,9 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Greatest size of a feature, far above what a network can learn from: good ones are around 1.
+    pub const MAX_FEATURE: f32 = 1e6;
+
     /// Length of a feature vector.
     #[must_use]
     pub fn features(&self) -> usize {
@@ -168,8 +171,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Writes the feature vector (see [`Spec`]), `[features]` long, as seen by the mover. Every entry is written and
-    /// finite, and together they decide the legal actions as [`Spec::policy_index`] numbers them.
+    /// Writes the feature vector (see [`Spec`]), `[features]` long, as seen by the mover. Every entry is written and at
+    /// most [`Spec::MAX_FEATURE`] in size, and together they decide the legal actions as [`Spec::policy_index`] numbers
+    /// them.
     fn observe(&self, state: &Self::State, features: &mut [f32]);
 
     /// The state with its board mapped by a symmetry of the game.

@@ -84,6 +84,7 @@ pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]
 pub use train::{
     Backend, BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, LossWeights, OptimiserConfig,
-    Output, PolicyValueNet, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
+    Output, PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss,
+    save_state,
 };
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

@@ -87,6 +87,9 @@ pub enum Fault {
         /// The type of its elements.
         found: String,
     },
+    /// The contents are well formed, but nothing that this crate does leads to them.
+    #[error("{0}")]
+    Forged(String),
     /// The network in the metadata cannot be built, or the tensors are not its parameters.
     #[error(transparent)]
     Network(#[from] NetworkError),

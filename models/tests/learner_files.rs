@@ -1,8 +1,8 @@
 //! Files of a learner's state are read back bit for bit, and are no checkpoints.
 
 use turnstone_models::{
-    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, NetworkConfig, OptimiserConfig, Shape, load,
-    load_state, save, save_state,
+    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, LearnerState, NetworkConfig, OptimiserConfig, Shape,
+    load, load_state, save, save_state,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
@@ -62,4 +62,22 @@ fn states_and_checkpoints_are_distinguished() {
     save(&path, &info, learner.averaged()).unwrap();
     let line = load_state(&path).unwrap_err().to_string();
     assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");
+}
+
+/// What no training leads to, under a valid checksum.
+#[test]
+fn forged_states_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    let optimiser = OptimiserConfig::default();
+    let sound = Learner::new(SHAPE, &NETWORK, &optimiser, 1).unwrap().state().clone();
+    let steps = LearnerState { steps: u64::MAX, ..sound.clone() };
+    let moments = LearnerState { moment2: sound.weights.clone(), ..sound.clone() }; // some weights are negative
+    for (forged, fault) in [(steps, "18446744073709551615 steps"), (moments, "holds a negative number")] {
+        save_state(&path, &forged, "").unwrap();
+        let line = load_state(&path).unwrap_err().to_string();
+        assert!(line.starts_with(path.to_str().unwrap()) && line.contains(fault), "{line}");
+        assert!(Learner::from_state(forged, &optimiser).unwrap_err().to_string().contains(fault));
+    }
+    assert!(Learner::from_state(sound, &optimiser).is_ok());
 }

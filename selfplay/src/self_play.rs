@@ -212,5 +212,9 @@ mod tests {
         assert_eq!(archived.len(), 5);
         assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
         assert!(GameRules::of_task(&game, &without).start(&mut rng).1 <= self_play.opening_plies);
+        let forged = [(archive[0].0.clone(), u16::MAX - 3)];
+        let late = Task { archive: &forged, ..task };
+        let games = play(&game, &late, &Progress::default(), &AtomicBool::new(false)).expect("sound");
+        assert!(games.expect("not stopped").ends.iter().all(|&(_, plies)| plies > u16::MAX - 3));
     }
 }

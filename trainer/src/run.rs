@@ -1,6 +1,7 @@
 //! The training run: iterations of self-play, learning, matches and writing files.
 
 mod setup;
+mod learner;
 mod restore;
 mod wall_clock;
 mod self_play;
@@ -103,24 +104,11 @@ impl<'a> Run<'a> {
                 "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
             )
         })?;
-        anyhow::ensure!(
-            state.network == config.net && config.net.fits(&state.shape, &shape(spec)),
-            "{}: it is of another network or game than the run's config",
-            folder.state().display()
-        );
         if integrity == Integrity::Unverified {
             let path = folder.state();
             reporter.line(&format!("{}: no checksum, since an earlier version wrote it", path.display()));
         }
-        // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.
-        let (due, done) = (steps_due(&config.learn, standing.positions), state.steps);
-        anyhow::ensure!(
-            due <= done.saturating_mul(20).saturating_add(1_000_000),
-            "{}: {done} steps of the learner are too few for {} positions: {due} would be due",
-            folder.state().display(),
-            standing.positions
-        );
-        let mut learner = Learner::from_state(state, &config.learn.optimiser())?;
+        let mut learner = learner::restored(&setup, state, &standing)?;
         learner.use_threads(config.learn.threads());
         let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
         for (iteration, fault) in faults {
@@ -284,6 +272,8 @@ impl<'a> Run<'a> {
     fn write_shard(&mut self, shard: &Shard) -> Result<()> {
         let Setup { game, folder, .. } = self.setup;
         folder.confirm()?;
+        let unsound = |fault| anyhow!("the positions of iteration {} cannot be learned from: {fault}", shard.iteration);
+        shard.validate(self.spec.actions).map_err(unsound)?;
         self.clock.files(|| folder.save_shard(shard, &game_id(game)))
     }
 
@@ -331,6 +321,10 @@ impl<'a> Run<'a> {
             bar.inc(1);
         }
         bar.finish_and_clear();
+        if due > 0 && !learner::has_finite_outputs(&self.setup, &self.learner) {
+            let (what, step) = ("output of the averaged network", self.learner.steps());
+            return Err(LearnError::NotFinite { what, step, value: f64::NAN }.into());
+        }
         Ok(Some(reports))
     }
 

@@ -121,6 +121,33 @@ fn forged_standings_are_refused() {
     }
 }
 
+/// Valid checksums over tensors that no training leads to: one line names the file and its fault.
+#[test]
+fn forged_learners_are_refused() {
+    use turnstone_models::{LearnerState, Weights};
+    let place = Place::new();
+    let (sound, standing, _) =
+        turnstone_models::load_state(&place.run.join("state.safetensors")).expect("the run has a state");
+    let with = |weights: &Weights, tensors: usize, number: f32| {
+        let (layout, mut named) = (sound.network.layout(&sound.shape).expect("valid"), weights.tensors().to_vec());
+        named.iter_mut().take(tensors).for_each(|tensor| tensor.data.fill(number));
+        Weights::new(&layout, named).expect("finite")
+    };
+    let forged = [
+        ("average", LearnerState { average: with(&sound.average, usize::MAX, 1e38), ..sound.clone() }, "not finite"),
+        ("weights", LearnerState { weights: with(&sound.weights, 3, 1e38), ..sound.clone() }, "at step"),
+        ("moment1", LearnerState { moment1: with(&sound.moment1, 3, 1e38), ..sound.clone() }, "at step"),
+        ("moment2", LearnerState { moment2: with(&sound.moment2, 1, -1.0), ..sound.clone() }, "moment2/"),
+        ("steps", LearnerState { steps: u64::MAX, ..sound.clone() }, "18446744073709551615 steps"),
+    ];
+    for (name, state, fault) in forged {
+        let run = place.copy(name, 5);
+        turnstone_models::save_state(&run.join("state.safetensors"), &state, &standing).expect("writable");
+        let line = error(resume(&run));
+        assert!(line.contains(fault) && line.contains(text(&run)), "{name}: {line}");
+    }
+}
+
 /// A changed config is used, and a line says that it changed.
 #[test]
 fn a_changed_config_is_reported() {

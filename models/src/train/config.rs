@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gradients::Backend;
 use super::loss::LossWeights;
+use super::state::StateError;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 
@@ -69,6 +70,9 @@ pub enum LearnError {
         /// Description of the allowed values.
         range: &'static str,
     },
+    /// No training leads to the state.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// The batch has no examples.
     #[error("the batch is empty")]
     EmptyBatch,
@@ -88,10 +92,10 @@ pub enum LearnError {
         /// Whether the state has the layer.
         saved: bool,
     },
-    /// The loss or the gradient is infinite or NaN. The learner is unchanged.
+    /// A quantity of training is infinite or NaN. A learner whose step fails so is unchanged.
     #[error("the {what} at step {step} is {value}")]
     NotFinite {
-        /// `loss` or `gradient norm`.
+        /// `loss`, `gradient norm`, or the outputs of the network.
         what: &'static str,
         /// The number of the step, counted from 1.
         step: u64,

@@ -124,7 +124,7 @@ impl Learner {
     /// Continues from a [`state`](Self::state), with bit-identical results for equal batches.
     ///
     /// # Errors
-    /// A size or a constant is out of range, or tensors are not those of the network.
+    /// A size or a constant is out of range, tensors are not those of the network, or no training leads to the state.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
         if state.auxiliary != optimiser.learns_auxiliary() {
@@ -135,6 +135,7 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
+        state.check_progress()?;
         let gradients = Gradients::new(optimiser.backend, optimiser.device, &state)?;
         Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
     }

@@ -81,5 +81,7 @@ fn parse(contents: Contents) -> Result<(LearnerState, String, Integrity), Fault>
         Weights::from_ordered(group.iter().zip(layout).map(renamed).collect())
     });
     let state = LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average };
+    // A checksum shows damage, not forgery.
+    state.check_progress().map_err(|error| Fault::Forged(error.to_string()))?;
     Ok((state, extra, integrity))
 }

@@ -3,7 +3,10 @@
 use crate::config::NetworkConfig;
 use crate::error::NetworkError;
 use crate::shape::Shape;
-use crate::weights::{TensorSpec, Weights};
+use crate::weights::{NamedTensor, TensorSpec, Weights};
+
+/// Maximum number of steps, which no training reaches: at 1,000 steps a second it takes 35 years.
+pub(super) const MOST_STEPS: u64 = 1 << 40;
 
 /// The state of a learner: everything that a step depends on besides batch, learning rate and
 /// [`OptimiserConfig`](crate::OptimiserConfig).
@@ -32,4 +35,26 @@ impl LearnerState {
     pub(crate) fn training_layout(&self) -> Result<Vec<TensorSpec>, NetworkError> {
         if self.auxiliary { self.network.training_layout(&self.shape) } else { self.network.layout(&self.shape) }
     }
+    /// Checks what the steps and the moments of training can be. The tensors are checked against their layouts already.
+    pub(super) fn check_progress(&self) -> Result<(), StateError> {
+        if self.steps > MOST_STEPS {
+            return Err(StateError::Steps(self.steps));
+        }
+        let negative = |tensor: &&NamedTensor| tensor.data.iter().any(|&number| number < 0.0);
+        match self.moment2.tensors().iter().find(negative) {
+            Some(tensor) => Err(StateError::NegativeMoment(tensor.name.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What no training leads to in a learner's state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// The number of steps is beyond any training.
+    #[error("{0} steps of training cannot be: at most {MOST_STEPS} are taken")]
+    Steps(u64),
+    /// A second moment, a mean of squares, is negative.
+    #[error("tensor `moment2/{0}` holds a negative number, which no mean of squares is")]
+    NegativeMoment(String),
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use turnstone_env::{Outcome, Params, Side};
+use turnstone_env::{Outcome, Params, Side, Spec};
 use turnstone_models::read_bounded;
 use turnstone_search::Evaluation;
 
@@ -46,6 +46,25 @@ struct Record {
     result: i8,
     second_to_move: u8,
     padding: [u8; 2],
+}
+
+impl Record {
+    /// Whether a game can have these values: with probabilities of win, draw and loss that are not negative.
+    fn is_sound(&self) -> bool {
+        /// Tolerances of values that are means over up to a million simulations, and of the sum of two.
+        const ROUNDING: f32 = 0.01;
+        const OF_SUM: f32 = 0.03;
+        let (value, draw) = (self.root_value, self.root_draw);
+        (-1.0 - ROUNDING..=1.0 + ROUNDING).contains(&value)
+            && (-ROUNDING..=1.0 + ROUNDING).contains(&draw)
+            && value.abs() + draw <= 1.0 + OF_SUM
+            && (-1..=1).contains(&self.result)
+    }
+}
+
+/// Whether a game may show this number to a network, as [`Game::observe`](turnstone_env::Game::observe) promises.
+fn is_observed(feature: f32) -> bool {
+    feature.abs() <= Spec::MAX_FEATURE
 }
 
 /// Positions of one iteration of self-play.
@@ -265,8 +284,12 @@ impl Shard {
         Ok(shard)
     }
 
-    /// Checks what a learner relies on in a file with a valid checksum, which need not come from this program.
-    pub(crate) fn validate(&self, actions: usize) -> Result<(), String> {
+    /// Checks what a learner relies on, in a file with a valid checksum that need not come from this program, and in games
+    /// that a network with outputs beyond all numbers may have played.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn validate(&self, actions: usize) -> Result<(), String> {
         let share = |share: &f32| (0.0..=1.0).contains(share);
         if self.policy_indices.iter().any(|&index| usize::from(index) >= actions) {
             return Err(format!("it has a policy index beyond the {actions} actions of the game"));
@@ -287,18 +310,15 @@ impl Shard {
                 }
             }
         }
-        if !self.features.iter().all(|feature| feature.is_finite()) {
-            return Err("it has a feature that is not finite".into());
+        if let Some(feature) = self.features.iter().find(|feature| !is_observed(**feature)) {
+            return Err(format!("it has a feature of {feature:e}, which no game has"));
         }
-        let sound = |record: &Record| {
-            (-1.01..=1.01).contains(&record.root_value)
-                && (-0.01..=1.01).contains(&record.root_draw)
-                && (-1..=1).contains(&record.result)
-        };
-        if !self.records.iter().all(sound) {
-            return Err("it has a value or result that no game has".into());
-        }
-        Ok(())
+        let Some(i) = self.records.iter().position(|record| !record.is_sound()) else { return Ok(()) };
+        let Record { root_value, root_draw, result, .. } = self.records[i];
+        Err(format!(
+            "position {i} has a value or result that no game has: a root value of {root_value}, a draw share of \
+             {root_draw}, a result of {result}"
+        ))
     }
 }
 

@@ -238,7 +238,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
         seat.moves.push(action);
-        seat.ply += 1;
+        seat.ply = seat.ply.saturating_add(1); // a forged archive may begin at any ply
     }
 
     /// Starts this worker's next game, if there is one.

@@ -62,10 +62,16 @@ fn forged_shards_are_refused() {
     assert!(fault(&|shard| shard.policy[0] = 0.994).contains("adds up to"));
     let twice = |shard: &mut Shard| shard.policy_indices[2] = shard.policy_indices[1];
     assert!(fault(&twice).contains("position 1 has index 0 twice"), "{}", fault(&twice));
-    for feature in [f32::NAN, f32::NEG_INFINITY] {
+    for feature in [f32::NAN, f32::NEG_INFINITY, 1e30, -2e6] {
         assert!(fault(&|shard| shard.features[5] = feature).contains("feature"), "{feature}");
     }
     assert!(fault(&|shard| shard.records[1].root_value = f32::NAN).contains("a value or result"));
+    for [value, draw] in [[1.0, 1.0], [-1.0, 0.5], [0.6, 0.45], [0.0, -0.5], [0.0, f32::NAN], [1.1, 0.0]] {
+        let forge = |shard: &mut Shard| (shard.records[1].root_value, shard.records[1].root_draw) = (value, draw);
+        assert!(fault(&forge).contains("position 1 has a value or result"), "{value} {draw}");
+    }
+    let rounded = |shard: &mut Shard| (shard.records[1].root_value, shard.records[1].root_draw) = (-0.7, 0.300_01);
+    assert!(read(&rounded).is_ok());
     assert!(fault(&|shard| shard.records[1].root_draw = 7.0).contains("a value or result"));
     assert!(fault(&|shard| shard.records[1].result = 2).contains("a value or result"));
 }

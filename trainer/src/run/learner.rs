@@ -1,0 +1,41 @@
+//! The learner of a resumed run, and whether its network can play.
+
+use anyhow::{Result, ensure};
+
+use super::setup::Setup;
+use crate::learn::steps_due;
+use crate::run_folder::Standing;
+use turnstone_agents::{LoadedNetwork, checkpoint_info, shape};
+use turnstone_models::{Learner, LearnerState};
+
+/// Continues with a state of the run, which may be another run's or forged.
+pub(super) fn restored(setup: &Setup<'_>, state: LearnerState, standing: &Standing) -> Result<Learner> {
+    let Setup { game, config, folder, .. } = *setup;
+    let path = folder.state();
+    let shown = path.display();
+    ensure!(
+        state.network == config.net && config.net.fits(&state.shape, &shape(game.spec())),
+        "{shown}: it is of another network or game than the run's config"
+    );
+    // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.
+    let (due, done) = (steps_due(&config.learn, standing.positions), state.steps);
+    ensure!(
+        due <= done.saturating_mul(20).saturating_add(1_000_000),
+        "{shown}: {done} steps of the learner are too few for {} positions: {due} would be due",
+        standing.positions
+    );
+    let learner = Learner::from_state(state, &config.learn.optimiser())?;
+    ensure!(
+        has_finite_outputs(setup, &learner),
+        "{shown}: the outputs of the network in it are not finite; restore it from a copy, or give --overwrite to start \
+         a new run"
+    );
+    Ok(learner)
+}
+
+/// Whether the network that plays has finite outputs along a game.
+pub(super) fn has_finite_outputs(setup: &Setup<'_>, learner: &Learner) -> bool {
+    let Setup { game, config, .. } = *setup;
+    let info = checkpoint_info(game, &config.net, &config.search.settings(), learner.steps());
+    LoadedNetwork::new(info, learner.averaged().clone()).is_finite(game)
+}
