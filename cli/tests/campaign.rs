@@ -5,6 +5,9 @@
 //! flipped bits. Without the variable it is a twentieth of that.
 #![cfg(target_os = "linux")]
 
+#[path = "campaign/exports.rs"]
+mod exports;
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -69,11 +72,9 @@ impl Campaign {
     fn new(seed: u64, overlap: u64) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = |name: &str| folder.path().join(name);
-        let (config, shim, whole, count) = (path("tiny.toml"), path("shim.so"), path("whole"), path("count"));
+        let (config, whole, count) = (path("tiny.toml"), path("whole"), path("count"));
+        let shim = compiled_shim(folder.path());
         fs::write(&config, format!("{CONFIG}overlap = {overlap}\n")).expect("writable");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/campaign/shim.c");
-        let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).status();
-        assert!(compiled.expect("the C compiler that Rust links with").success());
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut campaign = Self { config, shim, whole: whole.clone(), changes: 0, rng, folder };
         let output = campaign.train(&whole, None).env("FAULT_COUNT", &count).output().expect("it runs");
@@ -133,6 +134,14 @@ impl Campaign {
         }
         differences
     }
+}
+
+/// The library that brings faults into a process, compiled into a folder.
+fn compiled_shim(folder: &Path) -> PathBuf {
+    let (shim, source) = (folder.join("shim.so"), concat!(env!("CARGO_MANIFEST_DIR"), "/tests/campaign/shim.c"));
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&shim).arg(source).status();
+    assert!(compiled.expect("the C compiler that Rust links with").success());
+    shim
 }
 
 /// The files in a folder and its subfolders, by relative path.

@@ -1,8 +1,9 @@
-//! Output paths of exports: nothing is replaced without `--overwrite`, and a folder appears completely or not at all.
+//! Output paths of exports: nothing is replaced without `--overwrite`, and what is replaced is there, the old or the new
+//! one, at every moment.
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -29,7 +30,7 @@ pub(super) fn free(path: &Path, existing: Existing) -> Result<()> {
 }
 
 /// Creates the folder `path` with the files that `fill` writes into it. An existing folder is replaced only if
-/// `is_ours` returns true for it.
+/// `is_ours` returns true for it, in one step where the system can exchange two folders.
 ///
 /// # Errors
 /// `path` exists and may not be replaced, or a file cannot be written. An existing folder is then unchanged.
@@ -48,27 +49,51 @@ pub(super) fn folder<T>(
     }
     let (new, old) = (beside(path, "new")?, beside(path, "old")?);
     let named = || path.display().to_string();
+    if new.exists() {
+        fs::remove_dir_all(&new).with_context(named)?; // of a killed process with the same number
+    }
     fs::create_dir(&new).with_context(named)?;
     let made = fill(&new).and_then(|made| {
-        if occupied {
-            fs::rename(path, &old).with_context(named)?;
-        }
-        fs::rename(&new, path).with_context(named)?;
+        if occupied { replace(path, &new, &old) } else { fs::rename(&new, path) }.with_context(named)?;
         Ok(made)
     });
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&new); // the first error is the one to report
-        if occupied && !path.exists() {
-            let _ = fs::rename(&old, path);
-        }
-    } else if occupied {
-        fs::remove_dir_all(&old).with_context(|| old.display().to_string())?;
-    }
-    made
+    // The new name is now that of the old folder, or of what could not be finished.
+    let cleared = if new.exists() { fs::remove_dir_all(&new) } else { Ok(()) };
+    let made = made?;
+    cleared.with_context(|| new.display().to_string())?;
+    Ok(made)
 }
 
-/// Writes a file and the description beside it, both or neither. After a crash at any moment a description never stands
-/// beside another file than the one that it describes.
+/// Puts the folder `new` in the place of `path`, and what stood there in the place of `new`.
+fn replace(path: &Path, new: &Path, old: &Path) -> io::Result<()> {
+    if exchange(path, new) { Ok(()) } else { replace_by_renames(path, new, old) }
+}
+
+/// [`replace`] where two folders cannot be exchanged. Between two renames there is nothing at `path`: what stood there has
+/// the name `old`.
+fn replace_by_renames(path: &Path, new: &Path, old: &Path) -> io::Result<()> {
+    fs::rename(path, old)?;
+    if let Err(error) = fs::rename(new, path) {
+        let _ = fs::rename(old, path); // the first error is the one to report
+        return Err(error);
+    }
+    fs::rename(old, new)
+}
+
+/// Exchanges two paths in one step, if the system and its file system can.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> bool {
+    false
+}
+
+/// Writes a file and the description beside it, both or neither. After a crash at any moment the old or the new file is
+/// there, and a description never stands beside another file than the one that it describes.
 ///
 /// # Errors
 /// A file cannot be written; what stood there is then unchanged.
@@ -82,35 +107,47 @@ pub(super) fn with_sidecar(file: (&Path, &[u8]), sidecar: (&Path, &[u8])) -> Res
         });
         written.with_context(|| shown.display().to_string())
     };
-    let staged = stage(&new_file, file.0, file.1).and_then(|()| stage(&new_sidecar, sidecar.0, sidecar.1));
     let there = |path: &Path| fs::symlink_metadata(path).is_ok();
-    let renames = [
-        (sidecar.0, &*old_sidecar, there(sidecar.0)),
-        (file.0, &*old_file, there(file.0)),
-        (&*new_file, file.0, true),
-        (&*new_sidecar, sidecar.0, true),
-    ];
-    let renames: Vec<_> = renames.into_iter().filter(|&(_, _, due)| due).map(|(from, to, _)| (from, to)).collect();
-    let made = staged.and_then(|()| rename_all(&renames));
-    // The first error is the one to report, and the old ones need not be there.
-    let leftovers = if made.is_err() { [new_file, new_sidecar] } else { [old_file, old_sidecar] };
-    for path in leftovers {
-        let _ = fs::remove_file(path);
+    let staged = stage(&new_file, file.0, file.1).and_then(|()| stage(&new_sidecar, sidecar.0, sidecar.1));
+    let made = staged.and_then(|()| {
+        let (named_file, named_sidecar) = (|| file.0.display().to_string(), || sidecar.0.display().to_string());
+        let (had_file, had_sidecar) = (there(file.0), there(sidecar.0));
+        let mut undo = Undo(Vec::new());
+        if had_sidecar {
+            fs::rename(sidecar.0, &old_sidecar).with_context(named_sidecar)?;
+            undo.0.push((Some(&*old_sidecar), sidecar.0));
+        }
+        if had_file {
+            second_name(file.0, &old_file).with_context(named_file)?;
+        }
+        fs::rename(&new_file, file.0).with_context(named_file)?;
+        undo.0.push((had_file.then_some(&*old_file), file.0));
+        fs::rename(&new_sidecar, sidecar.0).with_context(named_sidecar)?;
+        undo.0.clear();
+        Ok(())
+    });
+    for path in [new_file, new_sidecar, old_file, old_sidecar] {
+        let _ = fs::remove_file(path); // the first error is the one to report, and most are not there
     }
     made
 }
 
-/// Renames one after the other; if one fails, those before it are undone.
-fn rename_all(renames: &[(&Path, &Path)]) -> Result<()> {
-    for (i, (from, to)) in renames.iter().enumerate() {
-        if let Err(error) = fs::rename(from, to) {
-            for (from, to) in renames[..i].iter().rev() {
-                let _ = fs::rename(to, from); // the first error is the one to report
-            }
-            return Err(error).with_context(|| to.display().to_string());
+/// Places to fill again, the last first, from where their files have gone; places without were empty.
+struct Undo<'a>(Vec<(Option<&'a Path>, &'a Path)>);
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        for (kept, place) in self.0.iter().rev() {
+            // The first error is the one to report.
+            let _ = kept.map_or_else(|| fs::remove_file(place), |kept| fs::rename(kept, place));
         }
     }
-    Ok(())
+}
+
+/// Gives a file a second name, or copies it where the file system has no such names.
+fn second_name(file: &Path, name: &Path) -> io::Result<()> {
+    let _ = fs::remove_file(name); // of a killed process with the same number
+    fs::hard_link(file, name).or_else(|_| fs::copy(file, name).map(drop))
 }
 
 /// A hidden path in the same folder, unique to this process.
@@ -183,5 +220,23 @@ mod tests {
         let refused = write(&other, Existing::Replace, "x").expect_err("no folder of ours").to_string();
         assert!(refused.contains("holds no bundle"), "{refused}");
         assert_eq!(fs::read_dir(place.path()).expect("it is readable").count(), 2, "nothing is left behind");
+    }
+    #[test]
+    fn folders_change_places_with_and_without_an_exchange() {
+        let place = tempfile::tempdir().expect("a folder");
+        let [path, new, old] = ["path", "new", "old"].map(|name| place.path().join(name));
+        let read = || [&path, &new].map(|folder| fs::read_to_string(folder.join(MARK)).expect("it is there"));
+        for (folder, text) in [(&path, "first"), (&new, "second")] {
+            fs::create_dir(folder).expect("writable");
+            fs::write(folder.join(MARK), text).expect("writable");
+        }
+        replace(&path, &new, &old).expect("they change places");
+        assert_eq!(read(), ["second", "first"]);
+        replace_by_renames(&path, &new, &old).expect("they change places");
+        assert_eq!(read(), ["first", "second"]);
+        fs::remove_dir_all(&new).expect("writable");
+        assert!(replace_by_renames(&path, &new, &old).is_err());
+        assert_eq!(fs::read_to_string(path.join(MARK)).expect("it is back"), "first");
+        assert!(!old.exists());
     }
 }

@@ -102,6 +102,9 @@ OPEN(open)
 OPEN(open64)
 
 int rename(const char *from, const char *to) { return fails(is_below(to)) ? -1 : REAL(rename)(from, to); }
+int linkat(int at, const char *from, int other, const char *to, int flags) {
+    return fails(is_below(to)) ? -1 : REAL(linkat)(at, from, other, to, flags);
+}
 int unlink(const char *path) { return fails(is_below(path)) ? -1 : REAL(unlink)(path); }
 int mkdir(const char *path, mode_t mode) { return fails(is_below(path)) ? -1 : REAL(mkdir)(path, mode); }
 int rmdir(const char *path) { return fails(is_below(path)) ? -1 : REAL(rmdir)(path); }
