@@ -3,8 +3,10 @@
 mod arena;
 mod learn;
 mod overrides;
+mod keys;
 
 pub use arena::ArenaConfig;
+pub use keys::game_of_table;
 pub use learn::LearnConfig;
 pub use overrides::Override;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
@@ -15,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
-use turnstone_env::{DynGame, Games, Params, nearest};
+use turnstone_env::{DynGame, Games};
 use turnstone_models::{ComputeDevice, NetworkConfig, NetworkError, Precision, read_text};
 use turnstone_selfplay::config::within;
 
@@ -132,7 +134,9 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        Self::parse(&toml::to_string(&table).map_err(|e| e.to_string())?, games)
+        keys::check(&table, known)?;
+        let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error))?;
+        config.validate(games).map(|()| config)
     }
 
     /// Parses and validates a configuration.
@@ -144,13 +148,10 @@ impl Config {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             line.map(|line| format!("line {line}: ")).unwrap_or_default()
         };
-        let one_line = |error: toml::de::Error| {
-            let message = error.message().replace('\n', ", ");
-            format!("{}{message}", at_line(&error))
-        };
-        let table: toml::Table = text.parse().map_err(one_line)?;
-        check_keys(&table)?;
-        let config: Self = toml::from_str(text).map_err(one_line)?;
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| at_line(&error) + &error.message().replace('\n', ", "))?;
+        keys::check(&table, known)?;
+        let config: Self = toml::from_str(text).map_err(|error| at_line(&error) + &fault_of(&table, &error))?;
         config.validate(games)?;
         Ok(config)
     }
@@ -162,6 +163,13 @@ impl Config {
     pub fn on<T: DynGame + ?Sized>(mut self, device: ComputeDevice, games: &Games<T>) -> Result<Self, String> {
         (self.self_play.device, self.learn.device) = (device, device);
         self.validate(games).map(|()| self)
+    }
+
+    /// The keys of this name, as `--set` takes them: `run.iterations` for `iterations`.
+    #[must_use]
+    pub fn keys_named(name: &str) -> Vec<String> {
+        let all = keys::all(known(NetworkConfig::default()));
+        all.into_iter().filter(|key| key.rsplit('.').next() == Some(name)).collect()
     }
 
     /// Returns the game with its parameters.
@@ -220,68 +228,24 @@ impl Config {
     }
 }
 
-/// Makes the game of a `[game]` section.
-///
-/// # Errors
-/// One line that names the key.
-pub fn game_of_table<T: ?Sized>(section: &toml::Table, games: &Games<T>) -> Result<Arc<T>, String> {
-    let mut params = Params::new();
-    for (key, value) in section.iter().filter(|(key, _)| *key != "name") {
-        match value {
-            toml::Value::String(text) => params.set(key, text),
-            toml::Value::Integer(number) => params.set(key, number),
-            toml::Value::Boolean(flag) => params.set(key, flag),
-            other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
-        }
-    }
-    let names = || games.names().collect::<Vec<_>>().join(", ");
-    let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", names()))?;
-    let name = name.as_str().ok_or("game.name must be a string")?;
-    games.make(name, &params).map_err(|e| format!("game: {e}"))
-}
-
-/// Rejects unknown keys; the message suggests the most similar known key. The keys of `[game]` are left to the game.
-fn check_keys(table: &toml::Table) -> Result<(), String> {
+/// A configuration with this network and defaults, as a table.
+fn known(net: NetworkConfig) -> toml::Table {
     let example = Config {
         seed: 0,
         game: toml::Table::new(),
-        net: net_of_kind(table),
+        net,
         search: SearchConfig::default(),
         self_play: SelfPlayConfig::default(),
         learn: LearnConfig::default(),
         arena: ArenaConfig::default(),
         run: RunConfig::default(),
     };
-    let known = toml::Table::try_from(example).expect("a configuration is a table");
-    for (key, value) in table {
-        let Some(section) = known.get(key) else { return Err(unknown("", key, &known)) };
-        let (Some(known), Some(value)) = (section.as_table(), value.as_table()) else { continue };
-        if key == "game" {
-            continue;
-        }
-        if let Some(unknown_key) = value.keys().find(|k| !known.contains_key(*k)) {
-            return Err(unknown(&format!("{key}."), unknown_key, known));
-        }
-    }
-    Ok(())
+    toml::Table::try_from(example).expect("a configuration is a table")
 }
 
-/// Returns the default network of the configured kind.
-fn net_of_kind(table: &toml::Table) -> NetworkConfig {
-    let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
-    let only_kind = kind.map(|kind| toml::Table::from_iter([("kind".to_owned(), kind)]));
-    only_kind.and_then(|table| table.try_into().ok()).unwrap_or_default()
-}
-
-fn unknown(prefix: &str, key: &str, known: &toml::Table) -> String {
-    let names = known.keys().map(String::as_str);
-    match nearest(key, names) {
-        Some(near) => format!("unknown key `{prefix}{key}` (did you mean `{prefix}{near}`?)"),
-        None => {
-            let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            format!("unknown key `{prefix}{key}`; known are {}", names.join(", "))
-        }
-    }
+/// The fault of a configuration that cannot be read, with its key.
+fn fault_of(table: &toml::Table, error: &toml::de::Error) -> String {
+    keys::fault(table, error, |table| table.try_into::<Config>().err())
 }
 
 #[cfg(test)]
@@ -363,10 +327,33 @@ mod tests {
             fault("[game]\nname = \"konane\"\n[learn]\nmargin_weight = 0.5"),
             "learn.margin_weight is 0.5, but konane has no margin to learn"
         );
-        assert!(with("[self_play]\nthreads = \"two\"").starts_with("line 4: invalid type"));
+        assert_eq!(
+            with("[self_play]\nthreads = \"two\""),
+            "line 4: self_play.threads is \"two\", but must be a whole number from 0"
+        );
+        assert_eq!(with("[learn]\nbatch = -5"), "line 4: learn.batch is -5, but must be a whole number from 0");
+        assert_eq!(
+            with("[search]\nsimulations = 5_000_000_000"),
+            "line 4: search.simulations is 5000000000, but must be a whole number from 0 to 4294967295"
+        );
+        assert_eq!(with("[learn]\naugment = 1"), "line 4: learn.augment is 1, but must be true or false");
+        assert_eq!(
+            with("[learn]\nwindow = 1.5\nbatch = 8"),
+            "line 4: learn.window is 1.5, but must be a whole number from 0"
+        );
+        assert_eq!(with("[learn]\nema_decay = \"\""), "line 4: learn.ema_decay is \"\", but must be a number");
+        assert_eq!(
+            with("[net]\nblocks = \"4\"\nkind = \"mixer\""),
+            "line 3: net.blocks is \"4\", but must be a whole number from 0"
+        );
+        assert!(with("[net]\nblocks = 4").contains("missing field `kind`"), "{}", with("[net]\nblocks = 4"));
+        assert_eq!(
+            fault("seed = -1\n[game]\nname = \"mancala\""),
+            "line 1: seed is -1, but must be a whole number from 0"
+        );
         assert_eq!(
             with("[self_play]\nprecision = \"int8\""),
-            "line 4: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
+            "line 4: self_play.precision: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
         );
         assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
         assert_eq!(

@@ -1,0 +1,123 @@
+//! The keys of a config: those that there are, the one at fault where a value cannot be read, and those of its game.
+
+use std::sync::Arc;
+
+use toml::{Table, Value};
+use turnstone_env::{Games, Params, nearest};
+use turnstone_models::NetworkConfig;
+
+/// Why a config cannot be read.
+type Fault = toml::de::Error;
+
+/// Makes the game of a `[game]` section.
+///
+/// # Errors
+/// One line that names the key.
+pub fn game_of_table<T: ?Sized>(section: &Table, games: &Games<T>) -> Result<Arc<T>, String> {
+    let mut params = Params::new();
+    for (key, value) in section.iter().filter(|(key, _)| *key != "name") {
+        match value {
+            Value::String(text) => params.set(key, text),
+            Value::Integer(number) => params.set(key, number),
+            Value::Boolean(flag) => params.set(key, flag),
+            other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
+        }
+    }
+    let names = || games.names().collect::<Vec<_>>().join(", ");
+    let name = section.get("name").ok_or_else(|| format!("game.name is missing; it is one of {}", names()))?;
+    let name = name.as_str().ok_or("game.name must be a string")?;
+    games.make(name, &params).map_err(|e| format!("game: {e}"))
+}
+
+/// Rejects unknown keys; the message suggests the most similar known key. The keys of `[game]` are left to the game.
+/// `known` is a config with all keys for a network.
+pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -> Result<(), String> {
+    let known = known(net_of_kind(table));
+    for (key, value) in table {
+        let Some(section) = known.get(key) else { return Err(unknown("", key, &known)) };
+        let (Some(known), Some(value)) = (section.as_table(), value.as_table()) else { continue };
+        if key == "game" {
+            continue;
+        }
+        if let Some(unknown_key) = value.keys().find(|k| !known.contains_key(*k)) {
+            return Err(unknown(&format!("{key}."), unknown_key, known));
+        }
+    }
+    Ok(())
+}
+
+/// All keys of a config, as `learn.batch`.
+pub(super) fn all(known: Table) -> Vec<String> {
+    let keys = |(section, value): (String, Value)| match value {
+        Value::Table(keys) => keys.keys().map(|key| format!("{section}.{key}")).collect(),
+        _ => vec![section],
+    };
+    known.into_iter().flat_map(keys).collect()
+}
+
+/// Names the key whose value cannot be read, and what it must be. `read` returns the fault of a config.
+pub(super) fn fault(table: &Table, error: &Fault, read: impl Fn(Table) -> Option<Fault>) -> String {
+    let Some((key, value, error)) = unreadable(table, read) else { return error.message().replace('\n', ", ") };
+    let message = error.message().replace('\n', ", ");
+    let misfit = message.starts_with("invalid type: ") || message.starts_with("invalid value: ");
+    match message.rsplit_once(", expected ").filter(|_| misfit) {
+        Some((_, expected)) => format!("{key} is {value}, but must be {}", in_words(expected)),
+        None => format!("{key}: {message}"),
+    }
+}
+
+/// The first key whose value cannot be read, with its value and the fault.
+fn unreadable(table: &Table, read: impl Fn(Table) -> Option<Fault>) -> Option<(String, Value, Fault)> {
+    let fault = |section: &str, value: Value| {
+        let sections = [("game".to_owned(), Value::Table(Table::new())), (section.to_owned(), value)];
+        read(Table::from_iter(sections))
+    };
+    for (section, value) in table {
+        let Some(error) = fault(section, value.clone()) else { continue };
+        let Some(keys) = value.as_table() else { return Some((section.clone(), value.clone(), error)) };
+        // The kind of a network decides which keys it has; no other section has this key.
+        let kind = keys.get_key_value("kind");
+        if section == "net" && kind.is_none() {
+            return None;
+        }
+        let alone = |named: (&String, &Value)| {
+            let owned = |(key, value): (&String, &Value)| (key.clone(), value.clone());
+            fault(section, Value::Table(kind.into_iter().chain([named]).map(owned).collect()))
+        };
+        let mut named = kind.into_iter().chain(keys);
+        return named.find_map(|(key, value)| Some((format!("{section}.{key}"), value.clone(), alone((key, value))?)));
+    }
+    None
+}
+
+/// A type of Rust, as serde names it, for people.
+fn in_words(expected: &str) -> String {
+    let up_to = |most: u64| format!("a whole number from 0 to {most}");
+    match expected {
+        "usize" | "u64" => "a whole number from 0".to_owned(),
+        "u32" => up_to(u32::MAX.into()),
+        "u16" => up_to(u16::MAX.into()),
+        "u8" => up_to(u8::MAX.into()),
+        "f32" | "f64" | "floating point number" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Returns the default network of the configured kind.
+fn net_of_kind(table: &Table) -> NetworkConfig {
+    let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
+    let only_kind = kind.map(|kind| Table::from_iter([("kind".to_owned(), kind)]));
+    only_kind.and_then(|table| table.try_into().ok()).unwrap_or_default()
+}
+
+fn unknown(prefix: &str, key: &str, known: &Table) -> String {
+    let names = known.keys().map(String::as_str);
+    match nearest(key, names) {
+        Some(near) => format!("unknown key `{prefix}{key}` (did you mean `{prefix}{near}`?)"),
+        None => {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            format!("unknown key `{prefix}{key}`; known are {}", names.join(", "))
+        }
+    }
+}
