@@ -1,6 +1,7 @@
 //! The program: its list of games, error output and exit codes.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
@@ -57,17 +58,31 @@ impl Program {
         let cli = match Cli::from_arguments(arguments) {
             Ok(cli) => cli,
             Err(error) => {
-                let _ = error.print(); // help and version too; where it cannot be printed there is no other place for it
-                return ExitCode::from(error.exit_code() as u8);
+                let printed = error.print();
+                let code = ExitCode::from(error.exit_code() as u8);
+                // Help and versions go to standard output; where a fault cannot be printed there is no other place for it.
+                return if error.use_stderr() { code } else { written(printed, code) };
             }
         };
         match cli.run(&self.games) {
-            Ok(code) => code,
+            Ok(code) => written(Ok(()), code),
             Err(error) => {
                 // Errors quote what files contain.
                 print_stderr(format_args!("error: {}", one_line(&format!("{error:#}"), "...")));
                 ExitCode::FAILURE
             }
+        }
+    }
+}
+
+/// The exit code of a program whose standard output was to be written like this, once its buffer is written too.
+fn written(output: io::Result<()>, code: ExitCode) -> ExitCode {
+    match output.and_then(|()| io::stdout().flush()) {
+        Ok(()) => code,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(141), // as after SIGPIPE
+        Err(error) => {
+            print_stderr(format_args!("error: standard output: {error}"));
+            ExitCode::FAILURE
         }
     }
 }

@@ -44,12 +44,22 @@ fn output_that_cannot_be_written_ends_in_one_line_at_most() {
         &["show", "mancala"],
         &["legal", "mancala", "--json"],
         &["arena", "mu_torere", "random", "random", "--games", "2"],
+        &["--help"],
+        &["--version"],
+        &["train", "--help"],
+        &["help", "arena"],
+        &["completions", "bash"],
+        &["man"],
     ] {
         let child = turnstone().args(args).stdout(full()).stderr(Stdio::piped()).spawn().expect("it runs");
         let (code, text) = finish(child);
         assert!(code == Some(1) && text.lines().count() == 1, "{args:?}: {code:?}: {text}");
         assert!(text.starts_with("error: standard output: No space left on device"), "{text}");
     }
+    let mut read = turnstone().arg("--help").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    drop(read.stdout.take()); // as after `| head -0`
+    let (code, text_of_it) = finish(read);
+    assert!(code == Some(141) && text_of_it.is_empty(), "{code:?}: {text_of_it}");
     let place = Place::new();
     let run = place.copy("copy", 5);
     let child = turnstone().args(["train", "--resume", text(&run)]).stdout(full()).stderr(full()).spawn();
