@@ -9,6 +9,7 @@ use turnstone_selfplay::Games;
 
 use crate::commands;
 use crate::help::with_help;
+use crate::usage::{advised, with_negative_numbers};
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
@@ -130,7 +131,7 @@ pub(crate) fn definition() -> clap::Command {
         reference.get_subcommands().map(|source| source.get_name().to_owned()).collect()
     };
     let hide = |program: clap::Command, name: &String| program.mut_subcommand(name, |source| source.hide(true));
-    with_help(sources.iter().fold(Cli::command(), hide))
+    with_negative_numbers(with_help(sources.iter().fold(Cli::command(), hide)))
 }
 
 impl Cli {
@@ -139,7 +140,10 @@ impl Cli {
     /// # Errors
     /// A fault in it, and a question for help or the version.
     pub(crate) fn from_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Self::from_arg_matches(&definition().try_get_matches_from(arguments)?)
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let matches =
+            definition().try_get_matches_from(&arguments).map_err(|error| advised(error, &arguments, &definition()))?;
+        Self::from_arg_matches(&matches)
     }
 
     /// Runs the command.

@@ -21,6 +21,7 @@ pub mod pyro;
 pub mod export;
 mod commands;
 mod help;
+mod usage;
 mod cli;
 mod program;
 

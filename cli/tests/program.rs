@@ -351,6 +351,29 @@ fn faults_of_configs_and_run_folders() {
     assert_eq!(fs::read_to_string(path("run/precious.txt")).expect("still there"), "data");
 }
 
+/// A fault of an option names the key or the option, and says what would be right.
+#[test]
+fn faults_of_options_advise_what_works() {
+    let (smoke, folder) = (smoke_config(), tempfile::tempdir().expect("a temporary folder"));
+    let run = folder.path().join("run").display().to_string();
+    let train = |extra: &[&str]| fault(&[&["train", &smoke, "--run", &run], extra].concat());
+    let beyond = train(&["--set", "seed=9223372036854775808"]);
+    assert!(beyond.contains("seed=9223372036854775808") && beyond.contains("beyond the integers"), "{beyond}");
+    let negative = train(&["--set", "learn.batch=-5"]);
+    assert!(negative.ends_with("with --set: learn.batch is -5, but must be a whole number from 0\n"), "{negative}");
+    for args in [&["train", &smoke, "--seed", "-1"][..], &["arena", "mancala", "random", "random", "--seed", "-1"]] {
+        let line = fault(args);
+        assert!(line.starts_with("error: invalid value '-1' for '--seed <SEED>'") && !line.contains("-- -1"), "{line}");
+        assert!(line.contains("must be a whole number from 0"), "{line}");
+    }
+    let unknown = train(&["--iterations", "5"]);
+    assert!(unknown.contains("'--set run.iterations=5'") && !unknown.contains("-- --iterations"), "{unknown}");
+    assert!(train(&["--learning-rate=0.01"]).contains("'--set learn.learning_rate=0.01'"));
+    assert!(train(&["--threads", "2"]).contains("'--set self_play.threads=2' or '--set learn.threads=2'"));
+    assert!(!fault(&["play", "mancala", "--iterations", "5"]).contains("--set"));
+    assert!(!Path::new(&run).exists());
+}
+
 #[test]
 fn doctor_examines_configs_and_writes_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
