@@ -4,14 +4,15 @@
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, remove_unfinished, seal_line, unseal_line};
 
 use super::record::{GameRecord, Header};
 
-/// Name of the file: a header, then one line per finished game, in the order in which they ended.
+/// Name of the file: a header, then one line per finished game. While they are played, they are in the order in which they
+/// end, and after the end in that of the schedule.
 const NAME: &str = "games.jsonl";
 
 /// Maximum length of the file to read, far above that of any tournament.
@@ -23,6 +24,8 @@ const LONGEST: u64 = 1 << 30;
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    /// The first line.
+    header: String,
     sealed: bool,
     _lock: FolderLock,
 }
@@ -57,7 +60,8 @@ impl Journal {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
         let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
-        let Some(Read { whole, sealed, games }) = read(&text, header).with_context(|| path.display().to_string())?
+        let Some(Read { whole, header, sealed, games }) =
+            read(&text, header).with_context(|| path.display().to_string())?
         else {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         };
@@ -65,15 +69,13 @@ impl Journal {
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .with_context(|| path.display().to_string())?;
-        Ok((Self { path, file: Mutex::new(file), sealed, _lock: lock }, games))
+        Ok((Self { path, file: Mutex::new(file), header, sealed, _lock: lock }, games))
     }
 
     fn begin(folder: &Path, header: &Header, lock: FolderLock) -> Result<Self> {
-        let path = folder.join(NAME);
-        atomic_write(&path, (seal_line(&serde_json::to_string(header)?) + "\n").as_bytes())
-            .with_context(|| format!("writing {}", path.display()))?;
-        let file = File::options().append(true).open(&path).with_context(|| path.display().to_string())?;
-        Ok(Self { path, file: Mutex::new(file), sealed: true, _lock: lock })
+        let (path, header) = (folder.join(NAME), seal_line(&serde_json::to_string(header)?));
+        let file = written(&path, &format!("{header}\n"))?;
+        Ok(Self { path, file: Mutex::new(file), header, sealed: true, _lock: lock })
     }
 
     /// The file.
@@ -87,12 +89,41 @@ impl Journal {
     /// # Errors
     /// The file cannot be written.
     pub fn add(&self, game: &GameRecord) -> Result<()> {
-        let object = serde_json::to_string(game)?;
-        let line = if self.sealed { seal_line(&object) } else { object } + "\n";
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let line = self.line(game)?;
+        let mut file = self.file();
         let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
         written.with_context(|| format!("writing {}", self.path.display()))
     }
+
+    /// Replaces the games by all of a finished tournament in their order, so that the file does not depend on which game
+    /// ended first. Games that a sequential test has made superfluous are dropped. After a crash the old or the new file is
+    /// there, and the tournament can be resumed from either.
+    ///
+    /// # Errors
+    /// The file cannot be written, and is then as before.
+    pub fn arrange(&self, games: &[GameRecord]) -> Result<()> {
+        let mut text = format!("{}\n", self.header);
+        for game in games {
+            text.push_str(&self.line(game)?);
+        }
+        *self.file() = written(&self.path, &text)?;
+        Ok(())
+    }
+
+    fn line(&self, game: &GameRecord) -> Result<String> {
+        let object = serde_json::to_string(game)?;
+        Ok(if self.sealed { seal_line(&object) } else { object } + "\n")
+    }
+
+    fn file(&self) -> MutexGuard<'_, File> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the file, whole or not at all, and opens it for more lines.
+fn written(path: &Path, text: &str) -> Result<File> {
+    atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    File::options().append(true).open(path).with_context(|| path.display().to_string())
 }
 
 /// The contents of a journal.
@@ -100,6 +131,8 @@ impl Journal {
 struct Read {
     /// Number of bytes of the complete lines.
     whole: usize,
+    /// The first line.
+    header: String,
     /// Whether the lines have checksums.
     sealed: bool,
     games: Vec<GameRecord>,
@@ -109,8 +142,9 @@ struct Read {
 fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
-    let Some(first) = lines.next() else { return Ok(None) };
-    let (first, sealed) = unsealed(first).context("line 1")?;
+    let Some(line) = lines.next() else { return Ok(None) };
+    let (first, sealed) = unsealed(line).context("line 1")?;
+    let header_line = String::from_utf8_lossy(line).into_owned();
     same(header, &first)?;
     let game = |(number, line)| {
         let read = || -> Result<GameRecord> {
@@ -121,7 +155,7 @@ fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
         read().with_context(|| format!("line {number}"))
     };
     let games = (2..).zip(lines).map(game).collect::<Result<_>>()?;
-    Ok(Some(Read { whole, sealed, games }))
+    Ok(Some(Read { whole, header: header_line, sealed, games }))
 }
 
 /// The games in the bytes of a journal of the tournament with this header.

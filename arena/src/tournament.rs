@@ -154,8 +154,8 @@ impl<'a> Tournament<'a> {
         games_planned(&self.header.settings, self.agents.len())
     }
 
-    /// Plays the games that are not in `done` and appends them to the journal. Returns `None` if `running.stop` was set
-    /// before the end.
+    /// Plays the games that are not in `done` and appends them to the journal, whose games are finally put in the order of
+    /// the schedule. Returns `None` if `running.stop` was set before the end.
     ///
     /// # Errors
     /// An agent cannot play at all, the journal cannot be written, or `done` is of another tournament.
@@ -200,6 +200,9 @@ impl<'a> Tournament<'a> {
         }
         if let Some(number) = done.keys().min() {
             bail!("{path}: game {number} is not one of this tournament's");
+        }
+        if let Some(journal) = journal {
+            journal.arrange(&games)?;
         }
         Ok(Some(TournamentRecord { header: self.header.clone(), notes, games }))
     }

@@ -46,6 +46,9 @@ const CUP: [&str; 9] =
 
 const RESULTS: [&str; 5] = ["result.json", "games.csv", "meetings.csv", "ratings.svg", "report.html"];
 
+/// The files of a finished tournament, which are the same however often it was interrupted, on any number of threads.
+const FILES: [&str; 6] = ["games.jsonl", RESULTS[0], RESULTS[1], RESULTS[2], RESULTS[3], RESULTS[4]];
+
 #[test]
 fn threads_change_nothing() {
     let run = |extra: &[&str]| stdout(&[&CUP[..], &["--json"], extra].concat());
@@ -99,11 +102,45 @@ impl Whole {
     }
 
     fn same(&self, out: &Path) {
-        for file in RESULTS {
-            let read = |folder: &Path| fs::read(folder.join(file)).expect("written");
-            assert!(read(&self.out) == read(out), "{file} differs");
-        }
+        same(&FILES, &self.out, out);
     }
+}
+
+fn same(files: &[&str], one: &Path, other: &Path) {
+    for file in files {
+        let read = |folder: &Path| fs::read(folder.join(file)).expect("written");
+        assert!(read(one) == read(other), "{file} differs");
+    }
+}
+
+#[test]
+fn the_journal_ends_in_the_order_of_the_schedule() {
+    let whole = Whole::new();
+    for threads in ["1", "2", "5"] {
+        let out = whole.folder.path().join(threads);
+        stdout(&[&CUP[..], &["--out", text(&out), "--threads", threads]].concat());
+        whole.same(&out);
+    }
+    let journal = String::from_utf8(whole.journal()).expect("UTF-8");
+    let number = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")["number"].as_u64();
+    let numbers: Vec<Option<u64>> = journal.lines().skip(1).map(number).collect();
+    assert_eq!(numbers, (0..36).map(Some).collect::<Vec<_>>());
+    // The games in any order lead to the same file, and a finished tournament is left as it is.
+    let mut lines: Vec<&str> = journal.lines().collect();
+    lines[1..].reverse();
+    let reversed = whole.with("reversed", (lines[..30].join("\n") + "\n").as_bytes());
+    for out in [&reversed, &whole.out] {
+        stdout(&[&CUP[..], &["--out", text(out), "--resume"]].concat());
+        whole.same(&reversed);
+    }
+    // So does a sequential test, whatever other threads have played beyond its end.
+    let args = ["mancala", "alphabeta:depth=3", "random", "--sprt", "elo0=0,elo1=100", "--out"];
+    let [one, three] = ["1", "3"].map(|threads| {
+        let out = whole.folder.path().join(format!("sprt{threads}"));
+        stdout(&[&args[..], &[text(&out), "--threads", threads]].concat());
+        out
+    });
+    same(&FILES, &one, &three);
 }
 
 #[test]
@@ -139,10 +176,7 @@ fn killed_and_resumed_it_ends_like_an_uninterrupted_one() {
         child.wait().expect("it ends");
     }
     stdout(&again);
-    for file in RESULTS {
-        let read = |folder: &Path| fs::read(folder.join(file)).expect("written");
-        assert!(read(&whole) == read(&killed), "{file} differs");
-    }
+    same(&FILES, &whole, &killed);
 }
 
 #[cfg(unix)]
@@ -223,7 +257,7 @@ fn a_changed_journal_is_refused() {
     assert!(mixed.contains("games.jsonl: line 3: it has no checksum"), "{mixed}");
     let old: Vec<String> = resume("old", &bare);
     stdout(&old.iter().map(String::as_str).collect::<Vec<_>>());
-    whole.same(&whole.folder.path().join("old"));
+    same(&RESULTS, &whole.out, &whole.folder.path().join("old"));
 }
 
 #[test]

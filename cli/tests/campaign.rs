@@ -7,6 +7,8 @@
 
 #[path = "campaign/exports.rs"]
 mod exports;
+#[path = "campaign/tournaments.rs"]
+mod tournaments;
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
