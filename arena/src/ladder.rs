@@ -91,6 +91,16 @@ impl Ladder {
         Ok(ladder)
     }
 
+    /// The ladder for rating this agent: without the rung that is the agent itself, against which it would tell nothing new.
+    ///
+    /// # Errors
+    /// No rung is left.
+    pub fn for_agent(mut self, agent: &AgentSpec) -> Result<Self> {
+        self.rungs.retain(|rung| rung.agent != *agent);
+        ensure!(!self.rungs.is_empty(), "`{agent}` is the only rung of the ladder, so there is none to play");
+        Ok(self)
+    }
+
     /// Creates the ladder from a round robin of its rungs.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 //! `turnstone arena`: results do not depend on the number of threads or on interruptions; faults of files and options.
+// tidy: long because it tries every option of one command, with the helpers that they share
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -322,8 +323,31 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
         "{built}"
     );
     assert!(fault(&build).contains("exists already"));
-    let climbed = json(&["mu_torere", "random", "--ladder", "--ladder-file", text(&file), "--games", "10"]);
-    assert_eq!(climbed["record"]["games"].as_array().map(Vec::len), Some(20));
+    let climb = |agent: &str| {
+        let output = arena(&["mu_torere", agent, "--ladder", "--ladder-file", text(&file), "--games", "10", "--json"]);
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let names = result["record"]["agents"].as_array().expect("agents").clone();
+        let games = result["record"]["games"].as_array().map(Vec::len);
+        (String::from_utf8(output.stderr).expect("UTF-8"), names, games)
+    };
+    let (note, names, games) = climb("random");
+    assert!(note.starts_with("random is a rung itself, with Elo 0: it plays the others"), "{note}");
+    assert_eq!((names, games), (vec!["random".into(), "alphabeta:depth=2".into()], Some(10)), "no agent comes twice");
+    let (note, names, games) = climb("mcts:sims=10");
+    assert!(note.is_empty() && names.len() == 3 && games == Some(20), "{note}");
+    fs::write(&file, built.split("\n[[rungs]]").take(2).collect::<Vec<_>>().join("\n[[rungs]]")).expect("writable");
+    let only = fault(&["mu_torere", "random", "--ladder", "--ladder-file", text(&file)]);
+    assert!(only.contains("`random` is the only rung"), "{only}");
+}
+
+#[test]
+fn an_odd_number_of_games_is_made_even_with_a_note() {
+    let output = arena(&["mu_torere", "random", "random", "--games", "3", "--json"]);
+    let note = String::from_utf8(output.stderr).expect("UTF-8");
+    let expected = "each opening is played from both sides: 4 games of each meeting in place of 3";
+    assert_eq!(note.trim_end(), expected);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["record"]["games"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Commands of the program: output formats, exit codes, and one line of error for every fault.
+// tidy: long because it has the faults and the output of every command that has no file of its own
 
 use std::fs;
 use std::io::Write;
@@ -37,6 +38,45 @@ fn perft_prints_the_count_on_its_last_line() {
     assert_eq!(stdout(&["perft", "mancala", "--depth", "6"]), "23169\n");
     assert_eq!(stdout(&["perft", "mancala", "--depth", "2", "--divide"]).lines().last(), Some("35"));
     assert_eq!(stdout(&["perft", "mancala", "--depth", "1", "--param", "pits=3", "--moves", "B2"]), "3\n");
+}
+
+#[test]
+fn perft_and_show_print_json() {
+    let json = |args: &[&str]| serde_json::from_str::<Value>(&stdout(&[args, &["--json"]].concat())).expect("JSON");
+    let start = "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1";
+    let counted = json(&["perft", "mancala", "--depth", "6"]);
+    assert_eq!(counted, json!({ "position": start, "depth": 6, "count": 23169 }));
+    let divided = json(&["perft", "mancala", "--depth", "2", "--divide"]);
+    let below = divided["divide"].as_object().expect("counts by action");
+    assert_eq!((below.len(), below.values().filter_map(Value::as_u64).sum::<u64>()), (6, 35));
+    assert_eq!(divided["count"], 35);
+    assert_eq!(json(&["perft", "mancala", "--depth", "0", "--divide"])["count"], 1);
+
+    let moves = ["mancala", "--moves", "B5 A3"];
+    let mut shown = json(&[&["show"], &moves[..]].concat());
+    let drawing = shown.as_object_mut().and_then(|object| object.remove("drawing")).expect("a drawing");
+    assert_eq!(shown, json(&[&["legal"], &moves[..]].concat()));
+    let printed = stdout(&[&["show"], &moves[..]].concat());
+    assert!(printed.starts_with(drawing.as_str().expect("text")), "{drawing}");
+    let svg = &json(&[&["show", "--svg"], &moves[..]].concat())["drawing"];
+    assert_eq!(*svg, stdout(&[&["show", "--svg"], &moves[..]].concat()));
+}
+
+/// The values of the parameters stand below one another, and no line is longer than a terminal.
+#[test]
+fn games_are_listed_in_columns() {
+    for args in [&["games"][..], &["games", "konane"]] {
+        let listed = stdout(args);
+        assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
+        // A parameter's line is `  name=value  text`, and its further lines begin below the text.
+        let starts = listed.lines().filter(|line| line.starts_with("  ")).map(|line| {
+            let set = line.trim_start().split(' ').next().filter(|word| line.starts_with("  ") && word.contains('='));
+            let after = set.filter(|_| !line.starts_with("   ")).map_or(0, |set| 2 + set.len());
+            after + line[after..].find(|letter| letter != ' ').expect("text")
+        });
+        let starts: std::collections::BTreeSet<usize> = starts.collect();
+        assert_eq!(starts.len(), 1, "{listed}");
+    }
 }
 
 #[test]

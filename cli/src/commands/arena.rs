@@ -80,15 +80,11 @@ impl Arena {
         if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
-        let ladder = match &self.ladder_file {
-            Some(path) => Some(read_ladder(path, game)?),
-            None if self.ladder => Some(Ladder::shipped(game)?),
-            None => None,
-        };
+        let reporter = Reporter::new(false);
+        let ladder = self.rungs(game, &plan.agents, &reporter)?;
         let mut agents = plan.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
         let mut options = plan.options.clone();
         if let Some(ladder) = &ladder {
-            ensure!(agents.len() == 1, "a ladder rates one agent, not {}", agents.len());
             agents.extend(ladder.agents(game)?);
             // A file's options are for its own matches; a ladder's ratings are valid for its own openings.
             options = self.options.clone().or(Options::of_ladder(ladder));
@@ -98,7 +94,8 @@ impl Arena {
         if self.ladder {
             settings.format = Format::Gauntlet;
         }
-        let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
+        options.odd_games(settings.games).into_iter().for_each(|note| reporter.line(&note));
+        let stop = stop_on_signals()?;
         let tournament = prepare(game, &agents, settings, &options, stop)?;
         let record = match tournament {
             #[cfg(feature = "cluster")]
@@ -132,6 +129,22 @@ impl Arena {
             atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The ladder that the one agent is rated on, without the agent itself.
+    fn rungs(&self, game: &dyn TrainableGame, agents: &[AgentSpec], reporter: &Reporter) -> Result<Option<Ladder>> {
+        let whole = match &self.ladder_file {
+            Some(path) => read_ladder(path, game)?,
+            None if self.ladder => Ladder::shipped(game)?,
+            None => return Ok(None),
+        };
+        let [agent] = agents else { bail!("a ladder rates one agent, not {}", agents.len()) };
+        let own = whole.rungs.iter().find(|rung| rung.agent == *agent).map(|rung| rung.elo);
+        let others = whole.for_agent(agent)?;
+        if let Some(elo) = own {
+            reporter.line(&format!("{agent} is a rung itself, with Elo {elo:.0}: it plays the others"));
+        }
+        Ok(Some(others))
     }
 
     /// Path of the ladder to write, and the range of random plies of its openings.

@@ -1,14 +1,19 @@
 //! `turnstone games`: the games and their parameters.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
 use turnstone_agents::PlayableGame;
-use turnstone_agents::sheet::parameters;
+use turnstone_agents::sheet::{Parameter, parameters};
 use turnstone_env::Params;
+use turnstone_selfplay::TrainableGame;
+
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
 
 #[derive(Args, Debug)]
 pub(crate) struct Games {
@@ -30,20 +35,51 @@ impl Games {
             println!("{}", serde_json::to_string(&list)?);
             return Ok(ExitCode::SUCCESS);
         }
-        println!("{:<12} {:>7} {:>8} {:>10}", "game", "actions", "features", "pretrained");
-        for game in &games {
-            let spec = game.spec();
-            let pretrained = if game.files().pretrained.is_some() { "yes" } else { "-" };
-            println!("{:<12} {:>7} {:>8} {pretrained:>10}", game.name(), spec.actions, spec.features());
-            for parameter in parameters(&**game) {
-                let set = format!("{}={}", parameter.name, parameter.default);
-                let explained = [parameter.range, parameter.meaning].map(|text| text.trim().to_owned());
-                println!("  {set:<24} {}", explained.join("; ").trim_matches(|c| c == ';' || c == ' '));
-            }
-        }
-        println!("\nset a parameter with --param KEY=VALUE; rules and notation: turnstone rules <game>");
+        print!("{}", table(&games));
+        println!("\nset a parameter with --param KEY=VALUE; its rules: turnstone rules <game>");
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The games with their parameters, in lines of at most [`COLUMNS`] columns.
+fn table(games: &[Arc<dyn TrainableGame>]) -> String {
+    let set = |parameter: &Parameter| format!("{}={}", parameter.name, parameter.default);
+    let listed: Vec<_> = games.iter().map(|game| (game, parameters(&**game))).collect();
+    let longest = listed.iter().flat_map(|(_, parameters)| parameters).map(|parameter| set(parameter).len()).max();
+    let width = longest.unwrap_or(0);
+    let mut text = format!("{:<12} {:>7} {:>8} {:>10}\n", "game", "actions", "features", "pretrained");
+    for (game, parameters) in &listed {
+        let spec = game.spec();
+        let pretrained = if game.files().pretrained.is_some() { "yes" } else { "-" };
+        text += &format!("{:<12} {:>7} {:>8} {pretrained:>10}\n", game.name(), spec.actions, spec.features());
+        for parameter in parameters {
+            let explained = [&parameter.range, &parameter.meaning].map(|text| text.trim().to_owned()).join("; ");
+            let lines = wrapped(explained.trim_matches([';', ' ']), COLUMNS.saturating_sub(width + 4).max(20));
+            for (i, line) in lines.iter().enumerate() {
+                let set = if i == 0 { set(parameter) } else { String::new() };
+                text += format!("  {set:<width$}  {line}").trim_end();
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// Breaks a text at spaces into lines of at most `width` columns where its words allow it; at least one line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("there is always a line");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
 }
 
 fn describe(game: &dyn PlayableGame) -> serde_json::Value {

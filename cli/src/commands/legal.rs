@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use turnstone_agents::line_io::Lines;
-use turnstone_env::{AnyState, DynGame};
+use turnstone_env::DynGame;
 use turnstone_selfplay::Games;
 
+use super::show::{describe, describe_json};
 use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
@@ -40,9 +41,9 @@ impl Legal {
     fn answer_once(&self, game: &dyn DynGame) -> Result<()> {
         let state = self.position.state(game)?;
         if self.json {
-            println!("{}", answer(game, &state));
+            println!("{}", describe_json(game, &state));
         } else {
-            println!("{}", super::show::describe(game, &state));
+            println!("{}", describe(game, &state));
         }
         Ok(())
     }
@@ -51,21 +52,10 @@ impl Legal {
         let mut lines = Lines::new(io::stdin().lock());
         while let Some(line) = lines.read()? {
             let state = line.map_err(anyhow::Error::from).and_then(|moves| self.position.state_after(game, moves));
-            let reply = state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| answer(game, &state));
+            let reply =
+                state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(game, &state));
             println!("{reply}");
         }
         Ok(())
     }
-}
-
-fn answer(game: &dyn DynGame, state: &AnyState) -> Value {
-    let legal = game.legal_actions(state);
-    let outcome = game.outcome(state);
-    json!({
-        "position": game.position_text(state),
-        "mover": game.mover(state).number(),
-        "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
-        "outcome": outcome.map(|outcome| outcome.name()),
-        "truncated": outcome.is_some_and(|outcome| outcome.truncated),
-    })
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::{Map, json};
 use turnstone_selfplay::Games;
 
 use crate::args::{GameArgs, PositionArgs};
@@ -20,25 +21,40 @@ pub(crate) struct Perft {
     /// Print the count below each first action as well
     #[arg(long)]
     divide: bool,
+    /// Print one JSON object: position, depth and count, and with --divide the count below each first action
+    #[arg(long)]
+    json: bool,
 }
 
 impl Perft {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
         let state = self.position.state(&*game)?;
-        if !self.divide || self.depth == 0 {
-            println!("{}", game.perft(&state, self.depth));
-            return Ok(ExitCode::SUCCESS);
-        }
+        let mut below = Map::new();
         let mut count = 0;
-        for &action in &game.legal_actions(&state) {
-            let mut after = state.clone();
-            game.play(&mut after, action);
-            let leaves = game.perft(&after, self.depth - 1);
-            println!("{} {leaves}", game.action_text(action));
-            count += leaves;
+        if self.divide && self.depth > 0 {
+            for &action in &game.legal_actions(&state) {
+                let mut after = state.clone();
+                game.play(&mut after, action);
+                let (name, leaves) = (game.action_text(action), game.perft(&after, self.depth - 1));
+                if !self.json {
+                    println!("{name} {leaves}");
+                }
+                below.insert(name, leaves.into());
+                count += leaves;
+            }
+        } else {
+            count = game.perft(&state, self.depth);
         }
-        println!("{count}");
+        if self.json {
+            let mut object = json!({ "position": game.position_text(&state), "depth": self.depth, "count": count });
+            if self.divide {
+                object["divide"] = below.into();
+            }
+            println!("{object}");
+        } else {
+            println!("{count}");
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::{Value, json};
 use turnstone_env::{AnyState, DynGame};
 use turnstone_selfplay::Games;
 
@@ -18,17 +19,24 @@ pub(crate) struct Show {
     /// Print the board as an SVG document instead
     #[arg(long)]
     svg: bool,
+    /// Print one JSON object: what `turnstone legal --json` prints, and the drawing as text, or with --svg as SVG
+    #[arg(long)]
+    json: bool,
 }
 
 impl Show {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
         let (state, last) = self.position.state_and_last(&*game)?;
-        if self.svg {
-            println!("{}", game.draw_svg(&state, last));
+        let drawing = if self.svg { game.draw_svg(&state, last) + "\n" } else { game.draw(&state) };
+        if self.json {
+            let mut object = describe_json(&*game, &state);
+            object["drawing"] = drawing.into();
+            println!("{object}");
+        } else if self.svg {
+            print!("{drawing}");
         } else {
-            print!("{}", game.draw(&state));
-            println!("{}", describe(&*game, &state));
+            println!("{drawing}{}", describe(&*game, &state));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -50,4 +58,17 @@ pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
         _ => "draw".into(),
     };
     format!("position {position}\n{ended}")
+}
+
+/// [`describe`] for scripts.
+pub(super) fn describe_json(game: &dyn DynGame, state: &AnyState) -> Value {
+    let legal = game.legal_actions(state);
+    let outcome = game.outcome(state);
+    json!({
+        "position": game.position_text(state),
+        "mover": game.mover(state).number(),
+        "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
+        "outcome": outcome.map(|outcome| outcome.name()),
+        "truncated": outcome.is_some_and(|outcome| outcome.truncated),
+    })
 }

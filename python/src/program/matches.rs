@@ -130,7 +130,8 @@ pub(crate) fn arena(
                 if agents.len() != 1 {
                     return Err(PyValueError::new_err(format!("a ladder rates one agent, not {}", agents.len())));
                 }
-                let ladder = Ladder::shipped(rules).map_err(|error| program_error(&error))?;
+                let ladder = Ladder::shipped(rules).and_then(|ladder| ladder.for_agent(&specs[0]));
+                let ladder = ladder.map_err(|error| program_error(&error))?;
                 agents.extend(ladder.agents(rules).map_err(|error| program_error(&error))?);
                 Some(ladder)
             } else {

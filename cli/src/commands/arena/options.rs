@@ -18,7 +18,7 @@ const LADDER_GAMES: u32 = 100;
 #[derive(Args, Clone, Default, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Options {
-    /// Games of each meeting, in pairs with equal openings and seats swapped [default: 200; with --sprt at most 10000]
+    /// Games of each meeting, an even number: pairs with equal openings and seats swapped [default: 200; with --sprt at most 10000]
     #[arg(long)]
     games: Option<u32>,
     /// Openings: a number or range of random plies, e.g. 2-6, or a book with a line of moves for each [default: 2-6]
@@ -194,6 +194,12 @@ impl Options {
         })
     }
 
+    /// What to say if the settings have more games than were asked for.
+    pub(super) fn odd_games(&self, played: usize) -> Option<String> {
+        let asked = self.games.filter(|&games| (games as usize) < played)?;
+        Some(format!("each opening is played from both sides: {played} games of each meeting in place of {asked}"))
+    }
+
     /// Returns the source of openings.
     pub(super) fn openings(&self) -> OpeningSource {
         self.openings.clone().map_or(OpeningSource::Random([2, 6]), |openings| openings.0)
@@ -236,6 +242,12 @@ mod tests {
         let fault = |options: Options| format!("{:#}", options.settings(4).expect_err("a fault"));
         assert!(fault(Options { rounds: Some(3), ..Options::default() }).contains("only a Swiss"));
         assert!(fault(Options { games: Some(0), ..Options::default() }).contains("games is 0"));
+        let asked = |games| {
+            let options = Options { games: Some(games), ..Options::default() };
+            options.odd_games(options.settings(2).expect("valid").games)
+        };
+        assert_eq!((asked(4), Options::default().odd_games(200)), (None, None));
+        assert!(asked(3).expect("a note").ends_with("4 games of each meeting in place of 3"));
         let swiss = Options { format: Some(Pairings::Swiss), ..Options::default() };
         assert_eq!(swiss.settings(5).expect("valid").format, Format::Swiss { rounds: 3 });
         let filtered = |spec: &str| Options { opening_filter: spec.parse().ok(), ..Options::default() }.filter();
