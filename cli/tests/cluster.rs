@@ -5,6 +5,8 @@
 //! `TURNSTONE_NATS=required` that is a failure.
 #![cfg(feature = "cluster")]
 
+#[path = "cluster/borders.rs"]
+mod borders;
 #[path = "cluster/lies.rs"]
 mod lies;
 mod metrics;

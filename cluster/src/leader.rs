@@ -37,11 +37,12 @@ use self::run_name::{random_stream, run_name};
 use self::waits::Waits;
 use crate::counters::{Counter, Counters, serve};
 use crate::identity::{checksum, random};
-use crate::link::{Link, ServerOptions, ensure_storage, remove_object, shown};
+use crate::link::{Link, ensure_storage, remove_object};
 use crate::messages::{Announcement, Effort};
 use crate::names::PROTOCOL;
 use crate::notes::{Note, TakeNote, lock};
 use crate::probe::Probe;
+use crate::server::{ServerOptions, shown};
 use crate::wire::hex;
 
 /// Time between looks at the queue.

@@ -13,9 +13,10 @@ mod names;
 mod probe;
 mod messages;
 mod job;
+mod notes;
+mod server;
 mod link;
 mod counters;
-mod notes;
 mod leader;
 mod players;
 mod worker;
@@ -24,7 +25,6 @@ mod status;
 pub use identity::{Identity, Key, checksum};
 pub use job::{Job, Kind, LONGEST_JOB, MOST_ITEMS, of_games, of_positions, of_task};
 pub use leader::{Leader, LeaderSettings};
-pub use link::{ServerOptions, shown};
 pub use messages::{
     Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, Range, Results, decode_announcement,
     decode_beat, is_name,
@@ -32,6 +32,7 @@ pub use messages::{
 pub use names::PROTOCOL;
 pub use notes::{Note, TakeNote};
 pub use probe::Probe;
+pub use server::{ServerOptions, shown};
 pub use status::{Queue, Status, status};
 pub use wire::Malformed;
 pub use worker::{WorkerSettings, check_threads, work};

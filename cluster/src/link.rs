@@ -1,8 +1,7 @@
-//! The connection to a server: its address, how to prove who one is, and what is kept there. Other files of the crate see
-//! a blocking interface; tokio and the client of NATS stay behind it.
+//! The connection to a server, and what is kept there. Other files of the crate see a blocking interface; tokio and the
+//! client of NATS stay behind it.
 
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,40 +11,17 @@ use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{Config as StreamConfig, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, Context as JetStream};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
+use async_nats::{Client, ConnectErrorKind, Event};
 use tokio::io::AsyncReadExt;
 use tokio::runtime::Runtime;
-use turnstone_models::read_text;
 
 use crate::identity::checksum;
 use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK};
+use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 use crate::wire::hex;
 
 /// Time after which the server forgets what no one has asked for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
-/// Longest wait for an answer of the server.
-pub(crate) const ANSWER: Duration = Duration::from_secs(5);
-
-/// Server and credentials.
-#[derive(Clone, Debug, Default)]
-pub struct ServerOptions {
-    /// Address, such as `nats://host:4222` or `tls://user:password@host`; several separated by commas.
-    pub url: String,
-    /// User name.
-    pub user: Option<String>,
-    /// File with the password.
-    pub password_file: Option<PathBuf>,
-    /// File with a token.
-    pub token_file: Option<PathBuf>,
-    /// File with the seed of an NKEY.
-    pub nkey_file: Option<PathBuf>,
-    /// File with a JWT and the seed of its NKEY.
-    pub credentials: Option<PathBuf>,
-    /// File with certificates of authorities to trust, in PEM.
-    pub ca: Option<PathBuf>,
-    /// Files with a client's certificate and its key, in PEM.
-    pub certificate: Option<[PathBuf; 2]>,
-}
 
 /// A connection, which restores itself after an interruption.
 pub(crate) struct Link {
@@ -86,9 +62,7 @@ impl Link {
                 std::future::ready(())
             }))
         };
-        let urls: Vec<&str> = options.url.split(',').map(str::trim).collect();
-        let addresses = urls.iter().map(|url| url.parse()).collect::<Result<Vec<async_nats::ServerAddr>, _>>();
-        let addresses = addresses.with_context(|| format!("server {shown}"))?;
+        let addresses = addresses(&options.url)?;
         let mut waits = false;
         let client = loop {
             let error = match runtime.block_on(connecting()?.connect(&addresses[..])) {
@@ -129,63 +103,6 @@ impl Drop for Link {
         let flush = async { tokio::time::timeout(Duration::from_secs(1), self.client.flush()).await };
         let _ = self.runtime.block_on(flush);
     }
-}
-
-fn connect_options(options: &ServerOptions, name: &str) -> Result<ConnectOptions> {
-    let secret = |path: &PathBuf| -> Result<String> {
-        let text = read_text(path, 64 << 10).with_context(|| path.display().to_string())?;
-        Ok(text.trim().to_owned())
-    };
-    let mut connect = ConnectOptions::new()
-        .name(format!("turnstone {name}"))
-        .custom_inbox_prefix(format!("_INBOX.{name}"))
-        .ping_interval(Duration::from_secs(5))
-        .request_timeout(Some(ANSWER))
-        .connection_timeout(ANSWER)
-        .reconnect_delay_callback(|attempts| Duration::from_millis((100 << attempts.min(5)).min(2000)))
-        .max_reconnects(None);
-    let ways = [
-        options.user.is_some(),
-        options.token_file.is_some(),
-        options.nkey_file.is_some(),
-        options.credentials.is_some(),
-    ];
-    ensure!(ways.iter().filter(|way| **way).count() <= 1, "give one of --user, --token-file, --nkey-file and --creds");
-    if let Some(user) = &options.user {
-        let Some(file) = &options.password_file else { bail!("--user needs --password-file") };
-        connect = connect.user_and_password(user.clone(), secret(file)?);
-    }
-    if let Some(file) = &options.token_file {
-        connect = connect.token(secret(file)?);
-    }
-    if let Some(file) = &options.nkey_file {
-        let text = secret(file)?;
-        // The file may be one that `nsc` writes, with comments around the seed.
-        let seed = text.lines().map(str::trim).find(|line| line.starts_with("SU"));
-        connect = connect.nkey(seed.with_context(|| format!("{}: no seed of a user", file.display()))?.to_owned());
-    }
-    if let Some(file) = &options.credentials {
-        connect = connect.credentials(&secret(file)?).with_context(|| file.display().to_string())?;
-    }
-    if let Some(ca) = &options.ca {
-        ensure!(ca.is_file(), "{}: no such file", ca.display());
-        connect = connect.add_root_certificates(ca.clone()).require_tls(true);
-    }
-    if let Some([certificate, key]) = &options.certificate {
-        connect = connect.add_client_certificate(certificate.clone(), key.clone()).require_tls(true);
-    }
-    Ok(connect)
-}
-
-/// An address without the password in it.
-#[must_use]
-pub fn shown(url: &str) -> String {
-    let one = |url: &str| match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-        (None, Some((_, host))) => host.to_owned(),
-        _ => url.to_owned(),
-    };
-    url.split(',').map(|url| one(url.trim())).collect::<Vec<_>>().join(",")
 }
 
 /// Makes the streams and the object store of the server if they are missing.
@@ -260,35 +177,5 @@ pub(crate) fn consumer(run: &str, filter: String, ack_wait: Duration, most: i64)
         max_deliver: -1,
         inactive_threshold: FORGOTTEN_AFTER,
         ..pull::Config::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        assert_eq!(shown("nats://me:secret@host:4222"), "nats://host:4222");
-        assert_eq!(shown("tls://a:b@c, nats://d:4222"), "tls://c,nats://d:4222");
-        assert_eq!(shown("token@host"), "host");
-    }
-
-    #[test]
-    fn credentials_are_given_in_one_way() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let file = folder.path().join("secret");
-        std::fs::write(&file, "s3cret\n").expect("writable");
-        let plain = ServerOptions { url: "nats://localhost".into(), ..ServerOptions::default() };
-        let fault = |options: ServerOptions| connect_options(&options, "w").map(drop).expect_err("a fault").to_string();
-        assert!(connect_options(&plain, "w").is_ok());
-        assert!(fault(ServerOptions { user: Some("me".into()), ..plain.clone() }).contains("--password-file"));
-        let user = ServerOptions { user: Some("me".into()), password_file: Some(file.clone()), ..plain.clone() };
-        assert!(connect_options(&user, "w").is_ok());
-        assert!(fault(ServerOptions { token_file: Some(file.clone()), ..user }).contains("one of"));
-        assert!(fault(ServerOptions { nkey_file: Some(file.clone()), ..plain.clone() }).contains("no seed"));
-        let missing = Some(folder.path().join("none"));
-        assert!(fault(ServerOptions { ca: missing.clone(), ..plain.clone() }).contains("no such file"));
-        assert!(fault(ServerOptions { token_file: missing, ..plain }).contains("none"));
     }
 }

@@ -34,3 +34,8 @@ pub(crate) fn run(run: &str) -> String {
 pub(crate) fn worker(worker: &str) -> String {
     format!("turnstone.worker.{worker}")
 }
+
+/// Prefix of the subjects on which the server answers a client.
+pub(crate) fn inbox(name: &str) -> String {
+    format!("_INBOX.{name}")
+}

@@ -9,10 +9,11 @@ use anyhow::{Context, Result};
 use futures_util::StreamExt;
 use serde::Serialize;
 
-use crate::link::{Link, ServerOptions, shown};
+use crate::link::Link;
 use crate::messages::{Announcement, Beat, decode_announcement, decode_beat};
 use crate::names::{ALL_RUNS, ALL_WORKERS, OBJECTS, RESULTS, WORK};
 use crate::notes::lock;
+use crate::server::{ServerOptions, shown};
 
 /// State of a server.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -31,10 +31,11 @@ use self::sending::send;
 use self::shared::{Finished, Held, Shared};
 use self::spool::Spool;
 use crate::counters::{Counter, Counters, serve};
-use crate::link::{Link, ServerOptions, shown};
+use crate::link::Link;
 use crate::messages::{Beat, MOST_THREADS, is_name};
 use crate::names::{PROTOCOL, worker};
 use crate::notes::{Note, TakeNote, lock};
+use crate::server::{ServerOptions, shown};
 use crate::wire::hex;
 
 /// Settings of a worker.

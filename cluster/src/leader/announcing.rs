@@ -3,10 +3,11 @@
 use super::waits::Waits;
 use super::{Course, Leader};
 use crate::counters::Counter;
-use crate::link::{remove_object, shown};
+use crate::link::remove_object;
 use crate::messages::LONGEST_REASON;
 use crate::names::{RESULTS, WORK, result, run, work};
 use crate::notes::lock;
+use crate::server::shown;
 use crate::wire::{cut, hex};
 
 impl Leader {

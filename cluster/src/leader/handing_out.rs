@@ -14,10 +14,11 @@ use super::schedule::{Cut, ranges};
 use super::{Course, Leader};
 use crate::counters::Counter;
 use crate::identity::Key;
-use crate::link::{ANSWER, consumer, ensure_storage, put_object};
+use crate::link::{consumer, ensure_storage, put_object};
 use crate::messages::Range;
 use crate::names::{RESULTS, WORK, result, work};
 use crate::notes::lock;
+use crate::server::ANSWER;
 use crate::wire::hex;
 
 impl Leader {

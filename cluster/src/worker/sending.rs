@@ -14,10 +14,10 @@ use super::shared::{Finished, Shared};
 use super::spool::{Entry, Spool};
 use crate::counters::Counter;
 use crate::identity::checksum;
-use crate::link::ANSWER;
 use crate::messages::{Effort, MOST_IN_RANGE, Results};
 use crate::names::result;
 use crate::notes::{Note, lock};
+use crate::server::ANSWER;
 use crate::wire::hex;
 
 /// Maximum length of a message of results, if the server takes it.
