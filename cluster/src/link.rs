@@ -22,6 +22,8 @@ use crate::wire::hex;
 
 /// Time after which the server forgets what no one has asked for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
+/// Length of the pieces in which the client stores objects.
+const PIECE: usize = 128 << 10;
 
 /// A connection, which restores itself after an interruption.
 pub(crate) struct Link {
@@ -79,6 +81,11 @@ impl Link {
             }
             std::thread::sleep(Duration::from_millis(300));
         };
+        let most = client.server_info().max_payload;
+        ensure!(
+            most >= PIECE,
+            "server {shown}: its max_payload is {most}, but jobs are stored in pieces of up to {PIECE} bytes: raise it"
+        );
         let within = runtime.enter(); // where the client starts a task of its own
         let mut js = jetstream::new(client.clone());
         js.set_timeout(ANSWER);

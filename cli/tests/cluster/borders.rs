@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::nats::Server;
-use crate::processes::Place;
+use crate::processes::{Place, config, differences};
 
 #[test]
 fn a_password_or_token_in_the_address_opens_the_server() {
@@ -36,4 +36,25 @@ fn other_schemes_and_files_without_a_certificate_are_refused() {
         let (code, _, said) = place.run_to_end(command);
         assert!(code == Some(1) && said.contains(fault) && !said.contains("t0ken"), "{command:?}: {said}");
     }
+}
+
+#[test]
+fn a_server_must_take_the_pieces_of_jobs() {
+    let Some(server) = Server::start("max_payload: 131071") else { return };
+    // The job has more than one piece.
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32").replace("width = 16", "width = 160"));
+    for process in [place.lead(&server.url(), "led", &[]), place.worker(&server.url(), &[])] {
+        let (code, said) = process.end();
+        let fault = "its max_payload is 131071, but jobs are stored in pieces of up to 131072 bytes";
+        assert!(code == Some(1) && said.contains(fault), "{said}");
+    }
+    assert!(!place.run("led").exists(), "a run that cannot start leaves no folder");
+    let Some(server) = Server::start("max_payload: 131072") else { return };
+    let alone = place.alone();
+    let leader = place.lead(&server.url(), "led", &[]);
+    let worker = place.worker(&server.url(), &[]);
+    let (code, said) = leader.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    worker.stop();
 }
