@@ -13,6 +13,7 @@ mod names;
 mod probe;
 mod messages;
 mod job;
+mod lines;
 mod notes;
 mod server;
 mod link;

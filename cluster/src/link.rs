@@ -2,8 +2,8 @@
 //! client of NATS stay behind it.
 
 use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -16,7 +16,9 @@ use tokio::io::AsyncReadExt;
 use tokio::runtime::Runtime;
 
 use crate::identity::checksum;
-use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK};
+use crate::lines::Lines;
+use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK, is_of};
+use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 use crate::wire::hex;
 
@@ -24,12 +26,16 @@ use crate::wire::hex;
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
 /// Length of the pieces in which the client stores objects.
 const PIECE: usize = 128 << 10;
+/// Number of times that the server may deny a client what belongs to its own name.
+const MOST_DENIALS: u32 = 3;
 
 /// A connection, which restores itself after an interruption.
 pub(crate) struct Link {
     runtime: Runtime,
     pub(crate) client: Client,
     pub(crate) js: JetStream,
+    /// Number of times that the server has denied what belongs to the client's own name.
+    denials: Arc<AtomicU32>,
 }
 
 impl Link {
@@ -51,16 +57,13 @@ impl Link {
             .context("starting the thread of the connection")?;
         let shown = shown(&options.url);
         let (note, began) = (Arc::new(note), Instant::now());
+        let denials = Arc::<AtomicU32>::default();
         let connecting = || {
-            let (note, is_first) = (Arc::clone(&note), AtomicBool::new(true));
-            Ok::<_, anyhow::Error>(connect_options(options, name)?.event_callback(move |event| {
-                match event {
-                    Event::Connected if is_first.swap(false, Ordering::Relaxed) => {}
-                    Event::Connected => note("connected to the server again".into()),
-                    Event::Disconnected => note("the connection to the server is lost; trying again".into()),
-                    Event::ServerError(error) => note(format!("the server says: {error}")),
-                    _ => {}
-                }
+            let (note, denials) = (Arc::clone(&note), Arc::clone(&denials));
+            let (name, is_first, errors) = (name.to_owned(), AtomicBool::new(true), Mutex::default());
+            let events = Events { note, name, is_first, denials, errors };
+            Ok::<_, anyhow::Error>(connect_options(options, &events.name)?.event_callback(move |event| {
+                events.take(&event);
                 std::future::ready(())
             }))
         };
@@ -90,7 +93,7 @@ impl Link {
         let mut js = jetstream::new(client.clone());
         js.set_timeout(ANSWER);
         drop(within);
-        Ok(Self { runtime, client, js })
+        Ok(Self { runtime, client, js, denials })
     }
 
     /// Waits for a future.
@@ -102,6 +105,46 @@ impl Link {
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(future);
     }
+
+    /// Whether the server keeps denying this client what belongs to its own name.
+    pub(crate) fn is_denied(&self) -> bool {
+        self.denials.load(Ordering::Relaxed) >= MOST_DENIALS
+    }
+}
+
+/// What happens to a connection.
+struct Events<N> {
+    note: Arc<N>,
+    /// Name of the client.
+    name: String,
+    /// Whether it has not been connected yet.
+    is_first: AtomicBool,
+    denials: Arc<AtomicU32>,
+    /// What has been said of the server's errors.
+    errors: Mutex<Lines>,
+}
+
+impl<N: Fn(String)> Events<N> {
+    fn take(&self, event: &Event) {
+        match event {
+            Event::Connected if self.is_first.swap(false, Ordering::Relaxed) => {}
+            Event::Connected => (self.note)("connected to the server again".into()),
+            Event::Disconnected => (self.note)("the connection to the server is lost; trying again".into()),
+            Event::ServerError(error) => {
+                let error = error.to_string();
+                self.denials.fetch_add(u32::from(denies_own(&error, &self.name)), Ordering::Relaxed);
+                let line = lock(&self.errors).allow(&error, format!("the server says: {error}"));
+                line.into_iter().for_each(&*self.note);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether an error of the server says that a client may not use a subject of its own name.
+fn denies_own(error: &str, name: &str) -> bool {
+    let subject = error.split('"').nth(1);
+    error.contains("Permissions Violation") && subject.is_some_and(|subject| is_of(subject, name))
 }
 
 impl Drop for Link {

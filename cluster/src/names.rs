@@ -39,3 +39,26 @@ pub(crate) fn worker(worker: &str) -> String {
 pub(crate) fn inbox(name: &str) -> String {
     format!("_INBOX.{name}")
 }
+
+/// Whether a subject belongs to the client of this name: its signs of life, its results, and answers to it.
+pub(crate) fn is_of(subject: &str, name: &str) -> bool {
+    let is_result = || subject.strip_prefix("turnstone.result.").and_then(|rest| rest.split_once('.'));
+    subject == worker(name)
+        || is_result().is_some_and(|(_, of)| of == name)
+        || subject.strip_prefix(&inbox(name)).is_some_and(|rest| rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_subjects_of_its_own() {
+        for subject in [worker("w1"), result("run", "w1"), "_INBOX.w1.abc".into()] {
+            assert!(is_of(&subject, "w1") && !is_of(&subject, "w"), "{subject}");
+        }
+        for subject in [work("w1"), run("w1"), "_INBOX.w10.abc".into(), result("w1", "w2"), "$JS.API.INFO".into()] {
+            assert!(!is_of(&subject, "w1"), "{subject}");
+        }
+    }
+}

@@ -100,7 +100,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
             thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
         })
         .collect::<Result<_, _>>()?;
-    while !stop.load(Ordering::Relaxed) && !threads.iter().any(thread::JoinHandle::is_finished) {
+    while !stop.load(Ordering::Relaxed) && !link.is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
         thread::sleep(Duration::from_millis(50));
     }
     shared.stop.store(true, Ordering::Relaxed);
@@ -108,6 +108,12 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
     leave(&link, &shared);
     ensure!(failed == 0, "{failed} threads have failed");
+    ensure!(
+        !link.is_denied(),
+        "the server denies its user the subjects of worker {}: give the --name that the user's permissions are for, or \
+         extend them (docs/cluster.md)",
+        shared.name
+    );
     Ok(())
 }
 

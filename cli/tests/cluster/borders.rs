@@ -1,6 +1,7 @@
 //! What servers and credentials demand of leaders and workers.
 
 use std::fs;
+use std::path::Path;
 
 use crate::nats::Server;
 use crate::processes::{Place, config, differences};
@@ -57,4 +58,17 @@ fn a_server_must_take_the_pieces_of_jobs() {
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
     worker.stop();
+}
+
+#[test]
+fn a_worker_of_another_name_than_its_users_ends() {
+    let permissions =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontends/cluster/permissions.conf"));
+    let Some(server) = Server::start(&permissions.expect("the documented permissions")) else { return };
+    let place = Place::new("");
+    fs::write(place.path("password"), "w1-password\n").expect("writable");
+    let options = ["--name", "w2", "--user", "w1", "--password-file", "password"];
+    let (code, said) = place.worker(&server.url(), &options).end();
+    assert!(code == Some(1) && said.contains("give the --name that the user's permissions are for"), "{said}");
+    assert!(said.contains("turnstone.worker.w2") && said.lines().count() < 12, "{said}");
 }

@@ -8,8 +8,8 @@ use async_nats::jetstream::{self, Context as JetStream};
 use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
-use super::lines::Lines;
 use super::roster::Roster;
+use crate::lines::Lines;
 use crate::messages::{Announcement, decode_beat, is_name};
 use crate::names::{ALL_WORKERS, RESULTS, run};
 use crate::notes::{Note, TakeNote, lock};

@@ -1,4 +1,4 @@
-//! How many lines a worker can make its leader say.
+//! How many lines others can make this program say: a worker its leader, or a server its client.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ const PER_NAME: u32 = 5;
 /// Lines in all.
 const IN_ALL: u32 = 200;
 
-/// What has been said of workers.
+/// What has been said of others.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     said: u32,
     by_name: HashMap<String, u32>,
 }
 
 impl Lines {
     /// The line, if it is to be said; the last one says that there are no more.
-    pub(super) fn allow(&mut self, name: &str, line: String) -> Option<String> {
+    pub(crate) fn allow(&mut self, name: &str, line: String) -> Option<String> {
         if self.said >= IN_ALL {
             return None;
         }
@@ -27,8 +27,8 @@ impl Lines {
         }
         self.said += 1;
         Some(match (self.said, *of_name) {
-            (IN_ALL, _) => format!("{line} (further lines of this kind are left away)"),
-            (_, PER_NAME) => format!("{line} (further lines about {name} are left away)"),
+            (IN_ALL, _) => format!("{line} (no further lines of this kind)"),
+            (_, PER_NAME) => format!("{line} (no further lines about it)"),
             _ => line,
         })
     }
@@ -43,7 +43,7 @@ mod tests {
         let mut lines = Lines::default();
         let said: Vec<String> = (0..100).filter_map(|_| lines.allow("a", "x".into())).collect();
         assert_eq!((said.len(), &*said[0]), (5, "x"));
-        assert!(said[4].contains("about a are left away"));
+        assert!(said[4].contains("no further lines about it"));
         let all = (0..9999).filter_map(|number| lines.allow(&format!("n{number}"), "x".into())).count();
         assert_eq!(all, 195);
         assert!(lines.by_name.len() <= 200);
