@@ -19,11 +19,10 @@ mod wire;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nats::Server;
-use processes::{Place, config, differences};
+use processes::{Place, config, differences, program};
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision};
@@ -203,8 +202,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
     let game = built_in().make("mancala", &Params::new()).expect("a game");
     let network = NetworkConfig::ResidualMlp { blocks: 1, width: 8 };
     let probe = Probe::compute(&*game, &network, &SearchConfig::default(), Precision::F32).expect("a small network");
-    let version = Command::new(env!("CARGO_BIN_EXE_turnstone")).arg("--version").output().expect("it runs");
-    let program = String::from_utf8(version.stdout).expect("UTF-8").trim().to_owned();
+    let program = program();
     let announcement = |run: &str, program: &str, version: u32, checksum: &str| Announcement {
         protocol: PROTOCOL,
         run: run.to_owned(),

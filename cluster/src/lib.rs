@@ -32,7 +32,7 @@ pub use messages::{
 };
 pub use names::PROTOCOL;
 pub use notes::{Note, TakeNote};
-pub use probe::Probe;
+pub use probe::{Probe, ProbeError};
 pub use server::{ServerOptions, shown};
 pub use status::{Queue, Status, status};
 pub use wire::Malformed;

@@ -28,10 +28,13 @@ const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
 const PIECE: usize = 128 << 10;
 /// Number of times that the server may deny a client what belongs to its own name.
 const MOST_DENIALS: u32 = 3;
+/// Time that the end of a connection waits for what runs beside it.
+const LAST_WAIT: Duration = Duration::from_millis(200);
 
 /// A connection, which restores itself after an interruption.
 pub(crate) struct Link {
-    runtime: Runtime,
+    /// `None` once the link is being dropped.
+    runtime: Option<Runtime>,
     pub(crate) client: Client,
     pub(crate) js: JetStream,
     /// Number of times that the server has denied what belongs to the client's own name.
@@ -93,17 +96,21 @@ impl Link {
         let mut js = jetstream::new(client.clone());
         js.set_timeout(ANSWER);
         drop(within);
-        Ok(Self { runtime, client, js, denials })
+        Ok(Self { runtime: Some(runtime), client, js, denials })
     }
 
     /// Waits for a future.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.block_on(future)
+        self.runtime().block_on(future)
     }
 
     /// Runs a future beside the caller, until the link is dropped.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(future);
+        self.runtime().spawn(future);
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it is there until the link is dropped")
     }
 
     /// Whether the server keeps denying this client what belongs to its own name.
@@ -151,7 +158,9 @@ impl Drop for Link {
     fn drop(&mut self) {
         // What has been written to the connection is sent, if the server takes it.
         let flush = async { tokio::time::timeout(Duration::from_secs(1), self.client.flush()).await };
-        let _ = self.runtime.block_on(flush);
+        let _ = self.wait(flush);
+        // A computation that still runs there is left to itself: nothing of it is needed any more.
+        self.runtime.take().into_iter().for_each(|runtime| runtime.shutdown_timeout(LAST_WAIT));
     }
 }
 

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::shape;
-use turnstone_models::{NetworkConfig, NetworkError, Precision, Weights};
-use turnstone_selfplay::{Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+use turnstone_models::{NetworkConfig, NetworkError, Precision, TensorSpec, Weights};
+use turnstone_selfplay::{FinishedGame, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
 use crate::identity::checksum;
 use crate::wire::hex;
@@ -14,7 +14,7 @@ use crate::wire::hex;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// Architecture of the network; its weights are random ones of a known seed.
+    /// Architecture of the network, of one block at most; its weights are random ones of a known seed.
     pub network: NetworkConfig,
     /// The search.
     pub search: SearchConfig,
@@ -26,61 +26,60 @@ pub struct Probe {
 
 /// Simulations of a move; enough for priors, noise and values to decide what is recorded.
 const SIMULATIONS: u32 = 12;
+/// Maximum number of blocks: further ones repeat the arithmetic of the first.
+const MOST_BLOCKS: usize = 1;
+/// Maximum number of weights, with which a network has some 300 MB in memory.
+const MOST_WEIGHTS: usize = 1 << 25;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The network cannot be built for the game.
+    #[error("{0}")]
+    Network(#[from] NetworkError),
+    /// The network would take too much of every worker's memory.
+    #[error(
+        "the self-test's network has {0} blocks and {1} weights, where at most {MOST_BLOCKS} and {MOST_WEIGHTS} are allowed"
+    )]
+    TooLarge(usize, usize),
+}
 
 impl Probe {
-    /// Computes the probe on this machine.
+    /// Computes the probe of a run with this network, search and precision on this machine.
     ///
     /// # Errors
-    /// The network cannot be built for the game.
+    /// The network cannot be built for the game, or is too large.
     pub fn compute(
         game: &dyn TrainableGame,
         network: &NetworkConfig,
         search: &SearchConfig,
         precision: Precision,
-    ) -> Result<Self, NetworkError> {
-        let weights = Weights::random(&network.layout(&shape(game.spec()))?, 20);
-        let self_play = SelfPlayConfig {
-            games_per_iteration: 2,
-            concurrent_games: 2,
-            cached_positions: 0,
-            threads: 1,
-            precision,
-            ..SelfPlayConfig::default()
-        };
-        let task = Task {
-            network,
-            weights: &weights,
-            search,
-            self_play: &self_play,
-            simulations: SIMULATIONS,
-            archive: &[],
-            samples: &[],
-            seed: 20,
-            iteration: 0,
-        };
-        let (mut numbers, progress) = (0..2, Progress::default());
-        let mut games = Vec::new();
-        for session in &mut game.task_sessions(&task, 1)? {
-            while session.step(2, &mut || numbers.next(), &progress) {}
-            games.extend(session.take_finished());
-        }
-        games.sort_by_key(|game| game.number);
-        let transcripts: Vec<u8> = games.iter().flat_map(turnstone_selfplay::FinishedGame::transcript).collect();
-        let (network, search) = (network.clone(), search.clone());
-        Ok(Self { network, search, precision, checksum: hex(&checksum(&transcripts)) })
+    ) -> Result<Self, ProbeError> {
+        let network = shallow(network);
+        let sum = play(game, &network, search, precision, &|| true)?.expect("it is needed to the end");
+        Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
     }
 
-    /// Checks that this machine computes the same.
+    /// Checks that this machine computes the same. Returns `None` if that is not needed any more before it is done.
     ///
     /// # Errors
     /// One line that says why it does not.
-    pub fn confirm(&self, game: &dyn TrainableGame) -> Result<(), String> {
-        self.search.validate()?;
-        let own = Self::compute(game, &self.network, &self.search, self.precision).map_err(|e| e.to_string())?;
-        if own.checksum == self.checksum {
+    pub fn confirm(&self, game: &dyn TrainableGame, is_needed: &dyn Fn() -> bool) -> Option<Result<(), String>> {
+        let own = self.search.validate().and_then(|()| {
+            let own = play(game, &self.network, &self.search, self.precision, is_needed);
+            own.map_err(|error| error.to_string())
+        });
+        match own {
+            Ok(sum) => sum.map(|sum| self.compare(&hex(&sum))),
+            Err(fault) => Some(Err(fault)),
+        }
+    }
+
+    fn compare(&self, own: &str) -> Result<(), String> {
+        if own == self.checksum {
             return Ok(());
         }
-        let [theirs, here] = [&self.checksum, &own.checksum].map(|sum| sum.get(..8).unwrap_or(sum));
+        let [theirs, here] = [&*self.checksum, own].map(|sum| sum.get(..8).unwrap_or(sum));
         let advice = match self.precision {
             Precision::I8 => "another program or compiler is at work",
             _ => "floats need the same kind of processor (fused multiply-add); `self_play.precision = \"i8\"` does not",
@@ -91,6 +90,65 @@ impl Probe {
             self.precision
         ))
     }
+}
+
+/// The network with as many blocks as a probe has.
+fn shallow(network: &NetworkConfig) -> NetworkConfig {
+    let mut shallow = network.clone();
+    let (NetworkConfig::ResidualMlp { blocks, .. }
+    | NetworkConfig::ResidualGraph { blocks, .. }
+    | NetworkConfig::ResidualConv { blocks, .. }
+    | NetworkConfig::Mixer { blocks, .. }) = &mut shallow;
+    *blocks = (*blocks).min(MOST_BLOCKS);
+    shallow
+}
+
+/// Plays the games of a probe and returns their SHA-256, or `None` if they are not needed any more.
+fn play(
+    game: &dyn TrainableGame,
+    network: &NetworkConfig,
+    search: &SearchConfig,
+    precision: Precision,
+    is_needed: &dyn Fn() -> bool,
+) -> Result<Option<[u8; 32]>, ProbeError> {
+    let layout = network.layout(&shape(game.spec()))?;
+    let count: usize = layout.iter().map(TensorSpec::count).sum();
+    if network.blocks() > MOST_BLOCKS || count > MOST_WEIGHTS {
+        return Err(ProbeError::TooLarge(network.blocks(), count));
+    }
+    let weights = Weights::random(&layout, 20);
+    let self_play = SelfPlayConfig {
+        games_per_iteration: 2,
+        concurrent_games: 2,
+        cached_positions: 0,
+        threads: 1,
+        precision,
+        ..SelfPlayConfig::default()
+    };
+    let task = Task {
+        network,
+        weights: &weights,
+        search,
+        self_play: &self_play,
+        simulations: SIMULATIONS,
+        archive: &[],
+        samples: &[],
+        seed: 20,
+        iteration: 0,
+    };
+    let (mut numbers, progress) = (0..2, Progress::default());
+    let mut games = Vec::new();
+    for session in &mut game.task_sessions(&task, 1)? {
+        while session.step(2, &mut || numbers.next(), &progress) {
+            if !is_needed() {
+                return Ok(None);
+            }
+        }
+        games.extend(session.take_finished());
+    }
+    games.sort_by_key(|game| game.number);
+    let transcripts: Vec<u8> = games.iter().flat_map(FinishedGame::transcript).collect();
+    Ok(Some(checksum(&transcripts)))
 }
 
 #[cfg(test)]
@@ -107,10 +165,25 @@ mod tests {
         let probe = compute(Precision::F32);
         assert_eq!(probe, compute(Precision::F32));
         assert_ne!(probe.checksum, compute(Precision::I8).checksum, "it tells one arithmetic from another");
-        assert_eq!(probe.confirm(&*game), Ok(()));
+        let confirm = |probe: &Probe| probe.confirm(&*game, &|| true).expect("it is needed");
+        assert_eq!(confirm(&probe), Ok(()));
+        assert_eq!(probe.confirm(&*game, &|| false), None, "it is given up in the middle");
         let foreign = Probe { checksum: compute(Precision::I8).checksum, ..probe.clone() };
-        assert!(foreign.confirm(&*game).expect_err("other bits").contains("fused multiply-add"));
+        assert!(confirm(&foreign).expect_err("other bits").contains("fused multiply-add"));
         let invalid = Probe { search: SearchConfig { c_puct: f32::NAN, ..search.clone() }, ..probe };
-        assert!(invalid.confirm(&*game).expect_err("no such search").contains("c_puct"));
+        assert!(confirm(&invalid).expect_err("no such search").contains("c_puct"));
+    }
+
+    #[test]
+    fn the_probe_of_a_large_network_is_small() {
+        let game = turnstone_selfplay::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let search = SearchConfig::default();
+        let deep = NetworkConfig::ResidualMlp { blocks: 32, width: 64 };
+        let probe = Probe::compute(&*game, &deep, &search, Precision::F32).expect("a small network");
+        assert_eq!(probe.network, NetworkConfig::ResidualMlp { blocks: 1, width: 64 });
+        assert_eq!(probe.confirm(&*game, &|| true), Some(Ok(())));
+        let announced = Probe { network: deep, ..probe };
+        let fault = announced.confirm(&*game, &|| true).expect("needed").expect_err("an enemy's");
+        assert!(fault.contains("32 blocks"), "{fault}");
     }
 }

@@ -10,6 +10,7 @@ mod runs;
 mod shared;
 mod sending;
 mod fetching;
+mod self_test;
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +28,7 @@ use turnstone_selfplay::{Games, SelfPlayStats};
 use self::board::Board;
 use self::fetching::{fetch, listen};
 use self::loaded::Counter as ThreadCounter;
+use self::self_test::test_runs;
 use self::sending::send;
 use self::shared::{Finished, Held, Shared};
 use self::spool::Spool;
@@ -34,7 +36,7 @@ use crate::counters::{Counter, Counters, serve};
 use crate::link::Link;
 use crate::messages::{Beat, MOST_THREADS, is_name};
 use crate::names::{PROTOCOL, worker};
-use crate::notes::{Note, TakeNote, lock};
+use crate::notes::{Note, TakeNote, lock, panic_text};
 use crate::server::{ServerOptions, shown};
 use crate::wire::hex;
 
@@ -100,6 +102,9 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
             thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
         })
         .collect::<Result<_, _>>()?;
+    // The end does not wait for this one, which may be in the middle of a large network.
+    let tested = Arc::clone(&shared);
+    thread::Builder::new().name("self-test".into()).spawn(move || test_runs(&tested))?;
     while !stop.load(Ordering::Relaxed) && !link.is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
         thread::sleep(Duration::from_millis(50));
     }
@@ -161,11 +166,6 @@ fn play(shared: &Shared, thread: usize) {
         shared.board.retire(&job.sum);
         let _ = shared.finished.send(Finished::Failure { job: job.sum, fault });
     }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a reason")
 }
 
 /// Adds what a session has done between two moments.

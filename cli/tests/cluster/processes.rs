@@ -55,6 +55,12 @@ overlap = {overlap}
     )
 }
 
+/// Name and version of the program.
+pub(crate) fn program() -> String {
+    let version = Command::new(env!("CARGO_BIN_EXE_turnstone")).arg("--version").output().expect("it runs");
+    String::from_utf8(version.stdout).expect("UTF-8").trim().to_owned()
+}
+
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
@@ -151,6 +157,13 @@ impl Running {
             assert!(Instant::now() < until, "it does not say `{text}`: {}", self.said());
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// The most memory that it has used so far in bytes, where the system says so.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
     }
 
     pub(crate) fn is_over(&mut self) -> bool {

@@ -12,7 +12,7 @@ use async_nats::jetstream::{Context, Message};
 use futures_util::StreamExt;
 
 use super::loaded::Loaded;
-use super::runs::{LEFT_OUT, MOST_RUNS, Regard, Run, Standing, demands_same};
+use super::runs::{LEFT_OUT, MOST_RUNS, Regard, Run, Standing};
 use super::shared::{Held, Shared};
 use crate::identity::{Key, random};
 use crate::job::{Job, LONGEST_JOB};
@@ -58,8 +58,8 @@ fn refuse_unread(shared: &Shared, name: &str, fault: &str) {
     }
 }
 
-/// Takes notice of a run.
-fn consider(shared: &Arc<Shared>, announcement: Announcement) {
+/// Takes notice of a run. What it demands is compared beside this.
+fn consider(shared: &Shared, announcement: Announcement) {
     let mut runs = lock(&shared.runs);
     let name = announcement.run.clone();
     runs.0.retain(|_, run| run.seen.elapsed() < FORGOTTEN_AFTER);
@@ -82,40 +82,7 @@ fn consider(shared: &Arc<Shared>, announcement: Announcement) {
     if runs.0.len() >= MOST_RUNS && !runs.0.contains_key(&name) {
         return;
     }
-    runs.0.insert(name.clone(), Run::new(Some(announcement.clone()), Standing::Unknown));
-    drop(runs);
-    let shared = Arc::clone(shared);
-    tokio::task::spawn_blocking(move || {
-        let confirmed = confirm(&shared, &announcement);
-        let mut runs = lock(&shared.runs);
-        // Meanwhile its leader may have left this worker out, or demand something else, which is compared by itself.
-        let waits = |run: &&mut Run| {
-            let is_same = run.announcement.as_ref().is_some_and(|now| demands_same(now, &announcement));
-            is_same && run.standing == Standing::Unknown
-        };
-        match (confirmed, runs.0.get_mut(&name).filter(waits)) {
-            (_, None) => {}
-            (Ok(()), Some(run)) => {
-                run.standing = Standing::Serving;
-                (shared.note)(Note::Line(format!("playing for run {name} of {}", announcement.game)));
-            }
-            (Err(why), Some(_)) => runs.refuse(&name, &why, &shared.note),
-        }
-    });
-}
-
-/// Checks that this worker can play for a run.
-fn confirm(shared: &Shared, announcement: &Announcement) -> Result<(), String> {
-    let Announcement { program, game: name, version, params, probe, .. } = announcement;
-    let game = shared.games.make(name, params).map_err(|error| error.to_string())?;
-    if game.version() != *version || game.params() != *params {
-        return Err(format!("its game is {name} version {version}, here it is version {}", game.version()));
-    }
-    let own = turnstone_models::program();
-    if program != own {
-        return Err(format!("its leader is {program}, this worker {own}"));
-    }
-    probe.confirm(&*game)
+    runs.0.insert(name, Run::new(Some(announcement), Standing::Unknown));
 }
 
 type Queue = Consumer<pull::Config>;

@@ -19,6 +19,8 @@ pub(super) struct Run {
     /// What its leader said last; `None` if that cannot be read.
     pub(super) announcement: Option<Announcement>,
     pub(super) seen: Instant,
+    /// When it came, or came to demand something else.
+    since: Instant,
     pub(super) standing: Standing,
     /// A job of the run that cannot be played here.
     unplayable: Option<Unplayable>,
@@ -52,7 +54,8 @@ pub(super) enum Regard {
 
 impl Run {
     pub(super) fn new(announcement: Option<Announcement>, standing: Standing) -> Self {
-        Self { announcement, seen: Instant::now(), standing, unplayable: None }
+        let now = Instant::now();
+        Self { announcement, seen: now, since: now, standing, unplayable: None }
     }
 
     /// Takes a new announcement. Returns whether it demands the same of a worker as the one before, so that the standing
@@ -100,6 +103,12 @@ impl Runs {
         refused.sort();
         refused.truncate(MOST_REFUSALS);
         (served, refused)
+    }
+
+    /// The run that has waited the longest for its self-test.
+    pub(super) fn untested(&self) -> Option<Announcement> {
+        let untested = self.0.values().filter(|run| run.standing == Standing::Unknown && run.announcement.is_some());
+        untested.min_by_key(|run| run.since).and_then(|run| run.announcement.clone())
     }
 
     /// Stops playing for a run.
