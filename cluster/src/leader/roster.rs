@@ -1,7 +1,8 @@
 //! The workers of a run: who is there, who has been checked, and who is left out.
 //!
 //! A worker is known by its key, which signs what it sends, and by its name, the last part of its subjects: permissions of
-//! the server keep others from publishing there. One key speaks for a name; workers of one name count as one.
+//! the server keep others from publishing there. One key speaks for a name, and for no other one; workers of one name count
+//! as one.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -53,7 +54,7 @@ impl Worker {
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     workers: HashMap<Key, Worker>,
-    /// The key that speaks for each name.
+    /// The key that speaks for each name: that of a worker of the name.
     names: HashMap<String, Key>,
     /// Keys for whose name another speaks, and when they were last refused.
     doubles: HashMap<Key, Instant>,
@@ -66,6 +67,11 @@ impl Roster {
     pub(crate) fn admit(&mut self, key: Key, name: &str) -> Result<(), String> {
         let known = self.workers.get(&key).is_some_and(|worker| worker.name == name);
         if !known {
+            if let Some(worker) = self.workers.get(&key).filter(|worker| !worker.name.is_empty())
+                && (worker.is_excluded || worker.active.elapsed() < GONE_AFTER)
+            {
+                return Err(format!("its key {} is that of worker {}", short(&key), worker.name));
+            }
             if let Some(speaker) = self.names.get(name).filter(|speaker| **speaker != key)
                 && let Some(worker) = self.workers.get(speaker)
             {
@@ -82,6 +88,7 @@ impl Roster {
                     return Err(format!("{faults} keys of that name have been left out"));
                 }
             }
+            self.forget_name(&key);
             self.names.insert(name.to_owned(), key);
         }
         self.doubles.remove(&key);
@@ -115,14 +122,21 @@ impl Roster {
     fn worker(&mut self, key: Key, name: &str) -> &mut Worker {
         if self.workers.len() >= MOST_WORKERS && !self.workers.contains_key(&key) {
             let silent = self.workers.iter().min_by_key(|(_, worker)| (worker.is_trusted(), worker.active));
-            if let Some(silent) = silent.map(|(silent, _)| *silent)
-                && let Some(gone) = self.workers.remove(&silent)
-                && self.names.get(&gone.name) == Some(&silent)
-            {
-                self.names.remove(&gone.name);
+            if let Some(silent) = silent.map(|(silent, _)| *silent) {
+                self.forget_name(&silent);
+                self.workers.remove(&silent);
             }
         }
         self.workers.entry(key).or_insert_with(|| Worker::new(name))
+    }
+
+    /// Forgets that a key speaks for the name of its worker.
+    fn forget_name(&mut self, key: &Key) {
+        if let Some(worker) = self.workers.get(key)
+            && self.names.get(&worker.name) == Some(key)
+        {
+            self.names.remove(&worker.name);
+        }
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<&Worker> {
@@ -252,6 +266,29 @@ mod tests {
             assert_eq!(next.is_ok(), number < 5, "{next:?}");
         }
         assert!(roster.is_excluded(&key(6)), "the name is left out");
+    }
+
+    #[test]
+    fn a_key_speaks_for_one_name() {
+        let mut roster = Roster::default();
+        roster.pass(key(1));
+        assert_eq!(roster.admit(key(1), "a"), Ok(()), "a journal knows no names");
+        for number in 0..1000 {
+            let fault = roster.admit(key(1), &format!("n{number}")).expect_err("another name");
+            assert!(fault.contains("is that of worker a"), "{fault}");
+        }
+        assert_eq!((roster.admit(key(1), "a"), roster.unwanted()), (Ok(()), Vec::new()), "the worker itself goes on");
+        // Whoever has been silent may have been given another name; the old one is free.
+        for number in 0..1000 {
+            roster.worker(key(1), "").active -= GONE_AFTER;
+            assert_eq!(roster.admit(key(1), &format!("n{number}")), Ok(()));
+        }
+        assert_eq!(roster.names.len(), 1);
+        assert_eq!(roster.admit(key(2), "a"), Ok(()));
+        // A new name does not make up for a fault.
+        roster.exclude(key(2), "a");
+        roster.worker(key(2), "").active -= GONE_AFTER;
+        assert!(roster.admit(key(2), "b").is_err() && roster.is_excluded(&key(2)));
     }
 
     #[test]
