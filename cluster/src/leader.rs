@@ -10,6 +10,7 @@ mod schedule;
 mod waits;
 mod run_name;
 mod listening;
+mod leftovers;
 mod announcing;
 mod handing_out;
 mod taking;
@@ -29,6 +30,7 @@ use turnstone_models::Precision;
 use self::collection::Collection;
 pub(crate) use self::collection::Handing;
 use self::journal::{Journal, Outcome};
+use self::leftovers::remove_leftovers;
 use self::listening::{AT_ONCE, Listening, announce, listen, receive};
 use self::roster::Roster;
 use self::run_name::{random_stream, run_name};
@@ -171,7 +173,7 @@ impl Leader {
         };
         let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
         let folder = settings.folder.clone().or(folder).unwrap_or_default();
-        let run = run_name(&folder, game.name())?;
+        let run = run_name(&folder, game.name(), temporary.is_some())?;
         let of_link = Arc::clone(&note);
         let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| of_link(Note::Line(text)))?;
         let began = Instant::now();
@@ -210,6 +212,7 @@ impl Leader {
         };
         link.spawn(listen(link.js.client(), listening));
         link.spawn(receive(link.js.clone(), run.clone(), sender));
+        link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&note)));
         if let Some(address) = settings.metrics {
             let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&counters))?;
             note(Note::Line(format!("metrics: http://{bound}/metrics")));

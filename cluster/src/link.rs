@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 
 use crate::identity::checksum;
 use crate::lines::Lines;
-use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK, is_of};
+use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK, is_of, result, work};
 use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 use crate::wire::hex;
@@ -222,6 +222,16 @@ pub(crate) async fn get_object(js: &JetStream, sum: &[u8; 32], most: usize) -> R
 pub(crate) async fn remove_object(js: &JetStream, sum: &[u8; 32]) {
     if let Ok(store) = js.get_object_store(OBJECTS).await {
         let _ = store.delete(hex(sum)).await; // it is forgotten after some days anyway
+    }
+}
+
+/// Removes a run's ranges and results, and their consumers.
+pub(crate) async fn remove_run(js: &JetStream, run: &str) {
+    for (stream, subject) in [(WORK, work(run)), (RESULTS, result(run, "*"))] {
+        if let Ok(stream) = js.get_stream(stream).await {
+            let _ = stream.delete_consumer(run).await; // all of it is forgotten after some days anyway
+            let _ = stream.purge().filter(subject).await;
+        }
     }
 }
 

@@ -15,6 +15,14 @@ pub(crate) const ALL_RESULTS: &str = "turnstone.result.*.*";
 pub(crate) const ALL_RUNS: &str = "turnstone.run.*";
 pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
 
+/// End of the name of a run that is over with its leader.
+pub(crate) const ONCE: &str = "-once";
+
+/// Whether a run of this name is over with its leader, since no folder of it is kept.
+pub(crate) fn is_once(run: &str) -> bool {
+    run.ends_with(ONCE)
+}
+
 /// Subject of a run's ranges.
 pub(crate) fn work(run: &str) -> String {
     format!("turnstone.work.{run}")

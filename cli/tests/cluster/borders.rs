@@ -1,9 +1,10 @@
-//! What servers, credentials and strangers may demand of leaders and workers.
+//! What servers, credentials and strangers may demand of leaders and workers, and what killed leaders leave behind.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision};
@@ -124,4 +125,46 @@ fn self_tests_take_little_memory_and_no_time_to_end() {
     let said = worker.stop();
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}: {said}", start.elapsed());
     assert!(!said.contains("wide7:"), "it was in the middle: {said}");
+}
+
+/// The runs that have queues on a server, and the number of ranges and results there.
+fn contents(place: &Place, server: &Server) -> (Vec<String>, u64) {
+    let (code, status, said) = place.run_to_end(&["cluster", "status", &server.url(), "--json", "--listen", "0.1"]);
+    assert_eq!(code, Some(0), "{said}");
+    let status: Value = serde_json::from_str(&status).expect("JSON");
+    let queues = status["queues"].as_object().expect("queues").keys().cloned().collect();
+    let messages = |stream: &str| status["streams"][stream]["messages"].as_u64().expect("a number");
+    (queues, messages("TURNSTONE_WORK") + messages("TURNSTONE_RESULTS"))
+}
+
+#[test]
+fn leaders_that_are_killed_leave_nothing_that_no_one_needs() {
+    let Some(server) = Server::start("") else { return };
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let url = server.url();
+    let arena = ["arena", "mancala", "random", "random", "--cluster", url.as_str()];
+    let killed_arena = || {
+        let leader = place.spawn(&arena, "arena");
+        leader.wait_for("waiting for workers");
+        leader.kill();
+    };
+    (0..3).for_each(|_| killed_arena());
+    // A run of a folder can be resumed; it says "waiting" once its ranges are on the server.
+    let leader = place.lead(&server.url(), "led", &[]);
+    leader.wait_for("waiting for workers");
+    leader.wait_for("runs of killed leaders that were removed from the server: 3");
+    leader.kill();
+    let (queues, messages) = contents(&place, &server);
+    assert!(queues.len() == 1 && !queues[0].ends_with("-once") && messages > 0, "{queues:?}, {messages} messages");
+    // A leader that is there keeps its run, and the training run keeps its own.
+    let present = place.spawn(&arena, "arena");
+    present.wait_for("waiting for workers");
+    killed_arena();
+    let last = place.spawn(&arena, "arena");
+    last.wait_for("runs of killed leaders that were removed from the server: 1");
+    assert_eq!(contents(&place, &server).0.len(), 3);
+    for leader in [present, last] {
+        assert_eq!(leader.terminate().0, Some(130));
+    }
+    assert_eq!(contents(&place, &server).0, queues);
 }

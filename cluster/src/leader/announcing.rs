@@ -3,9 +3,9 @@
 use super::waits::Waits;
 use super::{Course, Leader};
 use crate::counters::Counter;
-use crate::link::remove_object;
+use crate::link::{remove_object, remove_run};
 use crate::messages::LONGEST_REASON;
-use crate::names::{RESULTS, WORK, result, run, work};
+use crate::names::run;
 use crate::notes::lock;
 use crate::server::shown;
 use crate::wire::{cut, hex};
@@ -27,12 +27,7 @@ impl Leader {
         let js = &self.link.js;
         let jobs = lock(&self.incoming).kept.clone();
         self.link.wait(async {
-            for (stream, subject) in [(WORK, work(&self.run)), (RESULTS, result(&self.run, "*"))] {
-                if let Ok(stream) = js.get_stream(stream).await {
-                    let _ = stream.delete_consumer(&self.run).await; // all of it is forgotten after some days anyway
-                    let _ = stream.purge().filter(subject).await;
-                }
-            }
+            remove_run(js, &self.run).await;
             for job in &jobs {
                 remove_object(js, job).await;
             }

@@ -10,10 +10,11 @@ use turnstone_models::{atomic_write, read_text};
 
 use crate::identity::random;
 use crate::messages::is_name;
+use crate::names::ONCE;
 use crate::wire::hex;
 
-/// The name of the run in a folder, which gets a new one if it has none.
-pub(super) fn run_name(folder: &Path, game: &str) -> Result<String> {
+/// The name of the run in a folder, which gets a new one if it has none. It says whether the run is over with its leader.
+pub(super) fn run_name(folder: &Path, game: &str, is_over_with_leader: bool) -> Result<String> {
     let path = folder.join("run");
     if path.exists() {
         let name = read_text(&path, 1000).with_context(|| path.display().to_string())?;
@@ -22,7 +23,8 @@ pub(super) fn run_name(folder: &Path, game: &str) -> Result<String> {
         }
     }
     let game: String = game.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-    let name = format!("{game}-{}", hex(&random::<4>()?));
+    let end = if is_over_with_leader { ONCE } else { "" };
+    let name = format!("{game}-{}{end}", hex(&random::<4>()?));
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
     Ok(name)
@@ -36,15 +38,20 @@ pub(super) fn random_stream() -> Result<Stream> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::is_once;
 
     #[test]
     fn a_run_keeps_its_name() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let within = folder.path().join("cluster");
-        let name = run_name(&within, "mu_torere").expect("a new name");
+        let name = run_name(&within, "mu_torere", false).expect("a new name");
         assert!(name.starts_with("mutorere-") && is_name(&name), "{name}");
-        assert_eq!(run_name(&within, "mu_torere").expect("the same"), name);
+        assert_eq!(run_name(&within, "mu_torere", false).expect("the same"), name);
+        assert!(!is_once(&name));
         std::fs::write(within.join("run"), "a b").expect("writable");
-        assert!(is_name(&run_name(&within, "mu_torere").expect("a new name")));
+        assert!(is_name(&run_name(&within, "mu_torere", false).expect("a new name")));
+        let longest = "g".repeat(1000);
+        let once = run_name(&folder.path().join("once"), &longest, true).expect("a new name");
+        assert!(is_once(&once) && is_name(&once), "{once}");
     }
 }

@@ -1,0 +1,71 @@
+//! Leftovers: what leaders that were killed have on the server of runs that no one can go on with.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use async_nats::jetstream::Context as JetStream;
+use futures_util::StreamExt;
+
+use crate::link::remove_run;
+use crate::names::{ALL_RESULTS, ALL_RUNS, ALL_WORK, RESULTS, WORK, is_once};
+use crate::notes::{Note, TakeNote};
+
+/// Time between looks.
+const LOOK_EVERY: Duration = Duration::from_mins(1);
+/// Time without an announcement, of which there is one per second, after which a leader counts as gone. If it is not, it
+/// hands out again what it lacks.
+const GONE_AFTER: Duration = Duration::from_secs(5);
+/// Announcements of one's own in that time without which the connection, and not a leader, was away.
+const LEAST_HEARD: u32 = 3;
+/// Runs that are removed at one look.
+const MOST_RUNS: usize = 1000;
+
+/// Removes from the server what is left of runs that were over with leaders that are gone.
+pub(super) async fn remove_leftovers(js: JetStream, own: String, note: TakeNote) {
+    loop {
+        match look(&js, &own).await {
+            Ok(0) | Err(_) => {} // there is another look
+            Ok(count) => note(Note::Line(format!("runs of killed leaders that were removed from the server: {count}"))),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn look(js: &JetStream, own: &str) -> Result<usize> {
+    let mut left = runs_on(js).await?;
+    left.remove(own);
+    if left.is_empty() {
+        return Ok(0);
+    }
+    let mut announcements = js.client().subscribe(ALL_RUNS).await?;
+    let (until, mut heard) = (tokio::time::Instant::now() + GONE_AFTER, 0);
+    while let Ok(Some(message)) = tokio::time::timeout_at(until, announcements.next()).await {
+        let run = message.subject.rsplit('.').next().unwrap_or_default();
+        left.remove(run);
+        heard += u32::from(run == own);
+    }
+    ensure!(heard >= LEAST_HEARD, "the connection was away");
+    for run in &left {
+        remove_run(js, run).await;
+    }
+    Ok(left.len())
+}
+
+/// The runs on the server that are over with their leaders.
+async fn runs_on(js: &JetStream) -> Result<BTreeSet<String>> {
+    let mut runs = BTreeSet::new();
+    for (stream, subjects) in [(WORK, ALL_WORK), (RESULTS, ALL_RESULTS)] {
+        let stream = js.get_stream_no_info(stream).await?;
+        let mut consumers = stream.consumer_names();
+        while let Some(run) = consumers.next().await {
+            runs.insert(run?);
+        }
+        let mut subjects = stream.info_with_subjects(subjects).await?;
+        while let Some(subject) = subjects.next().await {
+            runs.extend(subject?.0.split('.').nth(2).filter(|_| runs.len() < MOST_RUNS).map(str::to_owned));
+        }
+    }
+    runs.retain(|run| is_once(run));
+    Ok(runs)
+}
