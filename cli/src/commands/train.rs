@@ -1,5 +1,7 @@
 //! `turnstone train`: starts a training run from a config file, or continues one.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -115,6 +117,7 @@ impl Train {
             Ending::Finished => {
                 #[cfg(feature = "cluster")]
                 leader.into_iter().for_each(turnstone_cluster::Leader::finish);
+                remove_received(&cluster_of(&folder), &reporter);
                 reporter.line(&format!("finished: {}", folder.latest().display()));
                 reporter.line(&next_steps(&*game, &folder));
                 Ok(ExitCode::SUCCESS)
@@ -148,7 +151,7 @@ impl Train {
         );
         let (network, search, precision) = (&config.net, &config.search, config.self_play.precision);
         let arithmetic = Arithmetic { network, search, precision };
-        self.cluster.leader(game, &arithmetic, Some(folder.path().join("cluster")), self.quiet, stop)
+        self.cluster.leader(game, &arithmetic, Some(cluster_of(folder)), self.quiet, stop)
     }
 
     /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody
@@ -218,6 +221,21 @@ impl Train {
     fn folder_of(&self, config: &Path) -> PathBuf {
         let name = config.file_stem().unwrap_or(config.as_os_str());
         self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
+    }
+}
+
+/// The folder in which the leader of a run keeps what it has received.
+fn cluster_of(folder: &RunFolder) -> PathBuf {
+    folder.path().join("cluster")
+}
+
+/// Removes what an earlier leader of a run has received that is now finished. A leader that finishes a run does so itself.
+fn remove_received(cluster: &Path, reporter: &Reporter) {
+    match fs::remove_dir_all(cluster) {
+        Ok(()) => reporter
+            .line("the games that an earlier leader received are removed; its server forgets the rest in three days"),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => reporter.warning(&format!("{} is not removed: {error}", cluster.display())),
     }
 }
 

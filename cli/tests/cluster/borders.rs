@@ -167,4 +167,20 @@ fn leaders_that_are_killed_leave_nothing_that_no_one_needs() {
         assert_eq!(leader.terminate().0, Some(130));
     }
     assert_eq!(contents(&place, &server).0, queues);
+
+    // Finished on one machine, the run needs nothing of a cluster any more.
+    assert!(place.run("led").join("cluster/run").exists());
+    let (code, _, said) = place.run_to_end(&["train", "--resume", "led"]);
+    assert!(code == Some(0) && said.contains("the games that an earlier leader received are removed"), "{said}");
+    assert!(!place.run("led").join("cluster").exists());
+    assert_eq!(differences(&place.alone(), &place.run("led")), Vec::<String>::new(), "{said}");
+}
+
+#[test]
+fn what_cannot_be_removed_at_the_end_of_a_run_is_named() {
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let run = place.alone();
+    fs::write(run.join("cluster"), "no folder").expect("writable");
+    let (code, _, said) = place.run_to_end(&["train", "--resume", "alone"]);
+    assert!(code == Some(0) && said.contains("warning: alone/cluster is not removed: "), "{said}");
 }
