@@ -45,7 +45,7 @@ pub(crate) struct Arena {
     /// Rate one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
     ladder: bool,
-    /// Ladder written by --ladder-build to use instead of the game's
+    /// Ladder written by --ladder-build to use instead of the game's; programs of `engine:` agents in it are started
     #[arg(long, value_name = "FILE", requires = "ladder")]
     ladder_file: Option<PathBuf>,
     /// Rate the agents, including `random`, and write them to a new ladder
