@@ -5,12 +5,14 @@ mod buffers;
 mod legal;
 mod part;
 mod lanes;
+mod threads;
 mod vec_env;
 mod any;
 
 pub use any::{AnyEnv, AnyLanes, AnyVecEnv};
 pub use buffers::VecBuffers;
 pub use env::{Env, TimeStep};
-pub use lanes::Lanes;
+pub use lanes::{EnvRecord, Lanes, LanesRecord};
 pub use part::AutoReset;
+pub use threads::ThreadChoice;
 pub use vec_env::{VecEnv, VecStep};

@@ -55,7 +55,10 @@ pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game::{Game, Spec, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
-pub use gym::{AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, Lanes, TimeStep, VecBuffers, VecEnv, VecStep};
+pub use gym::{
+    AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, EnvRecord, Lanes, LanesRecord, ThreadChoice, TimeStep, VecBuffers,
+    VecEnv, VecStep,
+};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

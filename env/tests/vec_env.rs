@@ -1,7 +1,7 @@
 //! Many envs at once: the same games as one at a time, on any number of threads.
 
 use turnstone_env::games::{self, Mancala, MuTorere};
-use turnstone_env::{Action, AutoReset, Env, Game, Lanes, Params, Side, VecBuffers, VecEnv, make, make_vec};
+use turnstone_env::{Action, AutoReset, Env, Game, Lanes, Params, Side, Spec, VecBuffers, VecEnv, make, make_vec};
 
 #[test]
 fn agrees_with_single_envs() {
@@ -128,32 +128,12 @@ fn envs_draw_their_boards() {
     assert!(env.last_action().is_none());
 }
 
-/// Buffers for one env of Mu Torere.
-#[derive(Default)]
-struct Row {
-    observations: Vec<f32>,
-    masks: Vec<bool>,
-    rewards: [f32; 2],
-    terminated: [bool; 1],
-    truncated: [bool; 1],
-    movers: [u8; 1],
-}
-
-impl Row {
-    fn buffers(&mut self) -> VecBuffers<'_> {
-        let Self { observations, masks, rewards, terminated, truncated, movers } = self;
-        observations.resize(27, 0.0);
-        masks.resize(32, false);
-        VecBuffers { observations, masks, rewards, terminated, truncated, movers }
-    }
-}
-
 #[test]
 fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
     let game = MuTorere { max_plies: 2, ..MuTorere::default() };
     let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
     for mode in [AutoReset::NextStep, AutoReset::Disabled] {
-        let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(mode), Row::default());
+        let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(mode), row());
         lanes.step(&[first], &mut row.buffers()).expect("legal");
         lanes.step(&[second], &mut row.buffers()).expect("legal");
         assert!(row.truncated[0] && !row.terminated[0] && lanes.outcome(0).is_some());
@@ -174,7 +154,7 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
             assert_eq!((*lanes.state(0), lanes.outcome(0)), (game.start(), None));
         }
     }
-    let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(AutoReset::NextStep), Row::default());
+    let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(AutoReset::NextStep), row());
     lanes.step(&[first], &mut row.buffers()).expect("legal");
     lanes.step(&[second], &mut row.buffers()).expect("legal");
     assert!(row.masks.iter().all(|&legal| legal), "any action is accepted");
@@ -183,7 +163,7 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
 #[test]
 #[should_panic(expected = "observations")]
 fn buffers_of_another_length_are_refused() {
-    let (mut lanes, mut row) = (Lanes::new(MuTorere::default(), 2).with_threads(2), Row::default());
+    let (mut lanes, mut row) = (Lanes::new(MuTorere::default(), 2).with_threads(2), row());
     lanes.reset(Some(1), |_| true, &mut row.buffers());
 }
 
@@ -214,4 +194,90 @@ fn lists_of_legal_actions_agree_with_the_masks() {
             }
         }
     }
+}
+
+#[test]
+fn the_number_of_threads_may_change_between_steps() {
+    let run = |threads: &[usize]| {
+        let mut lanes = Lanes::new(MuTorere::default(), 9).with_threads(4);
+        let (mut rows, mut actions, mut trace) = (Rows::new(lanes.spec(), 9), Vec::new(), Vec::new());
+        lanes.reset(Some(5), |_| true, &mut rows.buffers());
+        for step in 0..120 {
+            lanes.set_threads(threads[step % threads.len()]);
+            lanes.sample(&mut actions);
+            lanes.step(&actions, &mut rows.buffers()).expect("sampled actions are legal");
+            trace.push((actions.clone(), rows.clone()));
+        }
+        trace
+    };
+    let alone = run(&[1]);
+    assert!([&[4][..], &[2], &[3], &[0, 1, 2, 3, 4, 100]].into_iter().all(|threads| run(threads) == alone));
+}
+
+#[test]
+fn restored_lanes_continue_as_the_recorded_ones() {
+    for (name, mode) in games::NAMES.iter().flat_map(|&name| MODES.map(|mode| (name, mode))) {
+        let game = games::built_in().make(name, &Params::new()).expect("valid");
+        let mut lanes = game.lanes(5, 2, mode);
+        let (mut rows, mut actions) = (Rows::new(game.spec(), 5), Vec::new());
+        lanes.reset(Some(7), &|_| true, &mut rows.buffers());
+        for step in 0..150 {
+            if step % 30 == 29 {
+                let mut other = game.lanes(5, 3, mode);
+                let mut restored = Rows::new(game.spec(), 5);
+                other.restore(&lanes.record(), &mut restored.buffers());
+                assert_eq!((other.record(), &restored), (lanes.record(), &rows), "{name} {mode:?}");
+                lanes = other;
+            }
+            lanes.sample(&mut actions);
+            let ended: Vec<usize> = (0..5).filter(|&env| lanes.outcome(env).is_some()).collect();
+            if mode == AutoReset::Disabled && !ended.is_empty() {
+                lanes.reset(None, &|env| ended.contains(&env), &mut rows.buffers());
+                continue;
+            }
+            lanes.step(&actions, &mut rows.buffers()).expect("sampled actions are legal");
+        }
+        let mut again = game.lanes(5, 1, mode);
+        let (mut other, mut drawn) = (Rows::new(game.spec(), 5), Vec::new());
+        again.restore(&lanes.record(), &mut other.buffers());
+        lanes.sample(&mut actions);
+        again.sample(&mut drawn);
+        assert_eq!(actions, drawn, "{name}: the random streams continue");
+    }
+}
+
+const MODES: [AutoReset; 3] = [AutoReset::SameStep, AutoReset::NextStep, AutoReset::Disabled];
+
+/// Buffers for several envs.
+#[derive(Clone, PartialEq, Debug)]
+struct Rows {
+    observations: Vec<f32>,
+    masks: Vec<bool>,
+    rewards: Vec<f32>,
+    terminated: Vec<bool>,
+    truncated: Vec<bool>,
+    movers: Vec<u8>,
+}
+
+impl Rows {
+    fn new(spec: &Spec, envs: usize) -> Self {
+        Self {
+            observations: vec![0.0; envs * spec.tensor_len()],
+            masks: vec![false; envs * spec.actions],
+            rewards: vec![0.0; 2 * envs],
+            terminated: vec![false; envs],
+            truncated: vec![false; envs],
+            movers: vec![0; envs],
+        }
+    }
+
+    fn buffers(&mut self) -> VecBuffers<'_> {
+        let Self { observations, masks, rewards, terminated, truncated, movers } = self;
+        VecBuffers { observations, masks, rewards, terminated, truncated, movers }
+    }
+}
+
+/// Buffers for one env of Mu Torere.
+fn row() -> Rows {
+    Rows::new(&MuTorere::default().spec(), 1)
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::game::{Game, Spec};
 use crate::gym::buffers::VecBuffers;
 use crate::gym::env::{Env, TimeStep};
-use crate::gym::lanes::Lanes;
+use crate::gym::lanes::{Lanes, LanesRecord};
 use crate::gym::vec_env::{VecEnv, VecStep};
 use crate::outcome::Outcome;
 
@@ -113,6 +113,9 @@ pub trait AnyLanes: Debug + Send {
     /// The number of actions is wrong or one is illegal; nothing is played.
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
 
+    /// See [`Lanes::set_threads`].
+    fn set_threads(&mut self, threads: usize);
+
     /// See [`Lanes::legal_lists`].
     fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]);
 
@@ -127,6 +130,15 @@ pub trait AnyLanes: Debug + Send {
 
     /// The outcome of a game that ended in an env in the last step.
     fn outcome(&self, env: usize) -> Option<Outcome>;
+
+    /// See [`Lanes::record`].
+    fn record(&self) -> LanesRecord;
+
+    /// See [`Lanes::restore`].
+    ///
+    /// # Panics
+    /// If the record is of another number of envs or of another game.
+    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>);
 }
 
 impl<G: Game> AnyEnv for Env<G> {
@@ -235,6 +247,10 @@ impl<G: Game> AnyLanes for Lanes<G> {
         self.step(actions, out)
     }
 
+    fn set_threads(&mut self, threads: usize) {
+        self.set_threads(threads);
+    }
+
     fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]) {
         self.legal_lists(actions, counts, starts);
     }
@@ -253,5 +269,12 @@ impl<G: Game> AnyLanes for Lanes<G> {
 
     fn outcome(&self, env: usize) -> Option<Outcome> {
         self.outcome(env)
+    }
+    fn record(&self) -> LanesRecord {
+        self.record()
+    }
+
+    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>) {
+        self.restore(record, out);
     }
 }

@@ -6,6 +6,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::Action;
+use crate::any_state::AnyState;
 use crate::error::Error;
 use crate::game::{Game, Spec, try_play};
 use crate::gym::buffers::VecBuffers;
@@ -21,6 +22,34 @@ pub struct Lanes<G: Game> {
     /// Number of envs of each part but the last, which may have fewer.
     share: usize,
     parts: Vec<Part<G>>,
+    /// Number of threads that step the parts.
+    threads: usize,
+    /// Seed of the random streams.
+    seed: u64,
+    /// Number of actions that every stream has drawn since it was seeded.
+    drawn: u64,
+}
+
+/// What decides how [`Lanes`] continue: [`Lanes::record`] takes it, [`Lanes::restore`] puts it into others of the same game.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LanesRecord {
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Number of actions that [`Lanes::sample`] has drawn for every env since then.
+    pub drawn: u64,
+    /// The envs.
+    pub envs: Vec<EnvRecord>,
+}
+
+/// One env of a [`LanesRecord`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct EnvRecord {
+    /// The present state.
+    pub state: AnyState,
+    /// The last state of the game that ended last since the reset.
+    pub last_final: Option<AnyState>,
+    /// Whether that game ended in the last step.
+    pub has_ended: bool,
 }
 
 impl<G: Game> Lanes<G> {
@@ -31,7 +60,8 @@ impl<G: Game> Lanes<G> {
     pub fn new(game: G, envs: usize) -> Self {
         assert!(envs > 0, "at least one env is needed");
         let kind = Kind::new(game);
-        let mut lanes = Self { parts: vec![Part::new(&kind, envs)], kind, share: envs };
+        let parts = vec![Part::new(&kind, envs)];
+        let mut lanes = Self { kind, share: envs, parts, threads: 1, seed: 0, drawn: 0 };
         lanes.seed(0);
         lanes
     }
@@ -43,8 +73,14 @@ impl<G: Game> Lanes<G> {
         self.share = envs.div_ceil(threads.max(1));
         let starts = (0..envs).step_by(self.share);
         self.parts = starts.map(|start| Part::new(&self.kind, self.share.min(envs - start))).collect();
+        self.threads = self.parts.len();
         self.seed(0);
         self
+    }
+
+    /// Steps with so many threads from now on, at most those of [`Lanes::with_threads`]. Games and random streams continue.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.clamp(1, self.parts.len());
     }
 
     /// The same with this autoreset mode.
@@ -102,7 +138,7 @@ impl<G: Game> Lanes<G> {
             self.seed(seed);
         }
         out.check(self.envs(), &self.kind.spec);
-        let Self { kind, share, parts } = self;
+        let Self { kind, share, parts, .. } = self;
         for (i, (part, mut rows)) in parts.iter_mut().zip(out.parts(*share, &kind.spec)).enumerate() {
             part.reset(kind, |env| which(i * *share + env), &mut rows);
         }
@@ -118,21 +154,24 @@ impl<G: Game> Lanes<G> {
     pub fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
         self.check(actions)?;
         out.check(actions.len(), &self.kind.spec);
-        let Self { kind, share, parts } = self;
-        if let [part] = parts.as_mut_slice() {
-            part.step(kind, actions, out);
+        let Self { kind, share, parts, threads, .. } = self;
+        let (kind, share) = (&*kind, *share);
+        if *threads == 1 {
+            step_parts(kind, share, parts, actions, out);
             return Ok(());
         }
-        let kind = &*kind;
-        let rows = out.parts(*share, &kind.spec);
-        let jobs = parts.iter_mut().zip(actions.chunks(*share)).zip(rows);
-        let mut jobs = jobs.map(|((part, actions), mut rows)| move || part.step(kind, actions, &mut rows)).peekable();
+        let each = parts.len().div_ceil(*threads);
+        let rows = out.parts(each * share, &kind.spec);
+        let jobs = parts.chunks_mut(each).zip(actions.chunks(each * share)).zip(rows);
+        let mut jobs = jobs
+            .map(|((parts, actions), mut rows)| move || step_parts(kind, share, parts, actions, &mut rows))
+            .peekable();
         thread::scope(|scope| {
             while let Some(mut job) = jobs.next() {
                 if jobs.peek().is_some() {
                     scope.spawn(job);
                 } else {
-                    job(); // the last part is this thread's own
+                    job(); // the last parts are this thread's own
                 }
             }
         });
@@ -159,10 +198,46 @@ impl<G: Game> Lanes<G> {
     pub fn sample(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
         self.parts.iter_mut().for_each(|part| part.sample(actions));
+        self.drawn += 1;
+    }
+
+    /// What decides how these envs continue.
+    #[must_use]
+    pub fn record(&self) -> LanesRecord {
+        let envs = self.parts.iter().flat_map(|part| {
+            (0..part.states.len()).map(move |env| EnvRecord {
+                state: AnyState::new(part.states[env]),
+                last_final: part.last_finals[env].map(AnyState::new),
+                has_ended: part.outcomes[env].is_some(),
+            })
+        });
+        LanesRecord { seed: self.seed, drawn: self.drawn, envs: envs.collect() }
+    }
+
+    /// Takes over the envs and random streams of a record, and writes what the step before it left in the buffers. The
+    /// streams are drawn from anew, as often as the record says.
+    ///
+    /// # Panics
+    /// If the record is of another number of envs or of another game, or a buffer has the wrong length.
+    pub fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>) {
+        assert_eq!(record.envs.len(), self.envs(), "envs of the record");
+        self.seed(record.seed);
+        for (part, records) in self.parts.iter_mut().zip(record.envs.chunks(self.share)) {
+            for (env, record) in records.iter().enumerate() {
+                let last = record.last_final.as_ref().map(|state| *state.of());
+                part.states[env] = *record.state.of();
+                part.outcomes[env] = last.filter(|_| record.has_ended).and_then(|state| self.kind.game.outcome(&state));
+                part.last_finals[env] = last;
+            }
+            part.skip(record.drawn);
+        }
+        self.drawn = record.drawn;
+        self.reset(None, |_| false, out);
     }
 
     /// Restarts the random streams of all envs.
     fn seed(&mut self, seed: u64) {
+        (self.seed, self.drawn) = (seed, 0);
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
         for rng in self.parts.iter_mut().flat_map(|part| &mut part.rngs) {
             *rng = Xoshiro256PlusPlus::from_rng(&mut seeds);
@@ -186,5 +261,19 @@ impl<G: Game> Lanes<G> {
         let fault = try_play(&self.kind.game, &mut self.state(env).clone(), actions[env]);
         let source = Box::new(fault.expect_err("the list of legal actions is that of the state"));
         Err(Error::InEnv { env, source })
+    }
+}
+
+/// Steps neighbouring parts of `share` envs each, one after the other.
+fn step_parts<G: Game>(
+    kind: &Kind<G>,
+    share: usize,
+    parts: &mut [Part<G>],
+    actions: &[Action],
+    rows: &mut VecBuffers<'_>,
+) {
+    let rows = rows.parts(share, &kind.spec);
+    for ((part, actions), mut rows) in parts.iter_mut().zip(actions.chunks(share)).zip(rows) {
+        part.step(kind, actions, &mut rows);
     }
 }
