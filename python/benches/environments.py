@@ -28,7 +28,7 @@ import turnstone  # noqa: E402
 
 
 def vec_env(name, batch):
-    envs, rng = turnstone.VecEnv(name, batch), np.random.default_rng(1)
+    envs, rng = turnstone.VecEnv(name, batch, threads=1), np.random.default_rng(1)
     envs.reset(seed=1)
 
     def steps(count):

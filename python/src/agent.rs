@@ -1,10 +1,10 @@
 //! The class `Agent`: a player of the program from its one-line spec.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
 use turnstone_env::Action;
@@ -25,6 +25,15 @@ const BATCH: usize = 256;
 /// Specs are those of the program: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
 /// `mcts:sims=200`, `az:<checkpoint or run folder>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
 /// `engine:<options>:<command line>`. The agent plays from any position and remembers none.
+///
+/// A copy shares the network and continues the random choices. A pickle holds the spec in place of the network: where it is
+/// loaded, `az:` reads its checkpoint again.
+///
+/// Args:
+///     game: name of a game, or a `Game`.
+///     spec: the agent.
+///     seed: of random choices.
+///     params: parameters of the game.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Agent {
     game: Game,
@@ -42,6 +51,25 @@ struct Inner {
 }
 
 impl Agent {
+    /// An agent that has made so many choices.
+    fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
+        let player = py.detach(|| loaded.player(&*game.rules)).map_err(|error| agent_error(&error))?;
+        Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
+    }
+
+    /// The agent of a pickle.
+    pub(crate) fn restored(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        spec: &str,
+        seed: u64,
+        choices: u64,
+    ) -> PyResult<Self> {
+        let mut agent = Self::new(py, game, spec, seed, None)?;
+        agent.inner.get_mut().unwrap_or_else(PoisonError::into_inner).choices = choices;
+        Ok(agent)
+    }
+
     /// Tree and simulations of an agent with a network whose search can be shown.
     fn tree(&self) -> Option<(TreeSpec, u32)> {
         match self.loaded.spec {
@@ -106,18 +134,14 @@ impl Agent {
         seed: u64,
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game, params)?;
+        let game = Game::with_params(game, params, &["seed"])?;
         let spec: AgentSpec = spec.parse().map_err(|error| agent_error(&error))?;
         if spec == AgentSpec::Human {
             return Err(PyValueError::new_err("agent `human`: a person chooses actions with State.play"));
         }
         let rules = &*game.rules;
-        let (loaded, player) = py.detach(|| {
-            let loaded = Loaded::load(&spec, rules).map_err(|error| agent_error(&error))?;
-            let player = loaded.player(rules).map_err(|error| agent_error(&error))?;
-            Ok::<_, PyErr>((loaded, player))
-        })?;
-        Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices: 0, analyser: None }) })
+        let loaded = py.detach(|| Loaded::load(&spec, rules)).map_err(|error| agent_error(&error))?;
+        Self::of_loaded(py, game, loaded, seed, 0)
     }
 
     /// The game.
@@ -170,6 +194,21 @@ impl Agent {
         let found = found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
         let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
         Ok(Analysis::of_tree(state, &found))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        let choices = self.lock()?.choices;
+        Self::of_loaded(py, self.game.clone(), self.loaded.clone(), self.seed, choices)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import("turnstone")?.getattr("_restore_agent")?;
+        let choices = self.lock()?.choices;
+        Ok((restore, (self.game.clone(), self.spec(), self.seed, choices).into_pyobject(py)?))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,9 @@
 //! A Python function as an evaluator of leaves.
 
+use std::cell::RefCell;
+
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyString, PyTuple};
@@ -10,6 +12,11 @@ use turnstone_search::{ReadTensors, TensorEvaluator, TensorFault};
 use crate::arrays::{expect_shape, floats};
 use crate::game::Game;
 use crate::waiting::handle_signals;
+
+thread_local! {
+    /// Addresses of the [`Leaves`] whose functions this thread is calling, the innermost last.
+    static CALLED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What evaluates the leaves of a search.
 pub(crate) enum Leaves {
@@ -45,6 +52,34 @@ impl Leaves {
         }
     }
 
+    /// The error of a call while another one runs, of an object of the class `kind`.
+    pub(crate) fn in_use(&self, kind: &str) -> PyErr {
+        let own = CALLED.with_borrow(|called| called.contains(&self.address()));
+        PyRuntimeError::new_err(if own {
+            format!(
+                "the evaluator of this {kind} uses it while it waits for the evaluator: make another {kind} for that"
+            )
+        } else {
+            format!("the {kind} is being used by another thread")
+        })
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// The function's result, with the evaluator marked as being called.
+    fn call<'py>(
+        &self,
+        function: &Bound<'py, PyAny>,
+        arguments: impl pyo3::call::PyCallArgs<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        CALLED.with_borrow_mut(|called| called.push(self.address()));
+        let result = function.call1(arguments);
+        CALLED.with_borrow_mut(Vec::pop);
+        result
+    }
+
     /// The evaluator for one thread.
     pub(crate) fn evaluator<'a>(&'a self, game: &Game) -> PyEvaluator<'a> {
         PyEvaluator { leaves: self, shape: game.shape(), actions: game.rules.spec().actions }
@@ -78,7 +113,7 @@ impl TensorEvaluator for PyEvaluator<'_> {
             // The arrays take over the memory; the function may keep them.
             let observations = PyArray1::from_vec(py, observations).reshape([rows, planes, height, width])?;
             let masks = PyArray1::from_vec(py, masks).reshape([rows, self.actions])?;
-            let result = function.bind(py).call1((observations, masks))?;
+            let result = self.leaves.call(function.bind(py), (observations, masks))?;
             let (logits, values) = pair(&result)?;
             let logits = floats(&logits, "the policy_logits of evaluate")?;
             expect_shape(logits.as_untyped(), &[rows, self.actions], "the policy_logits of evaluate")?;

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use turnstone_env::{Action, AnyState, Side};
+use turnstone_env::{Action, AnyState, Error, Side, nearest};
 use turnstone_selfplay::{TrainableGame, built_in};
 
 use crate::errors::{game_error, illegal_action, value_error};
@@ -23,19 +23,32 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// A game, or the one of a name and parameters.
-    pub(crate) fn of(game: &Bound<'_, PyAny>, params: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    /// A game, or the one of a name.
+    pub(crate) fn of(game: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::with_params(game, None, &[])
+    }
+
+    /// A game, or the one of a name and parameters. `keywords` are the other keyword arguments of the call: a parameter that
+    /// does not exist may be one of them misspelt.
+    pub(crate) fn with_params(
+        game: &Bound<'_, PyAny>,
+        params: Option<&Bound<'_, PyDict>>,
+        keywords: &[&str],
+    ) -> PyResult<Self> {
+        let params = settings::params(params)?;
         if let Ok(game) = game.cast::<Self>() {
-            if params.is_some_and(|params| !params.is_empty()) {
-                return Err(PyTypeError::new_err("parameters belong to a name of a game, not to a Game"));
-            }
-            return Ok(game.get().clone());
+            let Some((key, _)) = params.iter().next() else { return Ok(game.get().clone()) };
+            let near = nearest(key, keywords.iter().copied());
+            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            let fault = "parameters belong to a name of a game, not to a Game";
+            return Err(PyTypeError::new_err(format!("`{key}`{near}: {fault}")));
         }
         if !game.is_instance_of::<PyString>() {
             let kind = game.get_type();
             return Err(PyTypeError::new_err(format!("a game is a name or a turnstone.Game, not {kind}")));
         }
-        Self::new(&game.extract::<String>()?, params)
+        let rules = built_in().make(&game.extract::<String>()?, &params);
+        Ok(Self { rules: rules.map_err(|error| game_error(&with_keywords(error, keywords)))? })
     }
 
     /// An action that is given as an index or a text.
@@ -238,6 +251,25 @@ impl Game {
         let arguments = (self.rules.name(), self.rules.version(), self.params(py)?).into_pyobject(py)?;
         Ok((restore, arguments))
     }
+}
+
+/// The error with the nearest of parameters and keyword arguments, where it is of a parameter that does not exist.
+fn with_keywords(error: Error, keywords: &[&str]) -> Error {
+    match error {
+        Error::UnknownParam { game, key, known, .. } => {
+            let nearest = nearest(&key, known.split(", ").chain(keywords.iter().copied()));
+            Error::UnknownParam { game, key, nearest, known }
+        }
+        other => other,
+    }
+}
+
+/// A game, or the one of a name and parameters, for callers in Python that have these other keyword arguments.
+#[pyfunction]
+#[pyo3(name = "_game")]
+pub(crate) fn game_of(game: &Bound<'_, PyAny>, params: &Bound<'_, PyDict>, keywords: Vec<String>) -> PyResult<Game> {
+    let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
+    Game::with_params(game, Some(params), &keywords)
 }
 
 /// The player of index 0 or 1.

@@ -10,12 +10,15 @@ mod raster;
 mod game;
 mod state;
 mod arrays;
+mod stepping;
+mod envs_record;
 mod vec_env;
 mod evaluate;
 mod analysis;
 mod search;
 mod self_play;
 mod agent;
+mod pickles;
 mod network;
 #[cfg(feature = "program")]
 mod program;
@@ -41,7 +44,10 @@ fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<agent::Agent>()?;
     module.add_class::<network::Network>()?;
     module.add_function(wrap_pyfunction!(game::games, module)?)?;
+    module.add_function(wrap_pyfunction!(game::game_of, module)?)?;
     module.add_function(wrap_pyfunction!(state::restore_state, module)?)?;
+    module.add_function(wrap_pyfunction!(pickles::restore_agent, module)?)?;
+    module.add_function(wrap_pyfunction!(pickles::restore_envs, module)?)?;
     module.add_function(wrap_pyfunction!(raster::rasterize, module)?)?;
     module.add_function(wrap_pyfunction!(network::load, module)?)?;
     #[cfg(feature = "program")]

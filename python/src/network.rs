@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params, load_network, shape};
 use turnstone_env::Spec;
 use turnstone_models::{Inference, softmax};
@@ -20,6 +21,9 @@ use crate::state::State;
 const BATCH: usize = 256;
 
 /// A trained network, evaluated by the program's own kernel. `load` makes one.
+///
+/// It does not change, so copies are the same object. A pickle holds the checkpoint's path and the game, and is loaded from
+/// there.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Network {
     game: Game,
@@ -45,7 +49,7 @@ type Evaluated<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
 #[pyfunction]
 #[pyo3(signature = (checkpoint, game = None))]
 pub(crate) fn load(py: Python<'_>, checkpoint: PathBuf, game: Option<&Bound<'_, PyAny>>) -> PyResult<Network> {
-    let named = game.map(|game| Game::of(game, None)).transpose()?;
+    let named = game.map(|game| Game::of(game)).transpose()?;
     let is_pretrained = checkpoint.as_os_str() == PRETRAINED;
     if is_pretrained && named.is_none() {
         return Err(PyValueError::new_err("load('pretrained') needs the game: load('pretrained', 'mancala')"));
@@ -145,6 +149,19 @@ impl Network {
         masks: &Bound<'py, PyAny>,
     ) -> PyResult<Evaluated<'py>> {
         self.evaluate(py, observations, Some(masks))
+    }
+
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let load = py.import("turnstone")?.getattr("load")?;
+        Ok((load, (&self.checkpoint, self.game.clone()).into_pyobject(py)?))
     }
 
     fn __repr__(&self) -> String {

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
-use turnstone_agents::TensorSearch;
+use turnstone_agents::{SearchSettings, TensorSearch};
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
@@ -26,14 +26,27 @@ const MOST: i64 = 10_000_000;
 /// Masks and logits are in the order of the policy vector (`Game.policy_index`); logits of illegal actions are ignored.
 /// `evaluate` may be `"uniform"`: equal priors and value 0.
 ///
-/// Settings: `method` (`gumbel` or `puct`), `c_puct`, `fpu_reduction`, `c_visit`, `c_scale`, `considered`,
-/// `proof_nodes`.
-/// `cached_positions` keeps evaluations between calls.
+/// Args:
+///     game: name of a game, or a `Game`.
+///     evaluate: the network.
+///     simulations: Simulations per position (1 to 10000000).
+///     cached_positions: Capacity, in positions, of the cache that keeps evaluations between calls (0 to 67108864); 0
+///         disables it.
+///     method: Search algorithm (`gumbel` or `puct`).
+///     c_puct: PUCT: weight of the exploration term (0 to 100).
+///     fpu_reduction: PUCT: first-play-urgency reduction (0 to 2).
+///     c_visit: Gumbel: added to the greatest visit count in the scale of the values relative to the logits (0 to 10000).
+///     c_scale: Gumbel: factor in the scale of the values relative to the logits (0 to 1000).
+///     considered: Gumbel: number of actions considered at the root (1 to 65536); by default it depends on the number of
+///         simulations.
+///     proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Search {
     game: Game,
     leaves: Leaves,
     simulations: u32,
+    cached_positions: usize,
+    settings: SearchSettings,
     search: Mutex<Box<dyn TensorSearch>>,
 }
 
@@ -47,7 +60,11 @@ fn simulations(given: i64) -> PyResult<u32> {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (game, evaluate, *, simulations = 100, cached_positions = 0, **settings))]
+    #[pyo3(
+        signature = (game, evaluate, *, simulations = 100, cached_positions = 0, **settings),
+        text_signature = "(game, evaluate, *, simulations=100, cached_positions=0, method='gumbel', c_puct=1.25, \
+            fpu_reduction=0.2, c_visit=50.0, c_scale=0.7, considered=None, proof_nodes=0)"
+    )]
     fn new(
         game: &Bound<'_, PyAny>,
         evaluate: &Bound<'_, PyAny>,
@@ -55,14 +72,15 @@ impl Search {
         cached_positions: usize,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game, None)?;
+        let game = Game::of(game)?;
         let settings = settings::search(settings)?;
         if cached_positions > 1 << 26 {
             let most = 1 << 26;
             return Err(value_error(format!("cached_positions is {cached_positions}, but must be from 0 to {most}")));
         }
         let search = Mutex::new(game.rules.tensor_search(settings, cached_positions));
-        Ok(Self { leaves: Leaves::new(evaluate)?, simulations: self::simulations(simulations)?, search, game })
+        let (leaves, simulations) = (Leaves::new(evaluate)?, self::simulations(simulations)?);
+        Ok(Self { game, leaves, simulations, cached_positions, settings, search })
     }
 
     /// The game.
@@ -75,6 +93,15 @@ impl Search {
     #[getter(simulations)]
     fn get_simulations(&self) -> u32 {
         self.simulations
+    }
+
+    /// All settings with their values, keyword arguments of another `Search`.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = settings::dict(py, settings::search_keys(&self.settings))?;
+        all.set_item("simulations", self.simulations)?;
+        all.set_item("cached_positions", self.cached_positions)?;
+        Ok(all)
     }
 
     /// Searches a `State`, or a sequence of them, side by side: their leaves are evaluated in one batch. Returns an
@@ -107,6 +134,10 @@ impl Search {
         Ok(())
     }
 
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(settings::no_copy("Search"))
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.leaves.traverse(&visit)
     }
@@ -118,7 +149,7 @@ impl Search {
 
 impl Search {
     fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn TensorSearch>>> {
-        self.search.try_lock().map_err(|_| PyRuntimeError::new_err("the search is being used by another thread"))
+        self.search.try_lock().map_err(|_| self.leaves.in_use("Search"))
     }
 
     fn search(&self, py: Python<'_>, states: Vec<State>, simulations: u32) -> PyResult<Vec<Analysis>> {

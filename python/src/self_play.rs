@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
@@ -26,10 +25,34 @@ use crate::waiting::handle_signals;
 /// `evaluate` is as of `Search`; it is called with the leaves of all games in progress. With several threads it is called
 /// from them, one at a time, with the leaves of `concurrent_games / threads` games, while the others search.
 ///
-/// Settings: `simulations`, `method` (`gumbel` or `puct`), `temperature`, `temperature_plies`, `final_temperature`,
-/// `opening_plies` (random plies that are not recorded), `full_search_share`, `fast_simulations`, `c_puct`,
-/// `fpu_reduction`, `noise_concentration`, `noise_fraction`, `forced_playouts`, `considered`, `c_visit`, `c_scale`, and
-/// `cached_positions` (0 by default, since cached evaluations become stale when the network learns).
+/// Args:
+///     game: name of a game, or a `Game`.
+///     evaluate: the network.
+///     concurrent_games: Games played at the same time, at least one per thread and at most 65536.
+///     threads: Threads that search (1 to 1024). They change neither the games nor their number.
+///     seed: of all random choices.
+///     simulations: Simulations per move (1 to 1000000).
+///     method: Search algorithm (`gumbel` or `puct`).
+///     c_puct: PUCT: weight of the exploration term (0 to 100).
+///     fpu_reduction: PUCT: first-play-urgency reduction (0 to 2).
+///     noise_concentration: PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions (0.001
+///         to 10000).
+///     noise_fraction: PUCT: share of the noise in the root's priors (0 to 1); 0 disables it.
+///     forced_playouts: PUCT: weight of forced playouts, whose visits are pruned from the policy target (0 to 100); 0
+///         disables them.
+///     considered: Gumbel: number of actions considered at the root (1 to 65536).
+///     c_visit: Gumbel: added to the greatest visit count in the scale of the values relative to the logits (0 to 10000).
+///     c_scale: Gumbel: factor in the scale of the values relative to the logits (0 to 1000).
+///     proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
+///     cached_positions: Capacity, in positions, of each worker's evaluation cache (0 to 67108864); 0 disables it. Cached
+///         evaluations become stale when the network learns.
+///     full_search_share: Share of the moves that are searched in full and recorded for training (0.01 to 1); the others
+///         use `fast_simulations` and no noise.
+///     fast_simulations: Simulations of moves that are not searched in full (1 to 1000000).
+///     opening_plies: Maximum number of uniformly random plies at the start of a game, which are not recorded (0 to 1000).
+///     temperature: Temperature of the move choice in the first `temperature_plies` plies (0 to 10).
+///     temperature_plies: Number of plies, counted from the start of the game, with that temperature.
+///     final_temperature: Temperature of the later plies (0 to 10); 0 plays the best move.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct SelfPlay {
     game: Game,
@@ -47,7 +70,13 @@ struct Inner {
 #[pymethods]
 impl SelfPlay {
     #[new]
-    #[pyo3(signature = (game, evaluate, *, concurrent_games = 256, threads = 1, seed = 0, **settings))]
+    #[pyo3(
+        signature = (game, evaluate, *, concurrent_games = 256, threads = 1, seed = 0, **settings),
+        text_signature = "(game, evaluate, *, concurrent_games=256, threads=1, seed=0, simulations=64, method='gumbel', \
+            c_puct=1.25, fpu_reduction=0.2, noise_concentration=10.0, noise_fraction=0.25, forced_playouts=2.0, \
+            considered=16, c_visit=50.0, c_scale=0.7, proof_nodes=0, cached_positions=0, full_search_share=1.0, \
+            fast_simulations=16, opening_plies=0, temperature=1.0, temperature_plies=12, final_temperature=0.3)"
+    )]
     fn new(
         game: &Bound<'_, PyAny>,
         evaluate: &Bound<'_, PyAny>,
@@ -56,12 +85,11 @@ impl SelfPlay {
         seed: u64,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game, None)?;
+        let game = Game::of(game)?;
         let leaves = Leaves::new(evaluate)?;
-        let search = SearchConfig::default();
         // Cached evaluations would be those of a network that has been trained since.
-        let self_play = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
-        let (search, self_play) = settings::self_play(&search, &self_play, settings)?;
+        let defaults = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
+        let (search, self_play) = settings::self_play(&SearchConfig::default(), &defaults, settings)?;
         if !(1..=1024).contains(&threads) {
             return Err(value_error(format!("threads is {threads}, but must be from 1 to 1024")));
         }
@@ -81,17 +109,14 @@ impl SelfPlay {
         self.game.clone()
     }
 
-    /// All settings with their values.
+    /// All settings with their values but the seed, keyword arguments of another `SelfPlay`.
     #[getter]
-    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let SessionSettings { search, self_play, .. } = &self.settings;
-        let text = serde_json::to_string(&(search, self_play)).map_err(value_error)?;
-        let sections = py.import("json")?.call_method1("loads", (text,))?;
-        let all = sections.get_item(0)?;
-        all.call_method1("update", (sections.get_item(1)?,))?;
-        for fixed in ["games_per_iteration", "archived_starts", "final_simulations"] {
-            all.call_method1("pop", (fixed,))?;
-        }
+        let [search, other] = settings::self_play_keys(search, self_play);
+        let all = settings::dict(py, search.into_iter().chain(other).collect())?;
+        all.set_item("concurrent_games", self.concurrent_games())?;
+        all.set_item("threads", self_play.threads)?;
         Ok(all)
     }
 
@@ -137,21 +162,29 @@ impl SelfPlay {
         Ok(())
     }
 
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(settings::no_copy("SelfPlay"))
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.leaves.traverse(&visit)
     }
 
     fn __repr__(&self) -> String {
-        let SelfPlayConfig { concurrent_games, threads, .. } = self.settings.self_play;
         let (name, simulations) = (self.game.rules.name(), self.settings.search.simulations);
-        let games = concurrent_games * threads;
+        let (games, threads) = (self.concurrent_games(), self.settings.self_play.threads);
         format!("turnstone.SelfPlay('{name}', simulations={simulations}, concurrent_games={games}, threads={threads})")
     }
 }
 
 impl SelfPlay {
     fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Inner>> {
-        self.inner.try_lock().map_err(|_| PyRuntimeError::new_err("the self-play is being used by another thread"))
+        self.inner.try_lock().map_err(|_| self.leaves.in_use("SelfPlay"))
+    }
+
+    /// Games at the same time, over all threads.
+    fn concurrent_games(&self) -> usize {
+        self.settings.self_play.concurrent_games * self.settings.self_play.threads
     }
 
     /// The next games that finish. After an exception the games in progress continue where they were.

@@ -35,45 +35,76 @@ pub(crate) fn param_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'p
     })
 }
 
+/// Keys of configs that are no settings of [`self_play`]: those of a run and of the program's own networks, and those
+/// that are arguments of their own.
+const NO_SETTINGS: [&str; 8] = [
+    "games_per_iteration",
+    "archived_starts",
+    "final_simulations",
+    "play_proof_nodes",
+    "precision",
+    "device",
+    "concurrent_games",
+    "threads",
+];
+
+/// The settings of a search and of self-play by their keys.
+pub(crate) fn self_play_keys(search: &SearchConfig, self_play: &SelfPlayConfig) -> [Map<String, Value>; 2] {
+    [serde_json::to_string(search), serde_json::to_string(self_play)].map(|section| {
+        let mut keys = object(section);
+        keys.retain(|key, _| !NO_SETTINGS.contains(&key.as_str()));
+        keys
+    })
+}
+
 /// Constants of search and self-play from keyword arguments, over these defaults.
 pub(crate) fn self_play(
     search: &SearchConfig,
     self_play: &SelfPlayConfig,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(SearchConfig, SelfPlayConfig)> {
-    const FIXED: [&str; 4] = ["games_per_iteration", "archived_starts", "final_simulations", "play_proof_nodes"];
-    let mut search = object(serde_json::to_value(search));
-    let mut self_play = object(serde_json::to_value(self_play));
+    let [known_search, known_self_play] = self_play_keys(search, self_play);
+    let (mut search, mut self_play) = (search.clone(), self_play.clone());
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
-        let section = if search.contains_key(&key) { &mut search } else { &mut self_play };
-        match section.get_mut(&key).filter(|_| !FIXED.contains(&key.as_str())) {
-            Some(place) => *place = json(&key, &value)?,
-            None => {
-                let known = search.keys().chain(self_play.keys()).map(String::as_str);
-                return Err(unknown("SelfPlay", &key, known.filter(|known| !FIXED.contains(known))));
-            }
+        let named = |fault: serde_json::Error| value_error(format!("{key}: {fault}"));
+        if known_search.contains_key(&key) {
+            let changed = with(serde_json::to_string(&search), &key, &value)?;
+            search = serde_json::from_value(changed).map_err(named)?;
+        } else if known_self_play.contains_key(&key) {
+            let changed = with(serde_json::to_string(&self_play), &key, &value)?;
+            self_play = serde_json::from_value(changed).map_err(named)?;
+        } else {
+            let known = known_search.keys().chain(known_self_play.keys()).map(String::as_str);
+            return Err(unknown("SelfPlay", &key, known.chain(["concurrent_games", "threads", "seed"])));
         }
     }
-    let search: SearchConfig = serde_json::from_value(Value::Object(search)).map_err(value_error)?;
-    let self_play: SelfPlayConfig = serde_json::from_value(Value::Object(self_play)).map_err(value_error)?;
     search.validate().and_then(|()| self_play.validate()).map_err(value_error)?;
     Ok((search, self_play))
 }
 
+/// The settings of a search by their keys.
+pub(crate) fn search_keys(settings: &SearchSettings) -> Map<String, Value> {
+    let mut keys = object(serde_json::to_string(settings));
+    // Checkpoints leave these out at their defaults.
+    keys.entry("considered").or_insert(Value::Null);
+    keys.entry("proof_nodes").or_insert(0.into());
+    keys
+}
+
 /// Constants of a search from keyword arguments.
 pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettings> {
-    let mut settings = object(serde_json::to_value(SearchSettings::default()));
-    settings.insert("considered".to_owned(), Value::Null);
-    settings.insert("proof_nodes".to_owned(), 0.into());
+    let mut settings = SearchSettings::default();
+    let keys = search_keys(&settings);
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
-        match settings.get_mut(&key) {
-            Some(place) => *place = json(&key, &value)?,
-            None => return Err(unknown("Search", &key, settings.keys().map(String::as_str))),
+        if !keys.contains_key(&key) {
+            let known = keys.keys().map(String::as_str);
+            return Err(unknown("Search", &key, known.chain(["simulations", "cached_positions"])));
         }
+        let changed = with(serde_json::to_string(&settings), &key, &value)?;
+        settings = serde_json::from_value(changed).map_err(|fault| value_error(format!("{key}: {fault}")))?;
     }
-    let settings: SearchSettings = serde_json::from_value(Value::Object(settings)).map_err(value_error)?;
     // The ranges are those of self-play.
     let SearchSettings { method, c_puct, fpu_reduction, c_visit, c_scale, considered, proof_nodes } = settings;
     let ranges = SearchConfig {
@@ -90,11 +121,30 @@ pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettin
     Ok(settings)
 }
 
-fn object(value: serde_json::Result<Value>) -> Map<String, Value> {
-    match value {
-        Ok(Value::Object(map)) => map,
-        other => unreachable!("settings are an object, not {other:?}"),
-    }
+/// Settings as a dictionary.
+pub(crate) fn dict(py: Python<'_>, settings: Map<String, Value>) -> PyResult<Bound<'_, PyDict>> {
+    let text = Value::Object(settings).to_string();
+    Ok(py.import("json")?.call_method1("loads", (text,))?.cast_into()?)
+}
+
+/// The error of a copy or pickle of an object that has an evaluator.
+pub(crate) fn no_copy(kind: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "a {kind} holds its evaluator and cannot be copied or pickled: make another with \
+         turnstone.{kind}(game, evaluate, **settings), where `settings` are those of the first"
+    ))
+}
+
+/// A section with another value of a key.
+fn with(section: serde_json::Result<String>, key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let mut keys = object(section);
+    keys.insert(key.to_owned(), json(key, value)?);
+    Ok(Value::Object(keys))
+}
+
+/// The keys of a section. Read from its text, in which numbers of 32 bits are short.
+fn object(section: serde_json::Result<String>) -> Map<String, Value> {
+    section.and_then(|text| serde_json::from_str(&text)).expect("a section of a config is an object")
 }
 
 /// A plain Python value as JSON.

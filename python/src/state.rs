@@ -50,7 +50,7 @@ impl State {
     #[new]
     #[pyo3(signature = (game, text = None, **params))]
     fn of_text(game: &Bound<'_, PyAny>, text: Option<&str>, params: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let game = Game::of(game, params)?;
+        let game = Game::with_params(game, params, &["text"])?;
         let state = match text {
             Some(text) => game.rules.parse_position(text).map_err(|error| game_error(&error))?,
             None => game.rules.start(),

@@ -6,31 +6,43 @@ use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods}
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_env::{Action, AnyLanes, AutoReset, VecBuffers};
+use turnstone_env::{Action, AutoReset, LanesRecord, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
+use crate::envs_record::EnvsRecord;
 use crate::errors::{game_error, illegal_action};
 use crate::game::Game;
 use crate::state::{Outcome, State};
+use crate::stepping::{Stepping, auto_reset, auto_reset_name};
 
 /// Largest number of envs.
 const MOST: usize = 1 << 20;
 
-/// Many games of one kind, stepped together into NumPy arrays: `VecEnv("konane", 1024, threads=2)`.
+/// Many games of one kind, stepped together into NumPy arrays: `VecEnv("konane", 1024)`.
 ///
 /// Both players are played by the caller: the action of an env is that of `to_play`. `reset` and `step` return the same
 /// arrays every time and write them in place, without the GIL and without a copy.
 ///
-/// `autoreset` says when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
-/// returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the step
-/// that ends a game returns the first observation of the next one), or `disabled`. Threads pay off for thousands of envs.
+/// Copies and pickles continue as the original: games, random streams of `sample`, and what the last step returned.
+///
+/// Args:
+///     game: name of a game, or a `Game`.
+///     num_envs: number of games (1 to 1048576).
+///     threads: number of threads that step the games (1 to 1024). By default as many as pay off, up to one per core, found
+///         by trying while the games are stepped. Threads do not change what happens in the games. More than one pays off
+///         for thousands of games on free cores; where other programs use the cores, a step waits for its slowest thread.
+///     autoreset: when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
+///         returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the
+///         step that ends a game returns the first observation of the next one), or `disabled`.
+///     params: parameters of the game.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct VecEnv {
     game: Game,
     num_envs: usize,
-    threads: usize,
+    /// As given; None chooses.
+    threads: Option<usize>,
     auto_reset: AutoReset,
-    inner: Mutex<Inner>,
+    inner: Mutex<Stepping>,
     observations: Py<PyArray4<f32>>,
     masks: Py<PyArray2<bool>>,
     to_play: Py<PyArray1<u8>>,
@@ -45,42 +57,27 @@ pub(crate) struct VecEnv {
     on_step: Py<PyTuple>,
 }
 
-struct Inner {
-    lanes: Box<dyn AnyLanes>,
-    actions: Vec<Action>,
-}
-
-fn auto_reset(mode: &str) -> PyResult<AutoReset> {
-    match mode {
-        "next_step" => Ok(AutoReset::NextStep),
-        "same_step" => Ok(AutoReset::SameStep),
-        "disabled" => Ok(AutoReset::Disabled),
-        _ => Err(PyValueError::new_err(format!(
-            "autoreset is '{mode}', but must be 'next_step', 'same_step' or 'disabled'"
-        ))),
-    }
-}
-
 #[pymethods]
 impl VecEnv {
     #[new]
-    #[pyo3(signature = (game, num_envs, *, threads = 1, autoreset = "next_step", **params))]
+    #[pyo3(signature = (game, num_envs, *, threads = None, autoreset = "next_step", **params))]
     fn new(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
         num_envs: i64,
-        threads: i64,
+        threads: Option<i64>,
         autoreset: &str,
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game, params)?;
+        let game = Game::with_params(game, params, &["threads", "autoreset"])?;
         let within = |name: &str, value: i64, most: usize| match usize::try_from(value) {
             Ok(number) if (1..=most).contains(&number) => Ok(number),
             _ => Err(PyValueError::new_err(format!("{name} is {value}, but must be from 1 to {most}"))),
         };
-        let (num_envs, threads) = (within("num_envs", num_envs, MOST)?, within("threads", threads, 1024)?);
+        let num_envs = within("num_envs", num_envs, MOST)?;
+        let threads = threads.map(|threads| within("threads", threads, 1024)).transpose()?;
         let auto_reset = auto_reset(autoreset)?;
-        let lanes = game.rules.lanes(num_envs, threads, auto_reset);
+        let inner = Mutex::new(Stepping::new(&game, num_envs, threads, auto_reset));
         let [planes, height, width] = game.shape();
         let observations = PyArray4::zeros(py, [num_envs, planes, height, width], false);
         let masks = PyArray2::zeros(py, [num_envs, game.rules.spec().actions], false);
@@ -94,7 +91,6 @@ impl VecEnv {
         info.set_item("to_play", &to_play)?;
         let on_reset = (&observations, &info).into_pyobject(py)?.unbind();
         let on_step = (&observations, &rewards, &terminated, &truncated, &info).into_pyobject(py)?.unbind();
-        let inner = Mutex::new(Inner { lanes, actions: Vec::with_capacity(num_envs) });
         let envs = Self {
             game,
             num_envs,
@@ -113,7 +109,7 @@ impl VecEnv {
             on_reset,
             on_step,
         };
-        envs.reset(py, Some(0), None)?;
+        envs.with_buffers(py, |inner, out| inner.lanes.reset(Some(0), &|_| true, out))?;
         Ok(envs)
     }
 
@@ -129,20 +125,19 @@ impl VecEnv {
         self.num_envs
     }
 
-    /// Number of threads that step the games.
+    /// Number of threads that step the games; at present, if it is chosen.
     #[getter]
-    fn threads(&self) -> usize {
-        self.threads
+    fn threads(&self) -> PyResult<usize> {
+        match self.threads {
+            Some(threads) => Ok(threads),
+            None => Ok(self.inner()?.threads()),
+        }
     }
 
     /// When a game that has ended starts anew.
     #[getter]
     fn autoreset(&self) -> &'static str {
-        match self.auto_reset {
-            AutoReset::NextStep => "next_step",
-            AutoReset::SameStep => "same_step",
-            AutoReset::Disabled => "disabled",
-        }
+        auto_reset_name(self.auto_reset)
     }
 
     /// float32 [num_envs, planes, height, width], each seen by its player to move. Written in place.
@@ -202,7 +197,8 @@ impl VecEnv {
     }
 
     /// Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
-    /// and an info with `action_mask` and `to_play`. A seed restarts the random streams of `sample`.
+    /// and an info with `action_mask` and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
+    /// all games.
     #[pyo3(signature = (seed = None, reset_mask = None))]
     fn reset(&self, py: Python<'_>, seed: Option<u64>, reset_mask: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyTuple>> {
         let which: Option<Vec<bool>> = match reset_mask {
@@ -213,18 +209,25 @@ impl VecEnv {
                     let (given, envs) = (mask.len(), self.num_envs);
                     return Err(PyValueError::new_err(format!("reset_mask has {given} entries for {envs} envs")));
                 }
+                if !self.inner()?.is_reset && mask.contains(&false) {
+                    return Err(PyValueError::new_err("reset_mask leaves games out, but the first reset starts all"));
+                }
                 Some(mask)
             }
         };
         let which = |env: usize| which.as_ref().is_none_or(|mask| mask[env]);
-        self.with_buffers(py, |inner, out| inner.lanes.reset(seed, &which, out))?;
+        self.with_buffers(py, |inner, out| {
+            inner.lanes.reset(seed, &which, out);
+            inner.is_reset = true;
+        })?;
         Ok(self.on_reset.clone_ref(py))
     }
 
     /// Plays one action in every env, an array of integers [num_envs], and returns `(observations, rewards, terminated,
     /// truncated, info)`: always the same arrays.
     ///
-    /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played.
+    /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played. Raises RuntimeError
+    /// before the first reset.
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
         // Actions chosen from `legal_actions` need no conversion.
         if let Ok(listed) = actions.cast::<PyArray1<u16>>()
@@ -241,7 +244,7 @@ impl VecEnv {
     /// A uniformly random legal action for each env, int64 [num_envs].
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut inner = self.inner()?;
-        let Inner { lanes, actions } = &mut *inner;
+        let Stepping { lanes, actions, .. } = &mut *inner;
         lanes.sample(actions);
         Ok(PyArray1::from_iter(py, actions.iter().map(|action| i64::from(action.0))))
     }
@@ -268,13 +271,38 @@ impl VecEnv {
         self.num_envs
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import("turnstone")?.getattr("_restore_envs")?;
+        let inner = self.inner()?;
+        let record = EnvsRecord::new(&self.game, &inner.lanes.record(), inner.is_reset);
+        Ok((restore, (self.game.clone(), self.threads, self.autoreset(), record).into_pyobject(py)?))
+    }
+
     fn __repr__(&self) -> String {
-        let (game, envs, threads) = (self.game.rules.name(), self.num_envs, self.threads);
-        format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset='{}')", self.autoreset())
+        let (game, envs) = (self.game.rules.name(), self.num_envs);
+        let threads = self.threads.map(|threads| format!(", threads={threads}")).unwrap_or_default();
+        format!("turnstone.VecEnv('{game}', {envs}{threads}, autoreset='{}')", self.autoreset())
     }
 }
 
 impl VecEnv {
+    /// The envs of a pickle.
+    pub(crate) fn restored(
+        py: Python<'_>,
+        game: &Bound<'_, PyAny>,
+        threads: Option<i64>,
+        autoreset: &str,
+        record: &LanesRecord,
+        is_reset: bool,
+    ) -> PyResult<Self> {
+        let envs = Self::new(py, game, record.envs.len() as i64, threads, autoreset, None)?;
+        envs.with_buffers(py, |inner, out| {
+            inner.lanes.restore(record, out);
+            inner.is_reset = is_reset;
+        })?;
+        Ok(envs)
+    }
+
     fn step_with<T: Copy + Into<i64> + Sync>(&self, py: Python<'_>, actions: &[T]) -> PyResult<Py<PyTuple>> {
         let most = self.game.rules.spec().actions as i64;
         let exists = |action: T| (0..most).contains(&action.into());
@@ -284,10 +312,13 @@ impl VecEnv {
             let (action, last) = (actions[env].into(), most - 1);
             return Err(illegal_action(format!("env {env}: action {action}: the actions are 0 to {last}")));
         }
+        if !self.inner()?.is_reset {
+            return Err(PyRuntimeError::new_err("reset the VecEnv before the first step"));
+        }
         let result = self.with_buffers(py, |inner, out| {
             inner.actions.clear();
             inner.actions.extend(actions.iter().map(|&action| Action(action.into() as u16)));
-            inner.lanes.step(&inner.actions, out)
+            inner.step(out)
         })?;
         result.map_err(|error| game_error(&error))?;
         Ok(self.on_step.clone_ref(py))
@@ -301,7 +332,7 @@ impl VecEnv {
     }
 
     /// The games, unless another thread is stepping them.
-    fn inner(&self) -> PyResult<MutexGuard<'_, Inner>> {
+    fn inner(&self) -> PyResult<MutexGuard<'_, Stepping>> {
         self.inner.try_lock().map_err(|_| PyRuntimeError::new_err("the VecEnv is being stepped by another thread"))
     }
 
@@ -309,7 +340,7 @@ impl VecEnv {
     fn with_buffers<T: Send>(
         &self,
         py: Python<'_>,
-        act: impl FnOnce(&mut Inner, &mut VecBuffers<'_>) -> T + Send,
+        act: impl FnOnce(&mut Stepping, &mut VecBuffers<'_>) -> T + Send,
     ) -> PyResult<T> {
         let mut inner = self.inner()?;
         let mut observations = self.observations.bind(py).try_readwrite()?;

@@ -231,6 +231,20 @@ def test_progress_is_shown(tmp_path, capfd):
     assert "1/1 step" in capfd.readouterr().err
 
 
+@pytest.mark.skipif(turnstone._turnstone._PROGRAM, reason="built with the program")
+def test_a_build_without_the_program_says_so():
+    for call in (
+        lambda: turnstone.train({"game": {"name": "mancala"}}),
+        lambda: turnstone.arena("mancala", ["random", "random"]),
+        lambda: turnstone.grade("mancala", "random"),
+        lambda: turnstone.solve("mu_torere"),
+    ):
+        with pytest.raises(RuntimeError, match="without the program: training, .* need a build with the default features"):
+            call()
+    done = subprocess.run([sys.executable, "-m", "turnstone", "games"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "made without the program" in done.stderr
+
+
 @needs_program
 def test_the_command_line():
     def run(*arguments):

@@ -111,6 +111,35 @@ def test_illegal_actions():
             TurnstoneEnv("mancala", **arguments)
 
 
+def test_a_misspelt_keyword_is_answered_with_the_nearest():
+    for make, key, near in [
+        (lambda **slip: gymnasium.make("turnstone/Mancala-v1", **slip), "oponent", "opponent"),
+        (lambda **slip: gymnasium.make("turnstone/Mancala-v1", **slip), "stons", "stones"),
+        (lambda **slip: gymnasium.make_vec("turnstone/Mancala-v1", num_envs=2, **slip), "autoreset_mod", "autoreset_mode"),
+        (lambda **slip: TurnstoneVectorEnv("mancala", **slip), "thread", "threads"),
+        (lambda **slip: turnstone.VecEnv("mancala", 2, **slip), "autorest", "autoreset"),
+        (lambda **slip: turnstone.Agent("mancala", "random", **slip), "sead", "seed"),
+        (lambda **slip: turnstone.State("mancala", **slip), "txt", "text"),
+    ]:
+        with pytest.raises(ValueError, match=f"mancala has no parameter `{key}` .did you mean `{near}`.*parameters are"):
+            make(**{key: "random"})
+    game = turnstone.Game("mancala")
+    for make in (lambda: TurnstoneEnv(game, oponent="random"), lambda: turnstone.VecEnv(game, 2, thread=1)):
+        with pytest.raises(TypeError, match="did you mean `(opponent|threads)`..: parameters belong to a name of a game"):
+            make()
+
+
+def test_vector_environments_need_a_reset():
+    for opponent in (None, "random"):
+        envs = TurnstoneVectorEnv("mancala", 2, opponent=opponent)
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            envs.step(np.zeros(2, np.int64))
+        with pytest.raises(ValueError, match="the first reset starts all"):
+            envs.reset(options={"reset_mask": np.array([True, False])})
+        _, info = envs.reset()
+        envs.step(info["action_mask"].argmax(1))
+
+
 def test_rendering():
     for mode, kind in [("ansi", str), ("svg", str), ("rgb_array", np.ndarray)]:
         env = gymnasium.make("turnstone/Morris-v1", render_mode=mode)

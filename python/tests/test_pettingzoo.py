@@ -98,6 +98,12 @@ def test_options_and_faults():
     assert environment.agent_selection == "player_0", "nothing was played"
     with pytest.raises(ValueError, match="render_mode is 'film'"):
         turnstone.env("mancala", render_mode="film")
+    for make, key, near in [
+        (turnstone.env, "render_mod", "render_mode"),
+        (turnstone.parallel_env, "max_cycle", "max_cycles"),
+    ]:
+        with pytest.raises(ValueError, match=f"no parameter `{key}` .did you mean `{near}`"):
+            make("mancala", **{key: 1})
 
 
 def test_without_pettingzoo_the_error_says_what_to_install(monkeypatch):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import weakref
 
@@ -157,6 +158,54 @@ def test_faults_of_an_evaluator_are_exceptions(result, error, fault):
     with pytest.raises(error, match=fault):
         search.run(turnstone.State("mancala"))
     assert search.run(turnstone.State("mancala")).nodes >= 50
+
+
+def test_an_evaluator_that_uses_its_own_search_is_told_so():
+    calls = []
+
+    def evaluate(observations, masks):
+        calls.append(len(masks))
+        if len(calls) == 3:
+            call()
+        return uniform(observations, masks)
+
+    start = turnstone.State("mancala")
+    search = turnstone.Search("mancala", evaluate, simulations=20)
+    plays = [turnstone.SelfPlay("mancala", evaluate, simulations=4, concurrent_games=4, threads=n) for n in (1, 2)]
+    for kind, thing, use, begin in [
+        ("Search", search, lambda: search.run(start), lambda: search.run(start)),
+        ("Search", search, search.clear_cache, lambda: search.run(start)),
+        *(("SelfPlay", play, lambda play=play: next(play), lambda play=play: next(play)) for play in plays),
+        *(("SelfPlay", play, lambda play=play: play.stats, lambda play=play: next(play)) for play in plays),
+    ]:
+        call = use
+        calls.clear()
+        with pytest.raises(RuntimeError, match=f"the evaluator of this {kind} uses it .*: make another {kind} for that"):
+            begin()
+        begin()  # works again
+    other = turnstone.Search("mancala", "uniform", simulations=5)
+    call = lambda: other.run(start)  # noqa: E731
+    calls.clear()
+    assert search.run(start).nodes >= 20, "another search may be used"
+
+    def from_a_thread():
+        faults = []
+
+        def work():
+            try:
+                search.run(start)
+            except RuntimeError as error:
+                faults.append(str(error))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        raise ValueError(faults[0])
+
+    call = from_a_thread
+    calls.clear()
+    with pytest.raises(ValueError, match="the Search is being used by another thread"):
+        search.run(start)
 
 
 def test_wrong_arguments_are_named():

@@ -57,6 +57,7 @@ def test_equals_single_games(name, autoreset, threads):
 
 def test_disabled_autoreset():
     envs = turnstone.VecEnv("mu_torere", 2, autoreset="disabled", max_plies=2)
+    envs.reset()
     envs.step([envs.game.action_index("0,4")] * 2)
     _, _, _, truncated, info = envs.step([envs.game.action_index("1,0")] * 2)
     assert truncated.all() and not info["action_mask"].any()
@@ -77,6 +78,7 @@ def test_seeds_restart_the_samples():
 
 def test_errors_name_the_env_and_change_nothing():
     envs = turnstone.VecEnv("mancala", 3)
+    envs.reset()
     before = envs.observations.copy()
     for actions, error, fault in [
         ([0, 0], ValueError, r"actions have the shape \(2\), not \(3\)"),
@@ -120,6 +122,7 @@ def test_errors_name_the_env_and_change_nothing():
 
 def test_threads_of_python_share_an_env_only_with_errors():
     envs = turnstone.VecEnv("konane", 2048)
+    envs.reset()
     faults = []
 
     def work():
@@ -138,9 +141,42 @@ def test_threads_of_python_share_an_env_only_with_errors():
     envs.step(envs.sample())
 
 
+def test_a_step_needs_a_reset():
+    envs = turnstone.VecEnv("mancala", 3)
+    assert len(envs.sample()) == 3
+    for call in (lambda: envs.step([0, 0, 0]), lambda: envs.step(np.zeros(3, np.uint16))):
+        with pytest.raises(RuntimeError, match="reset the VecEnv before the first step"):
+            call()
+    with pytest.raises(ValueError, match="the first reset starts all"):
+        envs.reset(reset_mask=[True, False, True])
+    envs.reset(reset_mask=[True] * 3)
+    envs.step(envs.sample())
+    envs.reset(reset_mask=[True, False, True])
+
+
+def test_the_number_of_threads_is_chosen():
+    few, many = turnstone.VecEnv("konane", 64), turnstone.VecEnv("konane", 4096)
+    alone = turnstone.VecEnv("konane", 4096, threads=1)
+    assert "threads" not in repr(many) and "threads=1" in repr(alone) and many.threads == 1
+    used = {1}
+    for envs in (few, many, alone):
+        envs.reset(seed=1)
+    for _ in range(150):
+        few.step(few.sample())
+        actions = alone.sample()
+        assert np.array_equal(many.sample(), actions) and few.threads == 1, "64 games are one thread's"
+        many.step(actions)
+        alone.step(actions)
+        used.add(many.threads)
+        assert np.array_equal(many.observations, alone.observations)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert (used == {1}) == (cores == 1), "more than one is tried where there are cores"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_after_threads_works():
     envs = turnstone.VecEnv("konane", 64, threads=2)
+    envs.reset()
     self_play = turnstone.SelfPlay("mu_torere", "uniform", simulations=4, concurrent_games=8, threads=2)
     envs.step(envs.sample())
     next(self_play)

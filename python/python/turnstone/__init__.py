@@ -21,8 +21,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from . import _turnstone
 from ._examples import Examples
+from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
 from ._turnstone import (
     Agent,
     Analysis,
@@ -35,6 +35,8 @@ from ._turnstone import (
     State,
     VecEnv,
     __version__,
+    _restore_agent,
+    _restore_envs,
     _restore_state,
     games,
     load,
@@ -43,32 +45,36 @@ from ._turnstone import (
 __all__ = [
     "Agent",
     "Analysis",
+    "ArenaResult",
     "Examples",
     "Game",
+    "Grade",
     "IllegalActionError",
+    "Interval",
     "Network",
     "Outcome",
     "Search",
     "SelfPlay",
+    "Solution",
     "State",
+    "TrainingResult",
     "VecEnv",
     "__version__",
+    "arena",
     "env",
     "games",
+    "grade",
     "load",
     "parallel_env",
     "raw_env",
+    "solve",
+    "train",
 ]
 
 if find_spec("gymnasium") is not None:
     from ._register import register_envs
 
     register_envs()
-
-if _turnstone._PROGRAM:
-    from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
-
-    __all__ += ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
 
 
 def _aec() -> Any:

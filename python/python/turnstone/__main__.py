@@ -6,12 +6,13 @@ import signal
 import sys
 
 from . import _turnstone
+from ._program import MISSING
 
 
 def main() -> int:
     """Runs the program with the arguments of the process and returns its exit code."""
     if not _turnstone._PROGRAM:
-        print("error: this build of the package has no command line", file=sys.stderr)
+        print(f"error: {MISSING}", file=sys.stderr)
         return 1
     # The program installs handlers of its own where it stops cleanly.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -11,9 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
-from ._turnstone import Game, State, _arena, _exact_values, _grade, _train
+from . import _turnstone
+from ._turnstone import Game, State
 
 __all__ = ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
+
+MISSING = "this build of turnstone was made without the program: training, arena, grades, exact values and the command line \
+need a build with the default features, such as `pip install ./python`"
+
+
+def _need_program() -> None:
+    if not _turnstone._PROGRAM:
+        raise RuntimeError(MISSING)
+
 
 PathLike = Union[str, "os.PathLike[str]"]
 Config = Union[PathLike, Dict[str, Any]]
@@ -187,6 +197,7 @@ def arena(
         ladder: rates one agent on the game's ladder, on which `random` has Elo 0.
         progress: called with the number of finished games and of all games.
     """
+    _need_program()
     specs = [agents] if isinstance(agents, str) else list(agents)
     options = {
         "games": games,
@@ -201,7 +212,7 @@ def arena(
         "threads": threads,
         "ladder": ladder,
     }
-    record, text, svg, page = _arena(game, specs, options, progress)
+    record, text, svg, page = _turnstone._arena(game, specs, options, progress)
     return ArenaResult(json.loads(record), text, svg, page)
 
 
@@ -283,10 +294,11 @@ def grade(
         tables: folder with tables of exact values.
         seed: of the sample and of random choices.
     """
+    _need_program()
     if positions is not None and sample is not None:
         raise ValueError("give positions or sample, not both")
     path = None if positions is None else os.fspath(positions)
-    data = json.loads(_grade(game, agent, path, sample, phase, sampler, os.fspath(tables), seed, threads))
+    data = json.loads(_turnstone._grade(game, agent, path, sample, phase, sampler, os.fspath(tables), seed, threads))
     if data is None:
         raise RuntimeError("the grading was interrupted before its end")
     regret = Interval(*data["regret"])
@@ -350,6 +362,7 @@ def solve(game: str | Game, *, tables: PathLike = "tables", build: bool = False)
         FileNotFoundError: the table is missing.
         ValueError: there are no exact values of the game with its parameters.
     """
+    _need_program()
     rules = game if isinstance(game, Game) else Game(game)
     if build:
         command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--out", os.fspath(tables)]
@@ -361,7 +374,7 @@ def solve(game: str | Game, *, tables: PathLike = "tables", build: bool = False)
             code = subprocess.run(command + extra, check=False).returncode
             if code != 0:
                 raise RuntimeError(f"`turnstone solve {rules.name}` ended with exit code {code}")
-    return Solution(_exact_values(rules, os.fspath(tables)))
+    return Solution(_turnstone._exact_values(rules, os.fspath(tables)))
 
 
 @dataclass
@@ -452,6 +465,7 @@ def train(
         on_iteration: called with the metrics of each iteration as it ends.
         progress: shows a line per iteration.
     """
+    _need_program()
     if isinstance(resume, (str, os.PathLike)):
         run = resume
     path, text = None, None
@@ -488,5 +502,5 @@ def train(
         "max_minutes": max_minutes,
         "allow_engines": allow_engines,
     }
-    iterations, complete = _train(task, finished)
+    iterations, complete = _turnstone._train(task, finished)
     return TrainingResult(folder, iterations, complete)

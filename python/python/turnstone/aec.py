@@ -10,6 +10,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 
+from ._made import made
 from ._rendering import RENDER_MODES, rendered
 from ._turnstone import Game, IllegalActionError, State
 
@@ -39,7 +40,7 @@ class TurnstoneAEC(AECEnv):
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
-        self.game = game if isinstance(game, Game) and not params else Game(game, **params)  # type: ignore[arg-type]
+        self.game = made(game, params, type(self))
         self.render_mode = render_mode
         self.metadata: Dict[str, Any] = {
             "name": f"{self.game.name}_v{self.game.version}",
@@ -176,7 +177,7 @@ class TurnstoneParallel(ParallelEnv):
     ) -> None:
         if illegal not in ("raise", "random"):
             raise ValueError(f"illegal is {illegal!r}, but must be 'raise' or 'random'")
-        self._aec = TurnstoneAEC(game, render_mode, **params)
+        self._aec = TurnstoneAEC(made(game, params, type(self)), render_mode)
         self._max_cycles, self._illegal = max_cycles, illegal
         self.render_mode = render_mode
         self.game = self._aec.game

@@ -9,15 +9,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ._made import made
 from ._register import env_id, register_envs
 from ._rendering import RENDER_MODES, rendered
 from ._turnstone import Agent, Game, IllegalActionError, State, VecEnv
 
 __all__ = ["TurnstoneEnv", "TurnstoneVectorEnv", "env_id", "register_envs"]
-
-
-def _made(game: str | Game, params: Dict[str, Any]) -> Game:
-    return game if isinstance(game, Game) and not params else Game(game, **params)  # type: ignore[arg-type]
 
 
 class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
@@ -53,7 +50,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
             raise ValueError(f"illegal is {illegal!r}, but must be 'raise', 'lose' or 'random'")
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
-        self.game = _made(game, params)
+        self.game = made(game, params, type(self))
         self.opponent = opponent
         self.render_mode = render_mode
         self._seat, self._illegal = seat, illegal
@@ -172,7 +169,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         game: name of a game, or a `Game`.
         num_envs: number of games.
         opponent: spec of an agent, or None to play both sides.
-        threads: number of threads that step the games, where both sides are played.
+        threads: number of threads that step the games, where both sides are played; by default as many as pay off.
         autoreset_mode: when a game that has ended starts anew; Gymnasium's default is the next step.
         copy: whether arrays are copied, so that they can be kept.
         seat: with an opponent, as of `TurnstoneEnv`; `alternate` begins with different seats in neighbouring envs.
@@ -184,7 +181,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         game: str | Game,
         num_envs: int = 1,
         opponent: str | None = "random",
-        threads: int = 1,
+        threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         seat: int | str = "alternate",
@@ -192,7 +189,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         **params: Any,
     ) -> None:
         super().__init__()
-        self.game = _made(game, params)
+        self.game = made(game, params, type(self))
         self.num_envs = num_envs
         self.render_mode = render_mode
         if isinstance(autoreset_mode, str) and autoreset_mode.upper() in AutoresetMode.__members__:
@@ -213,6 +210,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
             seats = [i % 2 if seat == "alternate" else seat for i in range(num_envs)]
             self._singles = [TurnstoneEnv(self.game, opponent, seat, render_mode=render_mode) for seat in seats]
         self._ended = np.zeros(num_envs, bool)
+        self._is_reset = False
         shape, actions = self.game.observation_shape, self.game.num_actions
         self.single_observation_space = spaces.Box(-np.inf, np.inf, shape, np.float32)
         self.single_action_space = spaces.Discrete(actions)
@@ -225,8 +223,11 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         """Starts new games, only where `options["reset_mask"]` is true if it is given."""
         if isinstance(seed, (list, tuple)):
             seed = next((each for each in seed if each is not None), None)
-        super().reset(seed=seed)
         mask = (options or {}).get("reset_mask")
+        if not self._is_reset and mask is not None and not np.all(mask):
+            raise ValueError("options['reset_mask'] leaves games out, but the first reset starts all")
+        super().reset(seed=seed)
+        self._is_reset = True
         if self._opponent:
             chosen = range(self.num_envs) if mask is None else np.flatnonzero(mask)
             for i in chosen:
@@ -242,6 +243,8 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         self, actions: Any
     ) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], Dict[str, Any]]:
         """Plays one action in every env."""
+        if not self._is_reset:
+            raise gymnasium.error.ResetNeeded("reset the environments first")
         if self._opponent:
             return self._step_singles(np.asarray(actions))
         movers = self._envs.to_play.astype(np.int64)

@@ -29,7 +29,7 @@ pub(crate) fn grade(
     seed: u64,
     threads: Option<usize>,
 ) -> PyResult<String> {
-    let game = Game::of(game, None)?;
+    let game = Game::of(game)?;
     let [agent, sampler] = [agent, sampler].map(str::parse::<AgentSpec>);
     let (agent, sampler) = (agent.map_err(|e| agent_error(&e))?, sampler.map_err(|e| agent_error(&e))?);
     let (stop, rules) = (AtomicBool::new(false), &*game.rules);

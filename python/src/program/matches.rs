@@ -103,7 +103,7 @@ pub(crate) fn arena(
     options: Options,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, String, String)> {
-    let game = Game::of(game, None)?;
+    let game = Game::of(game)?;
     let specs = agents.iter().map(|spec| spec.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
     let specs = specs.map_err(|error| agent_error(&error))?;
     let (stop, finished, planned) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));

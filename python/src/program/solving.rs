@@ -31,7 +31,7 @@ pub(crate) struct ExactValues {
 #[pyfunction]
 #[pyo3(name = "_exact_values")]
 pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: PathBuf) -> PyResult<ExactValues> {
-    let game = Game::of(game, None)?;
+    let game = Game::of(game)?;
     abandonable(py, move || {
         let rules = Arc::clone(&game.rules);
         let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;

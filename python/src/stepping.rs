@@ -1,0 +1,69 @@
+//! The games of a `VecEnv` and the threads that step them.
+
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use turnstone_env::{Action, AnyLanes, AutoReset, Error, ThreadChoice, VecBuffers};
+
+use crate::game::Game;
+
+/// Fewest envs of a thread where their number is chosen.
+const FEWEST: usize = 64;
+
+pub(crate) struct Stepping {
+    pub(crate) lanes: Box<dyn AnyLanes>,
+    /// The actions of the step.
+    pub(crate) actions: Vec<Action>,
+    /// Chooses the number of threads, if it was not given.
+    choice: Option<ThreadChoice>,
+    /// Whether the caller has started the games.
+    pub(crate) is_reset: bool,
+}
+
+impl Stepping {
+    pub(crate) fn new(game: &Game, envs: usize, threads: Option<usize>, auto_reset: AutoReset) -> Self {
+        let cores = || available_parallelism().map_or(1, usize::from).min(envs.div_ceil(FEWEST));
+        let most = threads.unwrap_or_else(cores);
+        let lanes = game.rules.lanes(envs, most, auto_reset);
+        let choice = threads.is_none().then(|| ThreadChoice::new(most));
+        Self { lanes, actions: Vec::with_capacity(envs), choice, is_reset: false }
+    }
+
+    /// The number of threads of the next step, where it is chosen.
+    pub(crate) fn threads(&self) -> usize {
+        self.choice.as_ref().map_or(1, ThreadChoice::threads)
+    }
+
+    /// Plays the actions, with as many threads as were given or pay off.
+    pub(crate) fn step(&mut self, out: &mut VecBuffers<'_>) -> Result<(), Error> {
+        let Some(choice) = &mut self.choice else { return self.lanes.step(&self.actions, out) };
+        self.lanes.set_threads(choice.threads());
+        let began = Instant::now();
+        self.lanes.step(&self.actions, out)?;
+        choice.record(began.elapsed());
+        Ok(())
+    }
+}
+
+/// The autoreset mode of a name.
+pub(crate) fn auto_reset(mode: &str) -> PyResult<AutoReset> {
+    match mode {
+        "next_step" => Ok(AutoReset::NextStep),
+        "same_step" => Ok(AutoReset::SameStep),
+        "disabled" => Ok(AutoReset::Disabled),
+        _ => Err(PyValueError::new_err(format!(
+            "autoreset is '{mode}', but must be 'next_step', 'same_step' or 'disabled'"
+        ))),
+    }
+}
+
+/// The name of an autoreset mode.
+pub(crate) fn auto_reset_name(mode: AutoReset) -> &'static str {
+    match mode {
+        AutoReset::NextStep => "next_step",
+        AutoReset::SameStep => "same_step",
+        AutoReset::Disabled => "disabled",
+    }
+}

@@ -1,0 +1,185 @@
+"""Copies and pickles of agents and environments continue as the original."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import turnstone
+
+GAMES = turnstone.games()
+
+
+def pickled(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+WAYS = [copy.copy, copy.deepcopy, pickled]
+SPECS = ["random", "alphabeta:depth=2", "mcts:sims=20", "az:pretrained,sims=8"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("spec", SPECS)
+def test_agents(way, name, spec):
+    agent = turnstone.Agent(name, spec, seed=5)
+    state = turnstone.State(name)
+    for _ in range(3):
+        state = state.play(agent.act(state))
+    other = way(agent)
+    assert other.game == agent.game and other.spec == agent.spec and other is not agent
+    for _ in range(5):
+        assert other.act(state) == agent.act(state)
+    assert np.array_equal(other.analyse(state).policy, agent.analyse(state).policy)
+
+
+@pytest.mark.skipif(not turnstone._turnstone._PROGRAM, reason="built without the program")
+def test_a_copy_keeps_a_network_whose_file_is_gone(tmp_path):
+    config = {
+        "game": {"name": "mu_torere"},
+        "net": {"kind": "residual_mlp", "blocks": 1, "width": 16},
+        "search": {"simulations": 4},
+        "self_play": {"games_per_iteration": 4, "concurrent_games": 4},
+        "arena": {"opponents": ["random"], "games": 2, "final_games": 2},
+        "run": {"iterations": 1},
+    }
+    file = turnstone.train(config, run=tmp_path / "run", progress=False).checkpoint
+    agent, network = turnstone.Agent("mu_torere", f"az:{file},sims=8"), turnstone.load(file)
+    data, state = pickle.dumps(agent), turnstone.State("mu_torere")
+    assert pickle.loads(data).act(state) == agent.act(state)
+    file.unlink()
+    assert copy.deepcopy(agent).act(state) == agent.act(state) and copy.deepcopy(network) is network
+    with pytest.raises(ValueError, match="latest.safetensors"):
+        pickle.loads(data)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("autoreset", ["next_step", "same_step", "disabled"])
+@pytest.mark.parametrize("name", GAMES)
+def test_vec_envs(way, autoreset, name):
+    def step(envs):
+        ended = envs.terminated | envs.truncated
+        if autoreset == "disabled" and ended.any():
+            envs.reset(reset_mask=ended)
+        envs.step(envs.sample())
+
+    envs = turnstone.VecEnv(name, 6, threads=2, autoreset=autoreset)
+    envs.reset(seed=4)
+    for round in range(4):
+        for _ in range(60 + round):
+            step(envs)
+        other = way(envs)
+        assert repr(other) == repr(envs) and other.observations is not envs.observations
+        for _ in range(30):
+            for array in ("observations", "masks", "to_play", "rewards", "terminated", "truncated", "legal_counts", "legal_starts"):
+                assert np.array_equal(getattr(other, array), getattr(envs, array)), array
+            count = envs.legal_starts[-1]
+            assert np.array_equal(other.legal_actions[:count], envs.legal_actions[:count])
+            for i in range(6):
+                assert other.state(i) == envs.state(i) and other.final_state(i) == envs.final_state(i)
+                assert other.outcome(i) == envs.outcome(i)
+            step(envs)
+            step(other)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_vec_envs_before_the_first_step(way):
+    fresh = way(turnstone.VecEnv("konane", 3, size=6))
+    assert fresh.game == turnstone.Game("konane", size=6)
+    with pytest.raises(RuntimeError, match="reset"):
+        fresh.step([0, 0, 0])
+    envs = turnstone.VecEnv("konane", 200)
+    envs.reset(seed=1)
+    other = way(envs)
+    assert np.array_equal(other.sample(), envs.sample()) and other.step(other.sample())
+
+
+def test_forged_pickles_are_refused():
+    envs = turnstone.VecEnv("mu_torere", 2, max_plies=4)
+    restore, (game, threads, autoreset, record) = envs.__reduce__()
+    seed, drawn, is_reset, games = record
+    (text, last, ended), other = games
+    for forged, fault in [
+        ((seed, drawn, is_reset, []), "num_envs is 0"),
+        ((seed, 2**63, is_reset, games), "samples"),
+        ((seed, drawn, is_reset, [("x", last, ended), other]), "position"),
+        ((seed, drawn, is_reset, [(text, None, True), other]), "env 0 of the pickle: its last game has not ended"),
+        ((seed, drawn, is_reset, [other, (text, text, False)]), "env 1 of the pickle: its last game has not ended"),
+    ]:
+        with pytest.raises(ValueError, match=fault):
+            restore(game, threads, autoreset, forged)
+    restore, (game, spec, seed, choices) = turnstone.Agent("mancala", "random").__reduce__()
+    with pytest.raises(ValueError, match="did you mean `random`"):
+        restore(game, "rando", seed, choices)
+
+
+@pytest.mark.parametrize("kind", [turnstone.Search, turnstone.SelfPlay])
+def test_what_holds_an_evaluator_says_what_to_do(kind):
+    thing = kind("mancala", "uniform")
+    for way in WAYS:
+        with pytest.raises(TypeError, match=rf"turnstone.{kind.__name__}\(game, evaluate, \*\*settings\)"):
+            way(thing)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_networks(way):
+    network = turnstone.load("pretrained", "mancala")
+    other, observation = way(network), turnstone.State("mancala").observation()[None]
+    assert np.array_equal(network.evaluate(observation)[0], other.evaluate(observation)[0])
+    assert other.game == network.game and other.step == network.step
+
+
+def played(env, rng_seed, steps=60):
+    """What happens in some steps of an environment with an opponent."""
+    rng, trace = np.random.default_rng(rng_seed), []
+    for _ in range(steps):
+        action = int(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))
+        observation, reward, terminated, truncated, info = env.step(action)
+        trace.append((observation.tobytes(), reward, terminated, truncated, info["player"]))
+        if terminated or truncated:
+            env.reset()
+    return trace
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("opponent", ["random", "alphabeta:depth=2", "az:pretrained,sims=4"])
+def test_gymnasium_environments(way, opponent):
+    gymnasium = pytest.importorskip("gymnasium")
+    env = gymnasium.make("turnstone/Mancala-v1", opponent=opponent, seat="random", render_mode="ansi")
+    env.reset(seed=3)
+    played(env, 1, 20)
+    other = way(env)
+    assert other.render() == env.render()
+    assert played(other, 2) == played(env, 2)
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_gymnasium_vector_environments(way, opponent):
+    gymnasium = pytest.importorskip("gymnasium")
+    envs = gymnasium.make_vec("turnstone/MuTorere-v1", num_envs=4, opponent=opponent, max_plies=30)
+    _, info = envs.reset(seed=2)
+
+    def steps(envs, mask, rng):
+        trace = []
+        for _ in range(50):
+            observations, rewards, *ends, info = envs.step((rng.random(mask.shape) * mask).argmax(1))
+            mask = info["action_mask"]
+            trace.append((observations.tobytes(), rewards.tobytes(), np.stack(ends).tobytes()))
+        return trace
+
+    other = way(envs)
+    assert steps(other, info["action_mask"], np.random.default_rng(1)) == steps(
+        envs, info["action_mask"], np.random.default_rng(1)
+    )
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, pickled])
+def test_pettingzoo_environments(way):
+    pytest.importorskip("pettingzoo")
+    for env in (turnstone.env("morris"), turnstone.parallel_env("morris")):
+        env.reset(seed=1)
+        other = way(env)
+        assert other.unwrapped.position == env.unwrapped.position
+

@@ -1,0 +1,70 @@
+//! The Python package beside the program: its settings of search and self-play are described as the config's keys are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The public fields of the structs of a file with the first sentences of their docs.
+fn fields(source: &str) -> BTreeMap<String, String> {
+    let (mut fields, mut docs) = (BTreeMap::new(), String::new());
+    for line in source.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs = format!("{docs} {}", doc.trim()).trim().to_owned();
+            continue;
+        }
+        if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(": ")) {
+            fields.insert(name.to_owned(), docs.clone());
+        }
+        docs.clear();
+    }
+    fields
+}
+
+/// The entries below `Args:` in the docs of a class.
+fn arguments(source: &str) -> BTreeMap<String, String> {
+    let docs = source.lines().map_while(|line| if line.contains("#[pyclass") { None } else { Some(line) });
+    let entries = docs.skip_while(|line| *line != "/// Args:").skip(1).filter_map(|line| line.strip_prefix("///     "));
+    let (mut arguments, mut last) = (BTreeMap::<String, String>::new(), String::new());
+    for entry in entries {
+        match entry.split_once(": ").filter(|_| !entry.starts_with(' ')) {
+            Some((name, text)) => {
+                last = name.to_owned();
+                arguments.insert(last.clone(), text.to_owned());
+            }
+            None => {
+                let text = arguments.get_mut(&last).expect("an entry begins with a name");
+                *text = format!("{text} {}", entry.trim());
+            }
+        }
+    }
+    arguments
+}
+
+/// What Python says of a setting up to its range, which the config says too.
+fn subject(text: &str) -> &str {
+    let end = [" (", ".", ";"].iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    &text[..end]
+}
+
+#[test]
+fn settings_are_described_as_in_the_config() {
+    let mut keys = fields(&read("selfplay/src/config/search.rs"));
+    keys.extend(fields(&read("selfplay/src/config/self_play.rs")));
+    assert!(keys.len() > 20, "{keys:?}");
+    let others = ["game", "evaluate", "seed", "concurrent_games", "threads"];
+    for (file, own) in
+        [("python/src/search.rs", &["simulations", "cached_positions"][..]), ("python/src/self_play.rs", &[])]
+    {
+        let arguments = arguments(&read(file));
+        assert!(arguments.len() > 10, "{file}: {arguments:?}");
+        for (name, text) in arguments.iter().filter(|(name, _)| !others.iter().chain(own).any(|own| own == name)) {
+            let key = keys.get(name).unwrap_or_else(|| panic!("{file}: {name} is no key of the config"));
+            assert!(key.starts_with(subject(text)), "{file}: {name}: {text}\nin the config: {key}");
+        }
+    }
+}
