@@ -16,6 +16,8 @@ mod nats;
 mod processes;
 #[path = "cluster/wire.rs"]
 mod wire;
+#[path = "cluster/wounds.rs"]
+mod wounds;
 
 use std::fs;
 use std::path::Path;

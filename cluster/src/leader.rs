@@ -38,12 +38,13 @@ use self::waits::Waits;
 use crate::counters::{Counter, Counters, serve};
 use crate::identity::{checksum, random};
 use crate::lines::Lines;
-use crate::link::{Link, ensure_storage, remove_object};
+use crate::link::{Link, ensure_storage};
 use crate::messages::{Announcement, Effort};
 use crate::names::PROTOCOL;
 use crate::notes::{Note, TakeNote, lock};
 use crate::probe::Probe;
 use crate::server::{ServerOptions, shown};
+use crate::stored::remove_job;
 use crate::wire::hex;
 
 /// Time between looks at the queue.
@@ -93,8 +94,8 @@ pub struct Leader {
 struct Incoming {
     messages: mpsc::Receiver<jetstream::Message>,
     rng: Stream,
-    /// Jobs of self-play, the newest last; their journals are kept.
-    kept: Vec<[u8; 32]>,
+    /// The newest job of self-play. It and its journal are kept until the one after the next.
+    newest: Option<[u8; 32]>,
     /// Mean time that workers say a range takes.
     range_time: Duration,
     waits: Waits,
@@ -150,6 +151,8 @@ struct Course<'i, 'a> {
     backoff: u32,
     /// Whether the missing items have been handed out at all.
     published: bool,
+    /// When the stored job was last read back since workers could not read it, and the refusals that were known then.
+    read_back: (Option<Instant>, u64),
     attempt: u64,
 }
 
@@ -221,7 +224,7 @@ impl Leader {
         let incoming = Mutex::new(Incoming {
             messages,
             rng: random_stream()?,
-            kept: Vec::new(),
+            newest: None,
             range_time: RANGE_TIME,
             waits: Waits::default(),
             is_ready: false,
@@ -273,16 +276,11 @@ impl Leader {
     pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
         let mut incoming = lock(&self.incoming);
         let job = checksum(items.job);
-        if items.begins_iteration && !incoming.kept.contains(&job) {
+        if items.begins_iteration && incoming.newest != Some(job) {
             if !journal::exists(&self.folder, &job) && self.folder.exists() {
-                let kept: Vec<[u8; 32]> = incoming.kept.last().copied().into_iter().collect();
-                journal::remove_others(&self.folder, &kept).context("removing journals")?;
+                self.remove_jobs(incoming.newest.as_slice()).context("removing journals")?;
             }
-            incoming.kept.push(job);
-            if incoming.kept.len() > 3 {
-                let old = incoming.kept.remove(0);
-                self.link.wait(remove_object(&self.link.js, &old));
-            }
+            incoming.newest = Some(job);
         }
         let (journal, outcomes, passed) = Journal::open(&self.folder, &job)?;
         if !std::mem::replace(&mut incoming.knows_passed, true) {
@@ -299,6 +297,7 @@ impl Leader {
             range_time: incoming.range_time,
             backoff: 1,
             published: false,
+            read_back: (None, lock(&self.roster).refusals),
             attempt: 0,
         };
         let known = outcomes.len();
@@ -317,7 +316,7 @@ impl Leader {
         drop(announcement);
         self.counters.set(Counter::Missing, 0);
         if !course.items.begins_iteration {
-            self.link.wait(remove_object(&self.link.js, &job));
+            let _ = self.link.wait(remove_job(&self.link.js, &job));
         }
         done
     }
@@ -354,6 +353,7 @@ impl Leader {
                 looked = Instant::now();
                 self.announce_stage(course);
                 self.note_waiting(&mut incoming.waits);
+                self.restore_job(course);
                 self.hand_out_again(course, &mut incoming.is_ready);
             }
         }

@@ -17,6 +17,7 @@ mod lines;
 mod notes;
 mod server;
 mod link;
+mod stored;
 mod counters;
 mod leader;
 mod players;

@@ -8,19 +8,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use async_nats::jetstream::consumer::{AckPolicy, pull};
-use async_nats::jetstream::object_store::ObjectStore;
 use async_nats::jetstream::stream::{Config as StreamConfig, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, Context as JetStream};
 use async_nats::{Client, ConnectErrorKind, Event};
-use tokio::io::AsyncReadExt;
 use tokio::runtime::Runtime;
 
-use crate::identity::checksum;
 use crate::lines::Lines;
-use crate::names::{ALL_RESULTS, ALL_WORK, OBJECTS, RESULTS, WORK, is_of, result, work};
+use crate::names::{ALL_JOBS, ALL_RESULTS, ALL_WORK, JOBS, RESULTS, WORK, is_of, result, work};
 use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
-use crate::wire::hex;
 
 /// Time after which the server forgets what no one has asked for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
@@ -164,65 +160,27 @@ impl Drop for Link {
     }
 }
 
-/// Makes the streams and the object store of the server if they are missing.
+/// Makes the streams of the server if they are missing.
 pub(crate) async fn ensure_storage(js: &JetStream) -> Result<()> {
-    let stream = |name: &str, subject: &str| StreamConfig {
-        name: name.to_owned(),
-        subjects: vec![subject.to_owned()],
-        retention: RetentionPolicy::WorkQueue,
-        discard: DiscardPolicy::New,
-        max_age: FORGOTTEN_AFTER,
-        ..StreamConfig::default()
-    };
-    for (name, subject) in [(WORK, ALL_WORK), (RESULTS, ALL_RESULTS)] {
-        js.get_or_create_stream(stream(name, subject)).await.map_err(|error| storage_fault(name, &error))?;
+    let streams = [
+        (WORK, ALL_WORK, RetentionPolicy::WorkQueue),
+        (RESULTS, ALL_RESULTS, RetentionPolicy::WorkQueue),
+        (JOBS, ALL_JOBS, RetentionPolicy::Limits),
+    ];
+    for (name, subject, retention) in streams {
+        let stream = StreamConfig {
+            name: name.to_owned(),
+            subjects: vec![subject.to_owned()],
+            retention,
+            discard: DiscardPolicy::New,
+            max_age: FORGOTTEN_AFTER,
+            allow_direct: name == JOBS,
+            ..StreamConfig::default()
+        };
+        let made = js.get_or_create_stream(stream).await;
+        made.map_err(|error| anyhow!("{name}: {error} (JetStream must be on: `nats-server -js`)"))?;
     }
-    objects(js).await.map(drop)
-}
-
-fn storage_fault(name: &str, error: &dyn std::fmt::Display) -> anyhow::Error {
-    anyhow!("{name}: {error} (JetStream must be on: `nats-server -js`)")
-}
-
-async fn objects(js: &JetStream) -> Result<ObjectStore> {
-    if let Ok(store) = js.get_object_store(OBJECTS).await {
-        return Ok(store);
-    }
-    let config =
-        jetstream::object_store::Config { bucket: OBJECTS.to_owned(), max_age: FORGOTTEN_AFTER, ..Default::default() };
-    js.create_object_store(config).await.map_err(|error| storage_fault(OBJECTS, &error))
-}
-
-/// Stores an object under its checksum, unless it is there.
-pub(crate) async fn put_object(js: &JetStream, bytes: &[u8]) -> Result<()> {
-    let (store, name) = (objects(js).await?, hex(&checksum(bytes)));
-    if store.info(&name).await.is_ok_and(|info| !info.deleted && info.size == bytes.len()) {
-        return Ok(());
-    }
-    store.put(name.as_str(), &mut &bytes[..]).await.context("storing a job")?;
     Ok(())
-}
-
-/// Reads an object and checks that it is what its name says.
-pub(crate) async fn get_object(js: &JetStream, sum: &[u8; 32], most: usize) -> Result<Vec<u8>> {
-    let name = hex(sum);
-    let store = js.get_object_store(OBJECTS).await?;
-    let object = store.get(&name).await.context("fetching a job")?;
-    let size = object.info().size;
-    ensure!(size <= most, "job {name} has {size} bytes, more than {most}");
-    let mut bytes = Vec::new();
-    tokio::time::timeout(Duration::from_secs(120), object.take(most as u64 + 1).read_to_end(&mut bytes))
-        .await
-        .context("fetching a job takes too long")??;
-    ensure!(checksum(&bytes) == *sum, "job {name} is not what its name says: it is damaged or forged");
-    Ok(bytes)
-}
-
-/// Removes an object.
-pub(crate) async fn remove_object(js: &JetStream, sum: &[u8; 32]) {
-    if let Ok(store) = js.get_object_store(OBJECTS).await {
-        let _ = store.delete(hex(sum)).await; // it is forgotten after some days anyway
-    }
 }
 
 /// Removes a run's ranges and results, and their consumers.

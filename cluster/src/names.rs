@@ -1,5 +1,7 @@
 //! Subjects and streams on the server, all of which begin with `turnstone`.
 
+use crate::wire::hex;
+
 /// Version of all messages; leaders and workers of other versions refuse each other.
 pub const PROTOCOL: u32 = 1;
 
@@ -7,11 +9,13 @@ pub const PROTOCOL: u32 = 1;
 pub(crate) const WORK: &str = "TURNSTONE_WORK";
 /// Stream of results: each is kept until the leader has it on disk.
 pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
-/// Object store of jobs, named by their SHA-256.
-pub(crate) const OBJECTS: &str = "turnstone";
+/// Stream of jobs, in pieces on the subject of the job's SHA-256. Stream and subjects are named like those of an object store,
+/// for the permissions that servers have.
+pub(crate) const JOBS: &str = "OBJ_turnstone";
 
 pub(crate) const ALL_WORK: &str = "turnstone.work.*";
 pub(crate) const ALL_RESULTS: &str = "turnstone.result.*.*";
+pub(crate) const ALL_JOBS: &str = "$O.turnstone.C.*";
 pub(crate) const ALL_RUNS: &str = "turnstone.run.*";
 pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
 
@@ -31,6 +35,11 @@ pub(crate) fn work(run: &str) -> String {
 /// Subject of a worker's results for a run.
 pub(crate) fn result(run: &str, worker: &str) -> String {
     format!("turnstone.result.{run}.{worker}")
+}
+
+/// Subject of the pieces of a job.
+pub(crate) fn job(sum: &[u8; 32]) -> String {
+    format!("$O.turnstone.C.{}", hex(sum))
 }
 
 /// Subject of a run's announcements.

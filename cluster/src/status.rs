@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::link::Link;
 use crate::messages::{Announcement, Beat, decode_announcement, decode_beat};
-use crate::names::{ALL_RUNS, ALL_WORKERS, OBJECTS, RESULTS, WORK};
+use crate::names::{ALL_RUNS, ALL_WORKERS, JOBS, RESULTS, WORK};
 use crate::notes::lock;
 use crate::server::{ServerOptions, shown};
 
@@ -90,10 +90,10 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
     link.wait(listening).with_context(|| format!("server {}", shown(&server.url)))?;
     let (mut streams, mut queues) = (BTreeMap::new(), BTreeMap::new());
     link.wait(async {
-        for name in [WORK.to_owned(), RESULTS.to_owned(), format!("OBJ_{OBJECTS}")] {
-            let Ok(stream) = link.js.get_stream(&name).await else { continue };
+        for name in [WORK, RESULTS, JOBS] {
+            let Ok(stream) = link.js.get_stream(name).await else { continue };
             let state = &stream.cached_info().state;
-            streams.insert(name.clone(), Stored { messages: state.messages, bytes: state.bytes });
+            streams.insert(name.to_owned(), Stored { messages: state.messages, bytes: state.bytes });
             if name == WORK {
                 let mut consumers = stream.consumers();
                 while let Some(Ok(info)) = consumers.next().await {

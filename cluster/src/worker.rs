@@ -5,6 +5,7 @@
 
 mod loaded;
 mod board;
+mod jobs;
 mod spool;
 mod runs;
 mod shared;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -46,6 +47,17 @@ impl Server {
 
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Length of all files of its store.
+    pub(crate) fn stored(&self) -> u64 {
+        fn length(folder: &Path) -> u64 {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries
+                .map(|entry| entry.metadata().map_or(0, |m| if m.is_dir() { length(&entry.path()) } else { m.len() }))
+                .sum()
+        }
+        length(&self.folder.path().join("store"))
     }
 
     pub(crate) fn kill(&mut self) {

@@ -56,7 +56,7 @@ impl Client {
     }
 
     /// Waits until the server has read everything.
-    fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let pongs = self.pongs;
         self.send(b"PING\r\n");
         let until = Instant::now() + Duration::from_secs(10);

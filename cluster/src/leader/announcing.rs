@@ -1,19 +1,21 @@
 //! What the leader says of its run: to workers what is being played, to people how many workers there are, and its end.
 
 use super::waits::Waits;
-use super::{Course, Leader};
+use super::{Course, Leader, journal};
 use crate::counters::Counter;
-use crate::link::{remove_object, remove_run};
+use crate::link::remove_run;
 use crate::messages::LONGEST_REASON;
 use crate::names::run;
 use crate::notes::lock;
 use crate::server::shown;
+use crate::stored::remove_job;
 use crate::wire::{cut, hex};
 
 impl Leader {
     /// Says that the run is over and removes what the server and the folder have of it.
     pub fn finish(self) {
         self.end();
+        let _ = std::fs::remove_dir_all(&self.folder);
         let [items, checks, overdue, excluded] = [Counter::Items, Counter::Checks, Counter::Overdue, Counter::Excluded]
             .map(|which| self.counters.get(which));
         self.line(format!(
@@ -25,15 +27,17 @@ impl Leader {
     fn end(&self) {
         lock(&self.announcement).over = true;
         let js = &self.link.js;
-        let jobs = lock(&self.incoming).kept.clone();
-        self.link.wait(async {
-            remove_run(js, &self.run).await;
-            for job in &jobs {
-                remove_object(js, job).await;
-            }
-        });
+        self.link.wait(remove_run(js, &self.run));
+        let _ = self.remove_jobs(&[]);
         self.announce_now();
-        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+
+    /// Removes all jobs of the run but some from the server, and their journals.
+    pub(super) fn remove_jobs(&self, kept: &[[u8; 32]]) -> std::io::Result<()> {
+        for job in journal::remove_others(&self.folder, kept)? {
+            let _ = self.link.wait(remove_job(&self.link.js, &job)); // it is forgotten after some days anyway
+        }
+        Ok(())
     }
 
     /// Announces the run without waiting for the next second.

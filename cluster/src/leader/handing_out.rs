@@ -14,14 +14,39 @@ use super::schedule::{Cut, ranges};
 use super::{Course, Leader};
 use crate::counters::Counter;
 use crate::identity::Key;
-use crate::link::{consumer, ensure_storage, put_object};
+use crate::link::{consumer, ensure_storage};
 use crate::messages::Range;
 use crate::names::{RESULTS, WORK, result, work};
 use crate::notes::lock;
 use crate::server::ANSWER;
-use crate::wire::hex;
+use crate::stored::put_job;
+use crate::wire::{hex, short};
+
+/// Shortest and longest time between two looks at the stored job while workers say that they cannot play.
+const READ_BACK: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(60)];
 
 impl Leader {
+    /// Reads the stored job back if workers cannot play, and stores it again if it cannot be read: its pieces may have been
+    /// removed or damaged.
+    pub(super) fn restore_job(&self, course: &mut Course<'_, '_>) {
+        let (has_refusal, refusals) = {
+            let roster = lock(&self.roster);
+            (roster.has_refusal(), roster.refusals)
+        };
+        let (last, known) = course.read_back;
+        let pause = READ_BACK[usize::from(known == refusals)];
+        if !has_refusal || last.is_some_and(|last| last.elapsed() < pause) {
+            return;
+        }
+        course.read_back = (Some(Instant::now()), refusals);
+        let name = short(&course.job);
+        match self.link.wait(put_job(&self.link.js, course.items.job)) {
+            Ok(false) => {}
+            Ok(true) => self.warning(format!("job {name} could not be read from the server, and is stored again")),
+            Err(error) => self.warning(format!("job {name} cannot be read from the server nor stored: {error:#}")),
+        }
+    }
+
     /// Hands out the missing items. At first (`Some`) whatever was handed out before is taken back, and what the server
     /// lacks is made, unless it is known to be ready.
     pub(super) fn publish_missing(&self, course: &mut Course<'_, '_>, at_first: Option<bool>) -> Result<()> {
@@ -51,7 +76,7 @@ impl Leader {
                 let stream = js.get_stream_no_info(WORK).await?;
                 stream.purge().filter(subject.clone()).await.context("the queue of the run")?;
             }
-            put_object(js, course.items.job).await?;
+            put_job(js, course.items.job).await?;
             let mut acks: Vec<PublishAckFuture> = Vec::new();
             for (id, range) in &messages {
                 let message = PublishMessage::build().payload(range.encode().into());

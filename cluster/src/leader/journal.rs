@@ -2,7 +2,7 @@
 //! message only after it is in here.
 
 use std::fs::{self, File};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use turnstone_models::read_bounded;
 
 use crate::identity::Key;
 use crate::messages::LONGEST_ITEM;
-use crate::wire::{Malformed, Reader, hex};
+use crate::wire::{Malformed, Reader, hex, unhex};
 
 /// Maximum length of a journal to read.
 const LONGEST: u64 = 1 << 36;
@@ -79,16 +79,18 @@ impl Journal {
     }
 }
 
-/// Removes all journals of a folder but those of some jobs.
-pub(super) fn remove_others(folder: &Path, kept: &[[u8; 32]]) -> std::io::Result<()> {
+/// Removes all journals of a folder but those of some jobs, and returns the jobs of those that it removed.
+pub(super) fn remove_others(folder: &Path, kept: &[[u8; 32]]) -> io::Result<Vec<[u8; 32]>> {
     let kept: Vec<PathBuf> = kept.iter().map(|job| path(folder, job)).collect();
+    let mut removed = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?.path();
         if entry.extension().is_some_and(|extension| extension == "items") && !kept.contains(&entry) {
+            removed.extend(entry.file_stem().and_then(|stem| unhex(stem.to_str()?)));
             fs::remove_file(entry)?;
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Whether there is a journal of a job.
@@ -97,7 +99,7 @@ pub(super) fn exists(folder: &Path, job: &[u8; 32]) -> bool {
 }
 
 fn path(folder: &Path, job: &[u8; 32]) -> PathBuf {
-    folder.join(format!("{}.items", hex(&job[..16])))
+    folder.join(format!("{}.items", hex(job)))
 }
 
 /// Reads the complete records and the number of their bytes.
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(passed, [[2; 32], [2; 32]]);
         assert_eq!(found, [outcome(6, 2), outcome(7, 1)], "what came before is taken back, not what comes after");
         Journal::open(folder.path(), &[6; 32]).expect("another");
-        remove_others(folder.path(), &[[6; 32]]).expect("removed");
+        assert_eq!(remove_others(folder.path(), &[[6; 32]]).expect("removed"), [job]);
         assert!(!exists(folder.path(), &job) && exists(folder.path(), &[6; 32]));
     }
 }

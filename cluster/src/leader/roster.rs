@@ -58,6 +58,8 @@ pub(crate) struct Roster {
     names: HashMap<String, Key>,
     /// Keys for whose name another speaks, and when they were last refused.
     doubles: HashMap<Key, Instant>,
+    /// Number of times that a worker has said anew that it cannot play for this run.
+    pub(crate) refusals: u64,
 }
 
 impl Roster {
@@ -114,6 +116,7 @@ impl Roster {
         let is_new = worker.refused != refusal;
         worker.refused.clone_from(&refusal);
         let refusal = refusal.filter(|_| is_new);
+        self.refusals += u64::from(refusal.is_some());
         Ok(refusal.map(|why| format!("worker {} cannot play for this run: {why}", beat.worker)))
     }
 
@@ -190,6 +193,11 @@ impl Roster {
         self.workers.iter().filter(move |(key, worker)| is_there(worker) && speaks(key, worker))
     }
 
+    /// Whether a worker says that it cannot play for this run.
+    pub(crate) fn has_refusal(&self) -> bool {
+        self.workers.values().any(|worker| worker.refused.is_some() && worker.active.elapsed() < GONE_AFTER)
+    }
+
     /// Threads of the workers that are there. Those of new ones count no more than those of checked ones, since nothing
     /// proves them.
     pub(crate) fn threads(&self) -> usize {
@@ -239,6 +247,7 @@ mod tests {
         let line = roster.beat("run", key(3), &refusing).expect("admitted").expect("a line");
         assert!(line.contains("worker c cannot play"));
         assert_eq!(roster.beat("run", key(3), &refusing), Ok(None), "once");
+        assert!(roster.refusals == 1 && roster.has_refusal());
         roster.exclude(key(1), "a");
         assert_eq!((roster.threads(), roster.excluded(), roster.unwanted()), (0, 1, vec![key(1)]));
         assert!(roster.is_excluded(&key(1)) && !roster.is_excluded(&key(2)));

@@ -1,6 +1,6 @@
 //! Runs are announced, and ranges are fetched from their queues.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,12 +11,11 @@ use async_nats::jetstream::message::{AckKind, Acker};
 use async_nats::jetstream::{Context, Message};
 use futures_util::StreamExt;
 
+use super::jobs::{Fault, Jobs, Taken};
 use super::loaded::Loaded;
 use super::runs::{LEFT_OUT, MOST_RUNS, Regard, Run, Standing};
 use super::shared::{Held, Shared};
 use crate::identity::{Key, random};
-use crate::job::{Job, LONGEST_JOB};
-use crate::link::get_object;
 use crate::messages::{Announcement, Range, decode_announcement};
 use crate::names::{ALL_RUNS, WORK};
 use crate::notes::{Note, lock};
@@ -24,8 +23,6 @@ use crate::wire::unhex;
 
 /// Time without an announcement after which a run's queue is left alone.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
-/// Jobs in memory.
-const MOST_JOBS: usize = 4;
 /// The longest time, in milliseconds, after which the server offers a range again that is not for this worker. The time is
 /// random: two workers that gave back each other's ranges at the same moments could get their own again for ever.
 const NOT_FOR_US: u8 = 64;
@@ -91,17 +88,10 @@ type Queue = Consumer<pull::Config>;
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let mut queues: HashMap<String, Queue> = HashMap::new();
     let mut jobs = Jobs::default();
-    loop {
-        if shared.stop.load(Ordering::Relaxed) {
-            return;
-        }
+    while !shared.stop.load(Ordering::Relaxed) {
         let (runs, _) = lock(&shared.runs).standing();
         queues.retain(|name, _| runs.contains(name));
         jobs.keep(&shared, &runs);
-        if runs.is_empty() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        }
         if !shared.board.has_room(shared.threads) {
             // The time is for what is retired or given back.
             let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
@@ -109,17 +99,18 @@ pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
         }
         let mut found = false;
         for name in &runs {
+            if jobs.is_waiting(name) || !lock(&shared.runs).is_due(name) {
+                continue;
+            }
             match fetch_one(&js, &mut queues, name, runs.len() == 1).await {
                 Ok(Some(message)) => {
                     found = true;
-                    if let Err(error) = take(&js, &shared, &mut jobs, name, &message).await {
-                        // What cannot be played here may be played elsewhere.
-                        let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
+                    if let Err(error) = take(&js, &shared, &mut jobs, name, message).await {
                         (shared.note)(Note::Warning(format!("run {name}: {error:#}")));
                         tokio::time::sleep(Duration::from_millis(200)).await;
                     }
                 }
-                Ok(None) => {}
+                Ok(None) => found |= runs.len() == 1,
                 Err(_) => {
                     // The leader has not begun, or the server is away.
                     queues.remove(name);
@@ -127,8 +118,11 @@ pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
                 }
             }
         }
-        if !found && runs.len() > 1 {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let wait = if found { Duration::ZERO } else { Duration::from_millis(50) };
+        let mut arrived = jobs.arrival(wait).await;
+        while let Some((taken, job)) = arrived {
+            arrive(&shared, &mut jobs, taken, job).await;
+            arrived = jobs.arrival(Duration::ZERO).await;
         }
     }
 }
@@ -158,38 +152,8 @@ async fn fetch_one(
     }
 }
 
-/// Jobs in memory, and the current one of each run.
-#[derive(Default)]
-struct Jobs {
-    loaded: VecDeque<Arc<Loaded>>,
-    current: HashMap<String, [u8; 32]>,
-}
-
-impl Jobs {
-    /// Drops the jobs of runs that are not among these.
-    fn keep(&mut self, shared: &Shared, runs: &[String]) {
-        let over: Vec<String> = self.current.keys().filter(|name| !runs.contains(name)).cloned().collect();
-        for name in over {
-            let sum = self.current.remove(&name);
-            sum.iter().for_each(|sum| self.retire(shared, sum));
-        }
-    }
-
-    /// Notes the job of a run; the one before is not needed any more.
-    fn set_current(&mut self, shared: &Shared, name: &str, sum: [u8; 32]) {
-        let before = self.current.insert(name.to_owned(), sum);
-        before.iter().filter(|before| **before != sum).for_each(|before| self.retire(shared, before));
-    }
-
-    fn retire(&mut self, shared: &Shared, sum: &[u8; 32]) {
-        shared.board.retire(sum);
-        lock(&shared.held).retain(|_, held| held.job != *sum);
-        self.loaded.retain(|job| job.sum != *sum);
-    }
-}
-
-/// Puts a range on the board.
-async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: &Message) -> Result<()> {
+/// Takes a range in: it goes on the board if its job is there, or waits for the job.
+async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: Message) -> Result<()> {
     let range = match Range::decode(&message.payload) {
         Ok(range) => range,
         Err(fault) => {
@@ -220,34 +184,47 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
             return Ok(());
         }
     }
-    let job = match jobs.loaded.iter().find(|job| job.sum == range.job) {
-        Some(job) => Arc::clone(job),
+    let found = jobs.find(&range.job);
+    let taken = Taken { run: name.to_owned(), range, message };
+    match found {
+        Some(job) => place(shared, jobs, &taken, &job).await,
         None => {
-            let bytes = get_object(js, &range.job, LONGEST_JOB).await?;
-            let (sum, games) = (range.job, shared.games.clone());
-            let job = match tokio::task::spawn_blocking(move || Job::decode(&bytes, &games)).await? {
-                Ok(job) => job,
-                Err(fault) => {
-                    lock(&shared.runs).give_up(name, sum, &fault.0, &shared.note);
-                    let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await;
-                    return Ok(());
-                }
-            };
-            let loaded = Arc::new(Loaded::new(sum, job));
-            jobs.loaded.push_back(Arc::clone(&loaded));
-            if jobs.loaded.len() > MOST_JOBS {
-                jobs.loaded.pop_front();
+            jobs.begin(js, shared, taken);
+            Ok(())
+        }
+    }
+}
+
+/// Takes a range in whose job has been fetched, or gives it back.
+async fn arrive(shared: &Arc<Shared>, jobs: &mut Jobs, taken: Taken, job: Result<Arc<Loaded>, Fault>) {
+    let Taken { run, range, message } = &taken;
+    let pause = match job {
+        Ok(job) => {
+            lock(&shared.runs).fetched(run, range.job, None, &shared.note);
+            if let Err(error) = place(shared, jobs, &taken, &job).await {
+                (shared.note)(Note::Warning(format!("run {run}: {error:#}")));
             }
-            loaded
+            return;
+        }
+        Err(Fault::Unfetched(why)) => lock(&shared.runs).fetched(run, range.job, Some(&why), &shared.note),
+        Err(Fault::Unplayable(why)) => {
+            lock(&shared.runs).give_up(run, range.job, &why, &shared.note);
+            Duration::from_secs(1)
         }
     };
-    jobs.set_current(shared, name, range.job);
+    let _ = message.ack_with(AckKind::Nak(Some(pause))).await; // others may play it
+}
+
+/// Puts a range on the board.
+async fn place(shared: &Arc<Shared>, jobs: &mut Jobs, taken: &Taken, job: &Arc<Loaded>) -> Result<()> {
+    let Taken { run, range, message } = taken;
+    jobs.set_current(shared, run, range.job);
     if range.numbers().end > job.job.items() {
         let _ = message.ack_with(AckKind::Term).await;
         anyhow::bail!("a range goes beyond its job");
     }
-    let acker = Arc::new(Acker::new(js.clone(), message.reply.clone()));
-    let ack_wait = lock(&shared.runs).ack_wait(name);
+    let acker = Arc::new(Acker::new(message.context.clone(), message.reply.clone()));
+    let ack_wait = lock(&shared.runs).ack_wait(run);
     let now = Instant::now();
     let numbers = {
         let mut held = lock(&shared.held);
@@ -255,7 +232,7 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
         let playing = |number: &usize| held.values().any(|held| held.job == range.job && held.left.contains(number));
         let numbers: Vec<usize> = range.numbers().filter(|number| !playing(number)).collect();
         let new = Held {
-            run: name.to_owned(),
+            run: run.clone(),
             job: range.job,
             left: range.numbers().collect(),
             items: Vec::new(),
@@ -267,6 +244,6 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
         held.insert(shared.next_range.fetch_add(1, Ordering::Relaxed), new);
         numbers
     };
-    shared.board.push(&job, numbers.into_iter(), usize::from(range.seats));
+    shared.board.push(job, numbers.into_iter(), usize::from(range.seats));
     Ok(())
 }

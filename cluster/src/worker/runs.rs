@@ -11,6 +11,8 @@ use crate::wire::{cut, hex};
 const REFUSED_FOR: Duration = Duration::from_mins(10);
 /// The refusal of a worker that the leader does not want, which ends when the leader wants it again.
 pub(super) const LEFT_OUT: &str = "its leader has left this worker out, and says why";
+/// Shortest and longest time after which a job that could not be fetched is fetched again; it doubles in between.
+const FETCHED_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// Maximum number of runs to keep in mind.
 pub(super) const MOST_RUNS: usize = 1000;
 
@@ -24,6 +26,15 @@ pub(super) struct Run {
     pub(super) standing: Standing,
     /// A job of the run that cannot be played here.
     unplayable: Option<Unplayable>,
+    /// The job of the run, if it could not be fetched when that was last tried.
+    unfetched: Option<Unfetched>,
+}
+
+struct Unfetched {
+    job: [u8; 32],
+    why: String,
+    pause: Duration,
+    until: Instant,
 }
 
 struct Unplayable {
@@ -55,7 +66,7 @@ pub(super) enum Regard {
 impl Run {
     pub(super) fn new(announcement: Option<Announcement>, standing: Standing) -> Self {
         let now = Instant::now();
-        Self { announcement, seen: now, since: now, standing, unplayable: None }
+        Self { announcement, seen: now, since: now, standing, unplayable: None, unfetched: None }
     }
 
     /// Takes a new announcement. Returns whether it demands the same of a worker as the one before, so that the standing
@@ -71,6 +82,7 @@ impl Run {
         }
         let is_other = |job: &mut Unplayable| hex(&job.job) != announcement.job || job.since.elapsed() > REFUSED_FOR;
         self.unplayable.take_if(is_other);
+        self.unfetched.take_if(|job| hex(&job.job) != announcement.job);
         (self.announcement, self.seen) = (Some(announcement.clone()), Instant::now());
         true
     }
@@ -98,6 +110,7 @@ impl Runs {
                 Standing::Unknown => {}
             }
             run.unplayable.iter().for_each(|job| refuse(&job.why));
+            run.unfetched.iter().for_each(|job| refuse(&job.why));
         }
         served.sort();
         refused.sort();
@@ -128,6 +141,26 @@ impl Runs {
             note(Note::Warning(format!("run {name}: {why}")));
             run.unplayable = Some(Unplayable { job, why, since: Instant::now() });
         }
+    }
+
+    /// Notes whether a job of a run could be fetched. If not, returns the time until it is to be tried again.
+    pub(super) fn fetched(&mut self, name: &str, job: [u8; 32], fault: Option<&str>, note: &TakeNote) -> Duration {
+        let [shortest, longest] = FETCHED_AGAIN;
+        let Some(run) = self.0.get_mut(name) else { return shortest };
+        let before = run.unfetched.take().filter(|before| before.job == job);
+        let Some(why) = fault else { return Duration::ZERO };
+        let pause = before.as_ref().map_or(shortest, |before| (2 * before.pause).min(longest));
+        if before.is_none_or(|before| before.why != why) {
+            note(Note::Warning(format!("run {name}: {why}; trying again")));
+        }
+        run.unfetched = Some(Unfetched { job, why: why.to_owned(), pause, until: Instant::now() + pause });
+        pause
+    }
+
+    /// Whether ranges of a run are to be fetched: not while its job cannot be had.
+    pub(super) fn is_due(&self, name: &str) -> bool {
+        let unfetched = self.0.get(name).and_then(|run| run.unfetched.as_ref());
+        unfetched.is_none_or(|job| job.until <= Instant::now())
     }
 
     /// What to do with a range of a job.
@@ -193,6 +226,13 @@ mod tests {
         assert!(run.update(&announcement(&one)) && run.unplayable.is_some());
         assert!(run.update(&announcement(&two)) && run.unplayable.is_none(), "the next job is another");
         assert_eq!(runs.regard("run", &two), Regard::Play);
+        for seconds in [1, 2, 4] {
+            let pause = runs.fetched("run", two, Some("it is gone"), &note);
+            assert!(pause == Duration::from_secs(seconds) && !runs.is_due("run"), "{pause:?}");
+        }
+        assert!(runs.standing().1[0].1.contains("it is gone") && runs.is_due("another"));
+        runs.fetched("run", two, None, &note);
+        assert!(runs.is_due("run") && runs.standing().1.is_empty());
         runs.refuse("run", "other bits", &note);
         let run = runs.0.get_mut("run").expect("there");
         assert!(run.update(&announcement(&two)), "it stays refused");

@@ -1,0 +1,88 @@
+//! What the server and the disks lose or have no room for, and two leaders of one run.
+
+use std::time::{Duration, Instant};
+
+use crate::nats::Server;
+use crate::processes::{Place, config, differences};
+use crate::wire::Client;
+
+/// A run of many short iterations with jobs of half a megabyte.
+fn many_jobs(iterations: usize) -> String {
+    let config = config("mu_torere", "puct", 0, "f32");
+    let changes = [
+        ("width = 16", "width = 192"),
+        ("games_per_iteration = 24", "games_per_iteration = 2"),
+        ("every = 2", "every = 0"),
+        ("final_games = 6", "final_games = 2"),
+        ("best_games = 4", "best_games = 0"),
+        ("samples_per_position = 4", "samples_per_position = 1"),
+    ];
+    let config = changes.iter().fold(config, |config, (from, to)| config.replace(from, to));
+    config.replace("iterations = 4", &format!("iterations = {iterations}"))
+}
+
+/// What the server says of a stream.
+fn messages(place: &Place, server: &Server, stream: &str) -> u64 {
+    let (code, status, said) = place.run_to_end(&["cluster", "status", &server.url(), "--json", "--listen", "0.1"]);
+    assert_eq!(code, Some(0), "{said}");
+    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+    status["streams"][stream]["messages"].as_u64().expect("a number")
+}
+
+/// Calls the server's interface for streams.
+fn call(client: &mut Client, what: &str, payload: &str) {
+    client.publish(&format!("$JS.API.STREAM.{what}"), payload.as_bytes());
+    client.flush();
+}
+
+#[test]
+fn old_jobs_cost_no_disk() {
+    let Some(server) = Server::start("") else { return };
+    let place = Place::new(&many_jobs(40));
+    let worker = place.worker(&server.url(), &[]);
+    let leader = place.lead(&server.url(), "led", &[]);
+    let (code, said) = leader.end();
+    assert_eq!(code, Some(0), "{said}");
+    // Twenty megabytes of jobs went through the server, which has files of eight.
+    let stored = server.stored();
+    assert!(stored < 10 << 20, "{stored} bytes are left on disk");
+    assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0, "a removed job leaves no note");
+    worker.stop();
+}
+
+#[test]
+fn a_job_that_is_lost_or_damaged_is_stored_again_and_delays_no_other_run() {
+    let Some(server) = Server::start("") else { return };
+    let mut enemy = Client::connect(server.port());
+    for wound in ["lost", "damaged"] {
+        let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+        let healthy = Place::new(&config("mu_torere", "puct", 0, "f32").replace("seed = 5", "seed = 6"));
+        let (alone, healthy_alone) = (place.alone(), healthy.alone());
+        let leader = place.lead(&server.url(), "led", &["--ack-wait", "2"]);
+        leader.wait_for("waiting for workers");
+        if wound == "lost" {
+            call(&mut enemy, "PURGE.OBJ_turnstone", r#"{"filter":"$O.turnstone.C.>"}"#);
+        } else {
+            let (_, status, _) = place.run_to_end(&["cluster", "status", &server.url(), "--json"]);
+            let job = status.split("\"job\":\"").nth(1).and_then(|rest| rest.get(..64)).expect("a job");
+            enemy.publish(&format!("$O.turnstone.C.{job}"), b"more");
+        }
+        let second = healthy.lead(&server.url(), "led", &["--ack-wait", "2"]);
+        second.wait_for("leading");
+        let began = Instant::now();
+        let worker = place.worker(&server.url(), &[]);
+        worker.wait_for(if wound == "lost" {
+            "is not on the server; trying again"
+        } else {
+            "is not what its name says"
+        });
+        leader.wait_for("could not be read from the server, and is stored again");
+        assert!(began.elapsed() < Duration::from_secs(20), "both say so within seconds: {:?}", began.elapsed());
+        for (leader, alone, place) in [(second, healthy_alone, &healthy), (leader, alone, &place)] {
+            let (code, said) = leader.end();
+            assert_eq!(code, Some(0), "{said}");
+            assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+        }
+        worker.stop();
+    }
+}

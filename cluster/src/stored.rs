@@ -1,0 +1,59 @@
+//! Jobs on the server, in pieces that the server takes as messages.
+//!
+//! A job is the pieces on the subject of its checksum, and nothing else: no list says that it is there, so that none can be
+//! wrong, and no note of a removed job stays behind. (Such a note would keep the server from giving back the disk space of
+//! the jobs around it, since the server removes whole files of messages only.)
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use async_nats::jetstream::Context;
+use async_nats::jetstream::stream::DirectGetErrorKind;
+
+use crate::identity::checksum;
+use crate::names::{JOBS, job};
+use crate::wire::short;
+
+/// Maximum length of a piece, if the server takes it.
+const LONGEST_PIECE: usize = 512 << 10;
+/// Room for the headers of a message.
+const HEADERS: usize = 4 << 10;
+
+/// Stores a job, unless it is there as a whole. What is left of an earlier attempt is removed first. Returns whether it was
+/// missing.
+pub(crate) async fn put_job(js: &Context, bytes: &[u8]) -> Result<bool> {
+    let sum = checksum(bytes);
+    if get_job(js, &sum, bytes.len()).await.is_ok() {
+        return Ok(false);
+    }
+    remove_job(js, &sum).await.context("removing what is left of a job")?;
+    let longest = js.client().max_payload().saturating_sub(HEADERS).clamp(1, LONGEST_PIECE);
+    for piece in bytes.chunks(longest) {
+        js.publish(job(&sum), piece.to_vec().into()).await?.await.context("storing a job")?;
+    }
+    Ok(true)
+}
+
+/// Reads a job of at most `most` bytes, and checks that it is what its name says.
+pub(crate) async fn get_job(js: &Context, sum: &[u8; 32], most: usize) -> Result<Vec<u8>> {
+    let (stream, subject, name) = (js.get_stream_no_info(JOBS).await?, job(sum), short(sum));
+    let (mut bytes, mut after) = (Vec::new(), 0);
+    loop {
+        match stream.direct_get_next_for_subject(subject.clone(), Some(after + 1)).await {
+            Ok(piece) => {
+                bytes.extend_from_slice(&piece.payload);
+                after = piece.sequence;
+            }
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
+            Err(error) => return Err(error).with_context(|| format!("reading job {name}")),
+        }
+        ensure!(bytes.len() <= most, "job {name} has more than {most} bytes");
+    }
+    ensure!(!bytes.is_empty(), "job {name} is not on the server");
+    ensure!(checksum(&bytes) == *sum, "job {name} is not what its name says: incomplete, damaged or forged");
+    Ok(bytes)
+}
+
+/// Removes a job.
+pub(crate) async fn remove_job(js: &Context, sum: &[u8; 32]) -> Result<()> {
+    js.get_stream_no_info(JOBS).await?.purge().filter(job(sum)).await.map_err(|error| anyhow!(error))?;
+    Ok(())
+}
