@@ -76,6 +76,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         held: Mutex::default(),
         next_range: AtomicU64::new(0),
         counters: Counters::default(),
+        unspooled: AtomicU64::new(0),
         effort: Mutex::default(),
         note: Arc::clone(note),
         finished,
@@ -136,7 +137,7 @@ fn leave(link: &Link, shared: &Shared) {
     while shared.counters.get(Counter::Spooled) > 0 && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
     }
-    let left = shared.counters.get(Counter::Spooled);
+    let left = shared.counters.get(Counter::Spooled).saturating_sub(shared.unspooled.load(Ordering::Relaxed));
     let spooled =
         if left > 0 { format!("; {left} finished ones are on disk for the next worker here") } else { String::new() };
     (shared.note)(Note::Line(format!("left; {given_back} ranges given back{spooled}")));
@@ -284,6 +285,7 @@ mod tests {
             held: Mutex::default(),
             next_range: AtomicU64::new(0),
             counters: Counters::default(),
+            unspooled: AtomicU64::new(0),
             effort: Mutex::default(),
             note: Arc::new(|_| {}),
             finished,

@@ -1,5 +1,6 @@
 //! What the server and the disks lose or have no room for, and two leaders of one run.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::nats::Server;
@@ -85,4 +86,27 @@ fn a_job_that_is_lost_or_damaged_is_stored_again_and_delays_no_other_run() {
         }
         worker.stop();
     }
+}
+
+#[test]
+fn a_worker_that_cannot_write_its_spool_sends_what_it_plays() {
+    let Some(server) = Server::start("") else { return };
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let alone = place.alone();
+    let worker = place.worker(&server.url(), &["--name", "w"]);
+    worker.wait_for("worker w");
+    // As on a full disk, no file can be written there.
+    let folder = place.spool().join("w");
+    fs::remove_dir_all(&folder).expect("it is there");
+    for (run, expected) in
+        [("led", "finished ranges are sent from memory"), ("again", "finished ranges are kept on disk again")]
+    {
+        let (code, said) = place.lead(&server.url(), run, &[]).end();
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(differences(&alone, &place.run(run)), Vec::<String>::new(), "{said}");
+        fs::create_dir_all(&folder).expect("writable");
+        worker.wait_for(expected);
+    }
+    assert_eq!(worker.said().matches("from memory").count(), 1, "it is said once: {}", worker.said());
+    assert!(!worker.stop().contains("given back:"), "nothing is played in vain");
 }

@@ -23,6 +23,8 @@ use crate::wire::unhex;
 
 /// Time without an announcement after which a run's queue is left alone.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
+/// Finished ranges that wait in memory, since they could not be written to disk, until no more are fetched.
+const MOST_UNSPOOLED: u64 = 4;
 /// The longest time, in milliseconds, after which the server offers a range again that is not for this worker. The time is
 /// random: two workers that gave back each other's ranges at the same moments could get their own again for ever.
 const NOT_FOR_US: u8 = 64;
@@ -92,7 +94,7 @@ pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
         let (runs, _) = lock(&shared.runs).standing();
         queues.retain(|name, _| runs.contains(name));
         jobs.keep(&shared, &runs);
-        if !shared.board.has_room(shared.threads) {
+        if !shared.board.has_room(shared.threads) || shared.unspooled.load(Ordering::Relaxed) >= MOST_UNSPOOLED {
             // The time is for what is retired or given back.
             let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
             continue;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -41,6 +42,7 @@ pub(super) async fn send(
         let _ = sender.send((entry, None));
     }
     tokio::spawn(publish(js.clone(), Arc::clone(&shared), receiver));
+    let mut is_writable = true;
     while let Some(report) = finished.recv().await {
         match report {
             Finished::Item { job, number, outcome } => {
@@ -50,17 +52,14 @@ pub(super) async fn send(
                         give_up(&shared, &run, job, &fault, &acker).await;
                         continue;
                     }
-                    match spool.save(&run, entry) {
-                        Ok(entry) => {
-                            shared.counters.add(Counter::Spooled, 1);
-                            let _ = sender.send((entry, Some(acker)));
-                        }
-                        Err(error) => {
-                            // Another worker, or this one with more room, plays it again.
-                            (shared.note)(Note::Warning(format!("{error:#}; the range is given back")));
-                            let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(5)))).await;
-                        }
+                    let (entry, written) = spool.save(&run, entry);
+                    if is_writable != written.is_ok() {
+                        is_writable = written.is_ok();
+                        note_spool(&shared, written);
                     }
+                    shared.counters.add(Counter::Spooled, 1);
+                    shared.unspooled.fetch_add(u64::from(entry.path.is_none()), Ordering::Relaxed);
+                    let _ = sender.send((entry, Some(acker)));
                 }
             }
             Finished::Failure { job, fault } => {
@@ -75,6 +74,14 @@ pub(super) async fn send(
             }
         }
     }
+}
+
+/// Says that finished ranges cannot be written, or can be written again.
+fn note_spool(shared: &Shared, written: Result<()>) {
+    (shared.note)(match written {
+        Ok(()) => Note::Line("finished ranges are kept on disk again until the server has them".into()),
+        Err(error) => Note::Warning(format!("{error:#}; finished ranges are sent from memory until that works again")),
+    });
 }
 
 /// Gives a range back to be played by others, and plays no more of its job.
@@ -173,8 +180,13 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
         }
         let bytes: usize = entry.messages.iter().map(Vec::len).sum();
         shared.counters.add(Counter::Bytes, if is_sent { bytes as u64 } else { 0 });
-        if let Err(error) = fs::remove_file(&entry.path) {
-            (shared.note)(Note::Warning(format!("{}: {error}", entry.path.display())));
+        match &entry.path {
+            Some(path) => {
+                if let Err(error) = fs::remove_file(path) {
+                    (shared.note)(Note::Warning(format!("{}: {error}", path.display())));
+                }
+            }
+            None => drop(shared.unspooled.fetch_sub(1, Ordering::Relaxed)),
         }
         shared.counters.set(Counter::Spooled, shared.counters.get(Counter::Spooled).saturating_sub(1));
     }

@@ -47,6 +47,8 @@ pub(super) struct Shared {
     pub(super) held: Mutex<HashMap<u64, Held>>,
     pub(super) next_range: AtomicU64,
     pub(super) counters: Counters,
+    /// Finished ranges that wait in memory only, since they could not be written to disk.
+    pub(super) unspooled: AtomicU64,
     pub(super) effort: Mutex<SelfPlayStats>,
     pub(super) note: TakeNote,
     pub(super) finished: mpsc::UnboundedSender<Finished>,

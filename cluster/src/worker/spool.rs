@@ -21,7 +21,8 @@ const MOST_NAMES: usize = 10_000;
 /// Messages of a finished range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    pub(super) path: PathBuf,
+    /// Its file, if it could be written.
+    pub(super) path: Option<PathBuf>,
     pub(super) run: String,
     pub(super) messages: Vec<Vec<u8>>,
 }
@@ -57,7 +58,7 @@ impl Spool {
             let path = entry?.path();
             let Some(number) = number_of(&path) else { continue };
             match read_bounded(&path, LONGEST_FILE).map_err(anyhow::Error::from).and_then(|bytes| Ok(decode(&bytes)?)) {
-                Ok((run, messages)) => left.push((number, Entry { path, run, messages })),
+                Ok((run, messages)) => left.push((number, Entry { path: Some(path), run, messages })),
                 Err(_) => fs::remove_file(&path)?, // its range is played again
             }
         }
@@ -66,8 +67,8 @@ impl Spool {
         Ok((Self { folder, next, _lock: lock }, name, identity, left.into_iter().map(|(_, entry)| entry).collect()))
     }
 
-    /// Writes the messages of a finished range.
-    pub(super) fn save(&mut self, run: &str, messages: Vec<Vec<u8>>) -> Result<Entry> {
+    /// Writes the messages of a finished range. If that fails, as on a full disk, the entry has no file.
+    pub(super) fn save(&mut self, run: &str, messages: Vec<Vec<u8>>) -> (Entry, Result<()>) {
         let path = self.folder.join(format!("{:08}.range", self.next));
         self.next += 1;
         let mut bytes = MAGIC.to_vec();
@@ -76,8 +77,8 @@ impl Spool {
         messages.iter().for_each(|message| put_blob(&mut bytes, message));
         let checksum = crc32fast::hash(&bytes);
         bytes.extend(checksum.to_le_bytes());
-        atomic_write(&path, &bytes).with_context(|| format!("writing {}", path.display()))?;
-        Ok(Entry { path, run: run.to_owned(), messages })
+        let written = atomic_write(&path, &bytes).with_context(|| format!("writing {}", path.display()));
+        (Entry { path: written.is_ok().then_some(path), run: run.to_owned(), messages }, written)
     }
 }
 
@@ -154,22 +155,23 @@ mod tests {
         let base = tempfile::tempdir().expect("a temporary folder");
         let (mut spool, name, identity, left) = Spool::open(base.path(), None).expect("a new folder");
         assert!(left.is_empty() && name.ends_with(&format!("-1-{}", short(&identity.key()))), "{name}");
-        let entries: Vec<Entry> = [1u8, 2, 3]
-            .map(|byte| spool.save("run", vec![vec![byte; 9], Vec::new()]).expect("written"))
-            .into_iter()
-            .collect();
+        let entries = [1u8, 2, 3].map(|byte| spool.save("run", vec![vec![byte; 9], Vec::new()]).0);
+        let path = |entry: &Entry| entry.path.clone().expect("written");
         let (_second, other, ..) = Spool::open(base.path(), None).expect("another");
         let folder = name.rsplit_once('-').expect("digits of its key").0;
         assert!(other.contains("-2-") && Spool::open(base.path(), Some(folder)).is_err(), "one worker per folder");
         drop(spool);
-        fs::remove_file(&entries[0].path).expect("there");
-        let mut damaged = fs::read(&entries[1].path).expect("there");
+        fs::remove_file(path(&entries[0])).expect("there");
+        let mut damaged = fs::read(path(&entries[1])).expect("there");
         damaged[12] ^= 1;
-        fs::write(&entries[1].path, damaged).expect("writable");
+        fs::write(path(&entries[1]), damaged).expect("writable");
         let (mut spool, again, same, left) = Spool::open(base.path(), None).expect("the same folder");
         assert_eq!((again, same.key()), (name, identity.key()));
         assert_eq!(left, [entries[2].clone()], "the damaged one is gone");
-        assert_ne!(spool.save("run", Vec::new()).expect("written").path, entries[2].path);
+        assert_ne!(spool.save("run", Vec::new()).0.path, entries[2].path);
+        fs::remove_dir_all(&spool.folder).expect("there");
+        let (unwritten, fault) = spool.save("run", vec![vec![7]]);
+        assert!(unwritten.path.is_none() && unwritten.messages == [[7]] && fault.is_err());
     }
 
     #[cfg(unix)]
