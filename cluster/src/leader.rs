@@ -9,6 +9,7 @@ mod roster;
 mod schedule;
 mod waits;
 mod run_name;
+mod rival;
 mod listening;
 mod leftovers;
 mod announcing;
@@ -32,6 +33,7 @@ pub(crate) use self::collection::Handing;
 use self::journal::{Journal, Outcome};
 use self::leftovers::remove_leftovers;
 use self::listening::{AT_ONCE, Listening, announce, listen, receive};
+use self::rival::{Rival, listen_for_rival, wait_for_rival};
 use self::roster::Roster;
 use self::run_name::{random_stream, run_name};
 use self::waits::Waits;
@@ -78,10 +80,9 @@ pub struct Leader {
     /// The folder, if it is one that goes with the leader.
     temporary: Option<tempfile::TempDir>,
     run: String,
-    /// Makes the identifiers of messages differ from those of a leader before.
-    session: String,
     note: TakeNote,
     began: Instant,
+    rival: Arc<Rival>,
     roster: Arc<Mutex<Roster>>,
     pub(crate) counters: Arc<Counters>,
     announcement: Arc<Mutex<Announcement>>,
@@ -176,7 +177,7 @@ impl Leader {
         };
         let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
         let folder = settings.folder.clone().or(folder).unwrap_or_default();
-        let run = run_name(&folder, game.name(), temporary.is_some())?;
+        let (run, is_new) = run_name(&folder, game.name(), temporary.is_some())?;
         let of_link = Arc::clone(&note);
         let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| of_link(Note::Line(text)))?;
         let began = Instant::now();
@@ -186,6 +187,12 @@ impl Leader {
                 return Err(error).with_context(|| format!("server {}", shown(&settings.server.url)));
             }
             std::thread::sleep(Duration::from_millis(300));
+        }
+        let rival = Arc::new(Rival::new(hex(&random::<6>()?)));
+        link.spawn(listen_for_rival(link.js.client(), run.clone(), Arc::clone(&rival)));
+        if !is_new {
+            let say = || note(Note::Warning(rival::found(&run)));
+            wait_for_rival(&rival, || stop.load(Ordering::Relaxed), say)?;
         }
         let announcement = Arc::new(Mutex::new(Announcement {
             protocol: PROTOCOL,
@@ -204,7 +211,7 @@ impl Leader {
         }));
         let (roster, counters) = (Arc::<Mutex<Roster>>::default(), Arc::<Counters>::default());
         let (sender, messages) = mpsc::channel(AT_ONCE);
-        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&announcement)));
+        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&announcement), Arc::clone(&rival)));
         let rejections = Arc::<Mutex<Lines>>::default();
         let listening = Listening {
             run: run.clone(),
@@ -214,7 +221,7 @@ impl Leader {
             note: Arc::clone(&note),
         };
         link.spawn(listen(link.js.client(), listening));
-        link.spawn(receive(link.js.clone(), run.clone(), sender));
+        link.spawn(receive(link.js.clone(), run.clone(), sender, Arc::clone(&rival)));
         link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&note)));
         if let Some(address) = settings.metrics {
             let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&counters))?;
@@ -230,7 +237,6 @@ impl Leader {
             is_ready: false,
             knows_passed: false,
         });
-        let session = hex(&random::<6>()?);
         let began = Instant::now();
         let exclusions = Mutex::default();
         Ok(Self {
@@ -239,9 +245,9 @@ impl Leader {
             folder,
             temporary,
             run,
-            session,
             note,
             began,
+            rival,
             roster,
             counters,
             announcement,
@@ -327,6 +333,10 @@ impl Leader {
         loop {
             if course.items.stop.load(Ordering::Relaxed) {
                 return Ok(false);
+            }
+            if self.rival.is_there() {
+                self.give_way(course, incoming);
+                continue;
             }
             self.release(course)?;
             if self.is_complete(course) {

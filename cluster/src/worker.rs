@@ -5,10 +5,10 @@
 
 mod loaded;
 mod board;
-mod jobs;
 mod spool;
 mod runs;
 mod shared;
+mod jobs;
 mod sending;
 mod fetching;
 mod self_test;

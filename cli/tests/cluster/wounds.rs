@@ -1,6 +1,7 @@
 //! What the server and the disks lose or have no room for, and two leaders of one run.
 
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::nats::Server;
@@ -109,4 +110,25 @@ fn a_worker_that_cannot_write_its_spool_sends_what_it_plays() {
     }
     assert_eq!(worker.said().matches("from memory").count(), 1, "it is said once: {}", worker.said());
     assert!(!worker.stop().contains("given back:"), "nothing is played in vain");
+}
+
+#[test]
+fn a_second_leader_of_a_run_waits_for_the_first() {
+    let Some(server) = Server::start("") else { return };
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let alone = place.alone();
+    let first = place.lead(&server.url(), "led", &[]);
+    first.wait_for("waiting for workers");
+    let copied = Command::new("cp").arg("-r").args([place.run("led"), place.run("copy")]).status();
+    assert!(copied.expect("cp runs").success());
+    let second = place.resume(&server.url(), "copy", &[]);
+    second.wait_for("another leader is at work on run mutorere-");
+    let worker = place.worker(&server.url(), &[]);
+    for (leader, run) in [(first, "led"), (second, "copy")] {
+        let (code, said) = leader.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(differences(&alone, &place.run(run)), Vec::<String>::new(), "{said}");
+        assert!(run == "copy" || !said.contains("another leader"), "the first one is not disturbed: {said}");
+    }
+    worker.stop();
 }

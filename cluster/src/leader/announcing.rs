@@ -5,7 +5,6 @@ use super::{Course, Leader, journal};
 use crate::counters::Counter;
 use crate::link::remove_run;
 use crate::messages::LONGEST_REASON;
-use crate::names::run;
 use crate::notes::lock;
 use crate::server::shown;
 use crate::stored::remove_job;
@@ -26,6 +25,9 @@ impl Leader {
 
     fn end(&self) {
         lock(&self.announcement).over = true;
+        if self.rival.is_there() {
+            return; // it is that one's now
+        }
         let js = &self.link.js;
         self.link.wait(remove_run(js, &self.run));
         let _ = self.remove_jobs(&[]);
@@ -42,8 +44,7 @@ impl Leader {
 
     /// Announces the run without waiting for the next second.
     pub(super) fn announce_now(&self) {
-        let bytes = serde_json::to_vec(&*lock(&self.announcement)).expect("plain fields");
-        let _ = self.link.wait(self.link.js.client().publish(run(&self.run), bytes.into()));
+        self.link.wait(self.rival.announce(&self.link.js.client(), &self.run, &self.announcement));
     }
 
     pub(super) fn announce_stage(&self, course: &Course<'_, '_>) {

@@ -118,7 +118,7 @@ impl Leader {
     /// Identifier of the message that hands out a range beginning with this item. The server drops a message whose identifier
     /// it has seen, so a check that shared one with a check of an earlier job would never reach a worker.
     fn message_id(&self, course: &Course<'_, '_>, first: usize) -> String {
-        format!("{}.{}.{}.{}.{first}", self.run, hex(&course.job[..6]), self.session, course.attempt)
+        format!("{}.{}.{}.{}.{first}", self.run, hex(&course.job[..6]), self.rival.own, course.attempt)
     }
 
     fn patience(&self, course: &Course<'_, '_>) -> Duration {

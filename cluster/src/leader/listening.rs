@@ -4,25 +4,31 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull;
+use async_nats::jetstream::message::AckKind;
 use async_nats::jetstream::{self, Context as JetStream};
 use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
+use super::rival::Rival;
 use super::roster::Roster;
 use crate::lines::Lines;
 use crate::messages::{Announcement, decode_beat, is_name};
-use crate::names::{ALL_WORKERS, RESULTS, run};
+use crate::names::{ALL_WORKERS, RESULTS};
 use crate::notes::{Note, TakeNote, lock};
 use crate::wire::unhex;
 
 /// Messages that are taken from the connection before they are written to disk together.
 pub(super) const AT_ONCE: usize = 256;
 
-/// Announces the run every second.
-pub(super) async fn announce(client: async_nats::Client, name: String, announcement: Arc<Mutex<Announcement>>) {
+/// Announces the run every second, unless another leader does.
+pub(super) async fn announce(
+    client: async_nats::Client,
+    name: String,
+    announcement: Arc<Mutex<Announcement>>,
+    rival: Arc<Rival>,
+) {
     loop {
-        let bytes = serde_json::to_vec(&*lock(&announcement)).expect("plain fields");
-        let _ = client.publish(run(&name), bytes.into()).await;
+        rival.announce(&client, &name, &announcement).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
@@ -68,15 +74,23 @@ pub(super) async fn listen(client: async_nats::Client, mut listening: Listening)
     }
 }
 
-/// Passes on the results of the run.
-pub(super) async fn receive(js: JetStream, run: String, sender: mpsc::Sender<jetstream::Message>) {
+/// Passes on the results of the run, unless another leader takes them.
+pub(super) async fn receive(js: JetStream, run: String, sender: mpsc::Sender<jetstream::Message>, rival: Arc<Rival>) {
     loop {
+        if rival.is_there() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        }
         let found: Result<jetstream::consumer::Consumer<pull::Config>, _> =
             js.get_consumer_from_stream(&run, RESULTS).await;
         if let Ok(consumer) = found {
             let stream = consumer.stream().max_messages_per_batch(AT_ONCE).expires(Duration::from_secs(10));
             if let Ok(mut messages) = stream.heartbeat(Duration::from_secs(2)).messages().await {
                 while let Some(Ok(message)) = messages.next().await {
+                    if rival.is_there() {
+                        let _ = message.ack_with(AckKind::Nak(None)).await;
+                        break;
+                    }
                     if sender.send(message).await.is_err() {
                         return;
                     }

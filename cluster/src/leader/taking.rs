@@ -1,13 +1,16 @@
 //! Taking: outcomes of workers are checked, compared, written to disk and acknowledged; who lies is left out.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use std::time::Instant;
 
 use anyhow::Result;
+use async_nats::jetstream::message::AckKind;
 
 use super::collection::{Again, Check, Received};
 use super::journal::Outcome;
 use super::listening::AT_ONCE;
+use super::rival::found;
 use super::{Course, Incoming, Leader};
 use crate::counters::Counter;
 use crate::identity::Key;
@@ -20,6 +23,21 @@ use turnstone_agents::streams::Stream;
 const KNOWN_AFTER: Duration = Duration::from_millis(2500);
 
 impl Leader {
+    /// Leaves the run to another leader until that one ends, or this one is stopped.
+    pub(super) fn give_way(&self, course: &mut Course<'_, '_>, incoming: &mut Incoming) {
+        self.warning(found(&self.run));
+        while self.rival.is_there() && !course.items.stop.load(Ordering::Relaxed) {
+            self.link.wait(async {
+                while let Ok(message) = incoming.messages.try_recv() {
+                    let _ = message.ack_with(AckKind::Nak(None)).await; // it is for the other one
+                }
+            });
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // Whatever was handed out may have been taken back by the other one.
+        (course.published, incoming.is_ready) = (false, false);
+    }
+
     /// Takes the messages that are there, or waits for one; writes what is new to disk, and acknowledges them.
     pub(super) fn receive_some(&self, course: &mut Course<'_, '_>, incoming: &mut Incoming) -> Result<()> {
         let mut messages = Vec::new();
