@@ -4,13 +4,16 @@
     frontends/cluster/chaos.py [--build target/release] [PART ...]
 
 Parts: kills (100 kill -9 of workers, 10 of the leader, 5 restarts of the server, delayed and repeated
-acknowledgements), disk (the server's disk is full for a while; as root, which mounts a tmpfs of a few megabytes),
-partition (a minute without packets; as root, in network namespaces) and netns (delay, loss, reordering, duplicates and
-partitions between leader, server and workers in namespaces of their own; as root). Without a part: all. Needs
-nats-server, and ip and mount for the parts as root. Exits with 1 if a byte of a run differs.
+acknowledgements), jobs (jobs are removed from the server and damaged there), leaders (a second leader on a copy of the
+run's folder, and each of them stopped in turn), spool (a worker's disk is full; as root), disk (the server's disk is full
+for a while; as root, which mounts a tmpfs of a few megabytes), store (a thousand short iterations on a server with 32 MB
+of disk; as root), partition (a minute without packets; as root, in network namespaces) and netns (delay, loss, reordering,
+duplicates and partitions between leader, server and workers in namespaces of their own; as root). Without a part: all.
+Needs nats-server, and ip and mount for the parts as root. Exits with 1 if a byte of a run differs.
 """
 
 import argparse
+import contextlib
 import fcntl
 import heapq
 import json
@@ -19,6 +22,7 @@ import pathlib
 import random
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -26,6 +30,8 @@ import sys
 import tempfile
 import threading
 import time
+
+PARTS = ["kills", "jobs", "leaders", "spool", "disk", "store", "partition", "netns"]
 
 CONFIG = """
 seed = 5
@@ -62,6 +68,38 @@ overlap = 1
 """
 
 
+# Many iterations of some milliseconds, with jobs of some 55 KB.
+SHORT = """
+seed = 5
+[game]
+name = "mu_torere"
+max_plies = 20
+[net]
+kind = "residual_mlp"
+blocks = 1
+width = 64
+[search]
+simulations = 2
+[self_play]
+games_per_iteration = 2
+concurrent_games = 2
+threads = 1
+[learn]
+batch = 8
+samples_per_position = 1
+window = 100
+threads = 1
+[arena]
+every = 0
+final_games = 2
+simulations = 2
+opponents = ["random"]
+[run]
+iterations = {iterations}
+checkpoint_steps = 100000
+"""
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -71,12 +109,12 @@ def free_port():
 class Place:
     """A folder with a server, a run on one machine and a run on the cluster."""
 
-    def __init__(self, build, iterations, simulations, store=None, address="127.0.0.1", inside=()):
+    def __init__(self, build, iterations, simulations, store=None, address="127.0.0.1", inside=(), config=CONFIG):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="turnstone-chaos-"))
         self.turnstone = str(pathlib.Path(build).resolve() / "turnstone")
         self.port, self.address = free_port(), address
         self.store = store or self.folder / "store"
-        (self.folder / "config.toml").write_text(CONFIG.format(iterations=iterations, simulations=simulations))
+        (self.folder / "config.toml").write_text(config.format(iterations=iterations, simulations=simulations))
         self.url = f"nats://{address}:{self.port}"
         self.log = open(self.folder / "log", "ab")
         self.inside = list(inside)
@@ -93,17 +131,34 @@ class Place:
         subprocess.run(command, cwd=self.folder, check=True)
         print(f"  one machine: {time.monotonic() - start:.0f} s", flush=True)
 
-    def lead(self, resume=False, url=None, inside=None):
-        what = ["--resume", "led"] if resume else ["config.toml", "--run", "led"]
+    def lead(self, resume=False, url=None, inside=None, run="led"):
+        what = ["--resume", run] if resume else ["config.toml", "--run", run]
         command = [self.turnstone, "train", *what, "--cluster", url or self.url, "--ack-wait", "2"]
         return subprocess.Popen((inside or self.inside) + command, cwd=self.folder, stdout=self.log, stderr=self.log)
 
-    def worker(self, url=None, inside=None):
-        command = [self.turnstone, "worker", url or self.url, "--threads", "1", "--spool", "spool"]
+    def worker(self, url=None, inside=None, spool="spool"):
+        command = [self.turnstone, "worker", url or self.url, "--threads", "1", "--spool", str(spool)]
         return subprocess.Popen((inside or self.inside) + command, cwd=self.folder, stdout=self.log, stderr=self.log)
 
-    def differences(self):
-        one, other = self.folder / "alone", self.folder / "led"
+    def call(self, what, payload=b""):
+        """Publishes on a subject of the server, as anyone could."""
+        with socket.create_connection((self.address, self.port), 5) as connection:
+            head = f"CONNECT {{\"verbose\":false}}\r\nPUB {what} {len(payload)}\r\n".encode()
+            connection.sendall(head + payload + b"\r\nPING\r\n")
+            read = b""
+            while b"PONG" not in read:
+                read += connection.recv(1 << 16)
+
+    def status(self):
+        command = [self.turnstone, "cluster", "status", self.url, "--json", "--listen", "1.2"]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+    def said(self, text):
+        """How often the processes have said this."""
+        return (self.folder / "log").read_text(errors="replace").count(text)
+
+    def differences(self, run="led"):
+        one, other = self.folder / "alone", self.folder / run
         names = {path.relative_to(run) for run in (one, other) for part in ("", "replay", "checkpoints")
                  for path in (run / part).iterdir() if path.is_file()}
         different = []
@@ -119,8 +174,11 @@ class Place:
                 different.append(str(name))
         return different, len(names)
 
-    def end(self, what, seconds):
-        different, files = self.differences()
+    def end(self, what, seconds, runs=("led",)):
+        different, files = [], 0
+        for run in runs:
+            (some, count) = self.differences(run)
+            different, files = different + some, files + count
         verdict = f"DIFFERENT: {different}" if different else f"the same bytes in {files} files"
         print(f"  {what}: {seconds:.0f} s, {verdict}", flush=True)
         if not different:
@@ -234,11 +292,34 @@ def kills(build, workers, leaders, restarts, iterations):
     return place.end("kills", time.monotonic() - start) and leader.returncode == 0
 
 
+@contextlib.contextmanager
+def small_disk(size):
+    """A file system of this size."""
+    mount = pathlib.Path(tempfile.mkdtemp(prefix="turnstone-full-"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", mount], check=True)
+    try:
+        yield mount
+    finally:
+        subprocess.run(["umount", "-l", mount])
+
+
+def fill(path):
+    with open(path, "wb") as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+                file.flush()
+        except OSError:
+            pass
+
+
+def used(folder):
+    return sum(path.stat().st_size for path in pathlib.Path(folder).rglob("*") if path.is_file())
+
+
 def disk(build):
     """The store of the server fills up; someone makes room and starts it again."""
-    mount = pathlib.Path(tempfile.mkdtemp(prefix="turnstone-full-"))
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", mount], check=True)
-    try:
+    with small_disk("6m") as mount:
         place = Place(build, 12, 24, store=mount / "store")
         place.alone()
         place.start_server()
@@ -246,24 +327,110 @@ def disk(build):
         leader, crew = place.lead(), [place.worker() for _ in range(2)]
         for _ in range(3):
             time.sleep(3)
-            filler = mount / "filler"
-            with open(filler, "wb") as file:
-                try:
-                    while True:
-                        file.write(b"\0" * 65536)
-                except OSError:
-                    pass
+            fill(mount / "filler")
             free = shutil.disk_usage(mount).free
             time.sleep(6)
-            filler.unlink(missing_ok=True)
+            (mount / "filler").unlink()
             stop(place.server)
             place.start_server()
             print(f"  full ({free} bytes left) for six seconds, then room and a restart", flush=True)
         leader.wait(600)
         stop(place.server, *crew)
         return place.end("disk", time.monotonic() - start) and leader.returncode == 0
-    finally:
-        subprocess.run(["umount", "-l", mount])
+
+
+def store(build, iterations):
+    """Old jobs cost the server no disk: many more bytes of jobs go through it than it has room for."""
+    with small_disk("32m") as mount:
+        place = Place(build, iterations, 0, store=mount / "store", config=SHORT)
+        place.alone()
+        place.start_server()
+        start, most = time.monotonic(), 0
+        leader, worker = place.lead(), place.worker()
+        while leader.poll() is None:
+            time.sleep(1)
+            try:
+                most = max(most, used(mount))
+            except OSError:
+                pass  # a file has just been removed
+        bytes_of_jobs = sum(stream["bytes"] for stream in place.status()["streams"].values())
+        print(f"  {iterations} iterations: at most {most / 1e6:.1f} MB of disk, {used(mount) / 1e6:.1f} MB at the end, "
+              f"{bytes_of_jobs / 1e6:.1f} MB of messages", flush=True)
+        stop(place.server, worker)
+        return place.end("store", time.monotonic() - start) and leader.returncode == 0
+
+
+def jobs(build):
+    """Jobs are removed from the server, or get a piece more, while they are played."""
+    place = Place(build, 16, 200)
+    place.alone()
+    place.start_server()
+    start, rng = time.monotonic(), random.Random(4)
+    leader, crew = place.lead(), [place.worker() for _ in range(2)]
+    done = {"removed": 0, "damaged": 0}
+    while leader.poll() is None:
+        time.sleep(rng.uniform(0.5, 1.5))
+        known = [run["job"] for run in place.status()["runs"].values() if run["job"]]
+        if not known:
+            continue
+        # A worker that has the job needs it no more: one comes anew.
+        at = rng.randrange(len(crew))
+        stop(crew[at])
+        if rng.random() < 0.5:
+            place.call("$JS.API.STREAM.PURGE.OBJ_turnstone", b'{"filter":"$O.turnstone.C.>"}')
+            done["removed"] += 1
+        else:
+            place.call(f"$O.turnstone.C.{known[0]}", b"more")
+            done["damaged"] += 1
+        crew[at] = place.worker()
+    print(f"  jobs {done}, {place.said('is stored again')} stored again", flush=True)
+    stop(place.server, *crew)
+    return place.end("jobs", time.monotonic() - start) and leader.returncode == 0
+
+
+def spool(build):
+    """A worker cannot write what it has played, beside one that can, and alone."""
+    with small_disk("1m") as mount:
+        place = Place(build, 12, 24)
+        place.alone()
+        place.start_server()
+        start = time.monotonic()
+        first = place.worker(spool=mount / "spool")
+        time.sleep(1)
+        fill(mount / "filler")
+        leader, second = place.lead(), place.worker()
+        time.sleep(3)
+        stop(second)
+        leader.wait(600)
+        print(f"  {place.said('sent from memory')} worker says that it cannot write", flush=True)
+        stop(place.server, first)
+        return place.end("spool", time.monotonic() - start) and leader.returncode == 0
+
+
+def leaders(build):
+    """Two leaders on copies of a run's folder, each of which is stopped for a while."""
+    place = Place(build, 40, 24)
+    place.alone()
+    place.start_server()
+    start = time.monotonic()
+    crew = [place.worker() for _ in range(2)]
+    pair = [place.lead()]
+    time.sleep(2)
+    pair[0].send_signal(signal.SIGSTOP)
+    shutil.copytree(place.folder / "led", place.folder / "copy")
+    pair[0].send_signal(signal.SIGCONT)
+    pair.append(place.lead(resume=True, run="copy"))
+    for number in range(6):
+        time.sleep(3)
+        pair[number % 2].send_signal(signal.SIGSTOP)
+        time.sleep(14)  # the other one takes over
+        pair[number % 2].send_signal(signal.SIGCONT)
+    for leader in pair:
+        leader.wait(600)
+    print(f"  {place.said('another leader is at work')} times one has waited for the other", flush=True)
+    stop(place.server, *crew)
+    same = place.end("leaders", time.monotonic() - start, ("led", "copy"))
+    return same and all(leader.returncode == 0 for leader in pair)
 
 
 class Wire(threading.Thread):
@@ -377,19 +544,22 @@ def main():
     parser.add_argument("--leaders", type=int, default=10, help="kills of the leader")
     parser.add_argument("--restarts", type=int, default=5, help="restarts of the server")
     parser.add_argument("--iterations", type=int, default=40, help="iterations of the run that is killed")
-    parser.add_argument("parts", nargs="*", help="kills, disk, partition, netns; all without")
+    parser.add_argument("--short", type=int, default=1000, help="iterations of the part store")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all without")
     args = parser.parse_args()
-    parts = args.parts or ["kills", "disk", "partition", "netns"]
+    parts = args.parts or PARTS
     sound = True
     for part in parts:
         print(part, flush=True)
-        if part != "kills" and os.geteuid() != 0:
+        if part not in ("kills", "jobs", "leaders") and os.geteuid() != 0:
             print("  skipped: needs root")
             continue
         if part == "kills":
             sound &= kills(args.build, args.workers, args.leaders, args.restarts, args.iterations)
-        elif part == "disk":
-            sound &= disk(args.build)
+        elif part in ("jobs", "leaders", "spool", "disk"):
+            sound &= {"jobs": jobs, "leaders": leaders, "spool": spool, "disk": disk}[part](args.build)
+        elif part == "store":
+            sound &= store(args.build, args.short)
         elif part == "partition":
             quiet = {"delay": 0, "jitter": 0, "loss": 0, "double": 0}
             sound &= apart(args.build, part, quiet, [("leader",), ("w1",)], 60, 80)
