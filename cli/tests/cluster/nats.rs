@@ -17,12 +17,17 @@ impl Server {
     /// Starts a server with these lines in its configuration. `None` if there is no such program, which is an error where
     /// `TURNSTONE_NATS=required`.
     pub(crate) fn start(config: &str) -> Option<Self> {
+        Self::with_room("1GB", config)
+    }
+
+    /// Starts a server that stores no more than this.
+    pub(crate) fn with_room(room: &str, config: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
         let store = folder.path().join("store");
         let text = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\", max_file_store: 1GB }}\n{config}\n",
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\", max_file_store: {room} }}\n{config}\n",
             store.display()
         );
         fs::write(folder.path().join("server.conf"), text).expect("writable");

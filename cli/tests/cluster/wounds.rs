@@ -53,6 +53,31 @@ fn old_jobs_cost_no_disk() {
 }
 
 #[test]
+fn a_full_store_is_survived_once_there_is_room() {
+    let Some(server) = Server::with_room("20MB", "") else { return };
+    let place = Place::new(&many_jobs(4));
+    let alone = place.alone();
+    let mut other = Client::connect(server.port());
+    call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
+    // All but a part of a job is taken.
+    for _ in 0..102 {
+        other.publish("other", &vec![0; 200 << 10]);
+    }
+    other.flush();
+    let leader = place.lead(&server.url(), "led", &[]);
+    leader.wait_for("trying again");
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(messages(&place, &server, "OBJ_turnstone") <= 2, "attempts do not pile up");
+    call(&mut other, "DELETE.OTHER", "");
+    let worker = place.worker(&server.url(), &[]);
+    let (code, said) = leader.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0);
+    worker.stop();
+}
+
+#[test]
 fn a_job_that_is_lost_or_damaged_is_stored_again_and_delays_no_other_run() {
     let Some(server) = Server::start("") else { return };
     let mut enemy = Client::connect(server.port());
