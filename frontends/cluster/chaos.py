@@ -304,11 +304,10 @@ def small_disk(size):
 
 
 def fill(path):
-    with open(path, "wb") as file:
+    with open(path, "wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"\0" * 4096)
-                file.flush()
         except OSError:
             pass
 
