@@ -20,7 +20,7 @@ use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 
 /// Time after which the server forgets what no one has asked for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
-/// Length of the pieces in which the client stores objects.
+/// Smallest `max_payload` that a server must have. Pieces of jobs are as long as it allows, up to 512 KiB (`stored.rs`).
 const PIECE: usize = 128 << 10;
 /// Number of times that the server may deny a client what belongs to its own name.
 const MOST_DENIALS: u32 = 3;
