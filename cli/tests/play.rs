@@ -190,6 +190,18 @@ mod terminal {
         at.exp_eof().expect("the end");
     }
 
+    #[test]
+    fn lines_that_are_pasted_or_typed_ahead_are_all_read() {
+        let mut at = at_a_terminal(&["play", "mu_torere"], true, &[]);
+        at.exp_string("the move: ").expect("a prompt");
+        at.send("0,4\nundo\nundo\nflip\nquit\n").expect("it reads");
+        at.flush().expect("it reads");
+        for answer in ["took back 1 move", "there is no move of yours to take back", "left after 0 moves"] {
+            at.exp_string(answer).expect(answer);
+        }
+        at.exp_eof().expect("the end");
+    }
+
     /// Ctrl-D and Ctrl-C leave the game, in the middle of a line too for Ctrl-C.
     #[test]
     fn control_characters_leave() {
