@@ -57,19 +57,6 @@ impl Agent {
         Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
     }
 
-    /// The agent of a pickle.
-    pub(crate) fn restored(
-        py: Python<'_>,
-        game: &Bound<'_, PyAny>,
-        spec: &str,
-        seed: u64,
-        choices: u64,
-    ) -> PyResult<Self> {
-        let mut agent = Self::new(py, game, spec, seed, None)?;
-        agent.inner.get_mut().unwrap_or_else(PoisonError::into_inner).choices = choices;
-        Ok(agent)
-    }
-
     /// Tree and simulations of an agent with a network whose search can be shown.
     fn tree(&self) -> Option<(TreeSpec, u32)> {
         match self.loaded.spec {
@@ -214,4 +201,19 @@ impl Agent {
     fn __repr__(&self) -> String {
         format!("turnstone.Agent('{}', '{}')", self.game.rules.name(), self.loaded.spec)
     }
+}
+
+/// An agent of a pickle, which has made so many choices.
+#[pyfunction]
+#[pyo3(name = "_restore_agent")]
+pub(crate) fn restore_agent(
+    py: Python<'_>,
+    game: &Bound<'_, PyAny>,
+    spec: &str,
+    seed: u64,
+    choices: u64,
+) -> PyResult<Agent> {
+    let mut agent = Agent::new(py, game, spec, seed, None)?;
+    agent.inner.get_mut().unwrap_or_else(PoisonError::into_inner).choices = choices;
+    Ok(agent)
 }

@@ -18,7 +18,6 @@ mod analysis;
 mod search;
 mod self_play;
 mod agent;
-mod pickles;
 mod network;
 #[cfg(feature = "program")]
 mod program;
@@ -46,8 +45,8 @@ fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(game::games, module)?)?;
     module.add_function(wrap_pyfunction!(game::game_of, module)?)?;
     module.add_function(wrap_pyfunction!(state::restore_state, module)?)?;
-    module.add_function(wrap_pyfunction!(pickles::restore_agent, module)?)?;
-    module.add_function(wrap_pyfunction!(pickles::restore_envs, module)?)?;
+    module.add_function(wrap_pyfunction!(agent::restore_agent, module)?)?;
+    module.add_function(wrap_pyfunction!(vec_env::restore_envs, module)?)?;
     module.add_function(wrap_pyfunction!(raster::rasterize, module)?)?;
     module.add_function(wrap_pyfunction!(network::load, module)?)?;
     #[cfg(feature = "program")]

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods}
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_env::{Action, AutoReset, LanesRecord, VecBuffers};
+use turnstone_env::{Action, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
 use crate::envs_record::EnvsRecord;
@@ -286,23 +286,6 @@ impl VecEnv {
 }
 
 impl VecEnv {
-    /// The envs of a pickle.
-    pub(crate) fn restored(
-        py: Python<'_>,
-        game: &Bound<'_, PyAny>,
-        threads: Option<i64>,
-        autoreset: &str,
-        record: &LanesRecord,
-        is_reset: bool,
-    ) -> PyResult<Self> {
-        let envs = Self::new(py, game, record.envs.len() as i64, threads, autoreset, None)?;
-        envs.with_buffers(py, |inner, out| {
-            inner.lanes.restore(record, out);
-            inner.is_reset = is_reset;
-        })?;
-        Ok(envs)
-    }
-
     fn step_with<T: Copy + Into<i64> + Sync>(&self, py: Python<'_>, actions: &[T]) -> PyResult<Py<PyTuple>> {
         let most = self.game.rules.spec().actions as i64;
         let exists = |action: T| (0..most).contains(&action.into());
@@ -369,4 +352,23 @@ impl VecEnv {
             result
         }))
     }
+}
+
+/// The envs of a pickle.
+#[pyfunction]
+#[pyo3(name = "_restore_envs")]
+pub(crate) fn restore_envs(
+    py: Python<'_>,
+    game: &Bound<'_, PyAny>,
+    threads: Option<i64>,
+    autoreset: &str,
+    record: EnvsRecord,
+) -> PyResult<VecEnv> {
+    let lanes = record.record(&Game::of(game)?)?;
+    let envs = VecEnv::new(py, game, lanes.envs.len() as i64, threads, autoreset, None)?;
+    envs.with_buffers(py, |inner, out| {
+        inner.lanes.restore(&lanes, out);
+        inner.is_reset = record.2;
+    })?;
+    Ok(envs)
 }
