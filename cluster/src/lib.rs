@@ -31,7 +31,7 @@ pub use messages::{
     Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, Range, Results, decode_announcement,
     decode_beat, is_name,
 };
-pub use names::PROTOCOL;
+pub use names::{PROTOCOL, is_once};
 pub use notes::{Note, TakeNote};
 pub use probe::{Probe, ProbeError};
 pub use server::{ServerOptions, shown};

@@ -23,7 +23,8 @@ pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
 pub(crate) const ONCE: &str = "-once";
 
 /// Whether a run of this name is over with its leader, since no folder of it is kept.
-pub(crate) fn is_once(run: &str) -> bool {
+#[must_use]
+pub fn is_once(run: &str) -> bool {
     run.ends_with(ONCE)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use turnstone_cluster::{Status, status};
+use turnstone_cluster::{Status, is_once, status};
 
 use crate::cluster_args::CredentialArgs;
 use crate::output::one_line;
@@ -87,7 +87,12 @@ fn print(status: &Status) {
     }
     let lost = status.queues.keys().filter(|name| !status.runs.contains_key(*name));
     for name in lost {
-        println!("\n{} has a queue but no leader: it was stopped, or its run can be resumed", one_line(name, "..."));
+        let what = if is_once(name) {
+            "its command was killed, and the next leader on this server removes what is left of it"
+        } else {
+            "it was stopped, and its run can be resumed with --cluster"
+        };
+        println!("\n{} has a queue but no leader: {what}", one_line(name, "..."));
     }
     println!();
     for (name, stored) in &status.streams {

@@ -149,11 +149,18 @@ fn leaders_that_are_killed_leave_nothing_that_no_one_needs() {
         leader.kill();
     };
     (0..3).for_each(|_| killed_arena());
+    let abandoned = |advice: &str| {
+        let (code, status, said) = place.run_to_end(&["cluster", "status", &url, "--listen", "0.1"]);
+        assert_eq!(code, Some(0), "{said}");
+        status.matches(&format!(" has a queue but no leader: {advice}")).count()
+    };
+    assert_eq!(abandoned("its command was killed, and the next leader on this server removes what is left"), 3);
     // A run of a folder can be resumed; it says "waiting" once its ranges are on the server.
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("waiting for workers");
     leader.wait_for("runs of killed leaders that were removed from the server: 3");
     leader.kill();
+    assert_eq!(abandoned("it was stopped, and its run can be resumed"), 1);
     let (queues, messages) = contents(&place, &server);
     assert!(queues.len() == 1 && !queues[0].ends_with("-once") && messages > 0, "{queues:?}, {messages} messages");
     // A leader that is there keeps its run, and the training run keeps its own.
