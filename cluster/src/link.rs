@@ -20,8 +20,9 @@ use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 
 /// Time after which the server forgets what no one has asked for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
-/// Smallest `max_payload` that a server must have. Pieces of jobs are as long as it allows, up to 512 KiB (`stored.rs`).
-const PIECE: usize = 128 << 10;
+/// Smallest `max_payload` that a server must have: room for a long game, which is not divided, and for signs of life with
+/// many refusals. Pieces of jobs are as long as the server allows (`stored.rs`).
+const LEAST_PAYLOAD: usize = 128 << 10;
 /// Number of times that the server may deny a client what belongs to its own name.
 const MOST_DENIALS: u32 = 3;
 /// Time that the end of a connection waits for what runs beside it.
@@ -85,8 +86,8 @@ impl Link {
         };
         let most = client.server_info().max_payload;
         ensure!(
-            most >= PIECE,
-            "server {shown}: its max_payload is {most}, but jobs are stored in pieces of up to {PIECE} bytes: raise it"
+            most >= LEAST_PAYLOAD,
+            "server {shown}: its max_payload is {most}, but messages of runs need up to {LEAST_PAYLOAD} bytes: raise it"
         );
         let within = runtime.enter(); // where the client starts a task of its own
         let mut js = jetstream::new(client.clone());

@@ -48,13 +48,13 @@ fn other_schemes_and_files_without_a_certificate_are_refused() {
 }
 
 #[test]
-fn a_server_must_take_the_pieces_of_jobs() {
+fn a_server_must_take_messages_of_128_kib() {
     let Some(server) = Server::start("max_payload: 131071") else { return };
     // The job has more than one piece.
     let place = Place::new(&config("mu_torere", "puct", 0, "f32").replace("width = 16", "width = 160"));
     for process in [place.lead(&server.url(), "led", &[]), place.worker(&server.url(), &[])] {
         let (code, said) = process.end();
-        let fault = "its max_payload is 131071, but jobs are stored in pieces of up to 131072 bytes";
+        let fault = "its max_payload is 131071, but messages of runs need up to 131072 bytes: raise it";
         assert!(code == Some(1) && said.contains(fault), "{said}");
     }
     assert!(!place.run("led").exists(), "a run that cannot start leaves no folder");
