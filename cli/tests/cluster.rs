@@ -20,7 +20,6 @@ mod wire;
 mod wounds;
 
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nats::Server;
@@ -77,9 +76,7 @@ fn a_leader_without_workers_waits_and_says_so() {
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("waiting for workers, of which there are none: turnstone worker nats://");
     let worker = place.worker(&server.url(), &[]);
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new());
+    leader.ends_as(&alone, &place.run("led"));
     worker.stop();
 }
 
@@ -152,10 +149,8 @@ fn kills_and_restarts_change_nothing() {
         }
         kills += 1;
     }
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
+    leader.ends_as(&alone, &place.run("led"));
     assert!(kills >= 4, "the run was over after {kills} kills");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
 }
 
 #[test]
@@ -187,9 +182,7 @@ fn a_worker_with_a_name_sends_what_it_has_spooled() {
     if spooled > 0 {
         worker.wait_for("finished ranges of an earlier worker are sent first");
     }
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    leader.ends_as(&alone, &place.run("led"));
     worker.stop();
     assert_eq!(ranges(), 0, "what the server has is not kept");
 }
@@ -247,9 +240,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
 
 #[test]
 fn permissions_keep_a_worker_to_its_own_subjects() {
-    let permissions =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontends/cluster/permissions.conf"));
-    let Some(server) = Server::start(&permissions.expect("the documented permissions")) else { return };
+    let Some(server) = Server::with_permissions() else { return };
     let place = Place::new(&config("mu_torere", "gumbel", 1, "f32"));
     let alone = place.alone();
     let secret = |name: &str| {
@@ -268,9 +259,7 @@ fn permissions_keep_a_worker_to_its_own_subjects() {
     {
         assert!(enemy.is_denied(subject), "{subject}");
     }
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    leader.ends_as(&alone, &place.run("led"));
     let said = worker.stop();
     assert!(!said.contains("ermissions"), "what it needs is permitted: {said}");
     let (code, _, said) = place.run_to_end(&["cluster", "status", &server.url()]);

@@ -1,7 +1,6 @@
 //! What servers, credentials and strangers may demand of leaders and workers, and what killed leaders leave behind.
 
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -62,17 +61,13 @@ fn a_server_must_take_messages_of_128_kib() {
     let alone = place.alone();
     let leader = place.lead(&server.url(), "led", &[]);
     let worker = place.worker(&server.url(), &[]);
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    leader.ends_as(&alone, &place.run("led"));
     worker.stop();
 }
 
 #[test]
 fn a_worker_of_another_name_than_its_users_ends() {
-    let permissions =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontends/cluster/permissions.conf"));
-    let Some(server) = Server::start(&permissions.expect("the documented permissions")) else { return };
+    let Some(server) = Server::with_permissions() else { return };
     let place = Place::new("");
     fs::write(place.path("password"), "w1-password\n").expect("writable");
     let options = ["--name", "w2", "--user", "w1", "--password-file", "password"];

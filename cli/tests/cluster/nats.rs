@@ -20,6 +20,12 @@ impl Server {
         Self::with_room("1GB", config)
     }
 
+    /// Starts a server with the documented users and permissions.
+    pub(crate) fn with_permissions() -> Option<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontends/cluster/permissions.conf");
+        Self::start(&fs::read_to_string(path).expect("the documented permissions"))
+    }
+
     /// Starts a server that stores no more than this.
     pub(crate) fn with_room(room: &str, config: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a temporary folder");

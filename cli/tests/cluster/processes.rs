@@ -182,6 +182,15 @@ impl Running {
         }
     }
 
+    /// Waits for the end of a leader, whose run must be the one of this machine alone; returns what it has said.
+    #[track_caller]
+    pub(crate) fn ends_as(self, alone: &Path, run: &Path) -> String {
+        let (code, said) = self.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(differences(alone, run), Vec::<String>::new(), "{said}");
+        said
+    }
+
     pub(crate) fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::nats::Server;
-use crate::processes::{Place, config, differences};
+use crate::processes::{Place, config};
 use crate::wire::Client;
 
 /// A run of many short iterations with jobs of half a megabyte.
@@ -70,9 +70,7 @@ fn a_full_store_is_survived_once_there_is_room() {
     assert!(messages(&place, &server, "OBJ_turnstone") <= 2, "attempts do not pile up");
     call(&mut other, "DELETE.OTHER", "");
     let worker = place.worker(&server.url(), &[]);
-    let (code, said) = leader.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+    leader.ends_as(&alone, &place.run("led"));
     assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0);
     worker.stop();
 }
@@ -106,9 +104,7 @@ fn a_job_that_is_lost_or_damaged_is_stored_again_and_delays_no_other_run() {
         leader.wait_for("could not be read from the server, and is stored again");
         assert!(began.elapsed() < Duration::from_secs(20), "both say so within seconds: {:?}", began.elapsed());
         for (leader, alone, place) in [(second, healthy_alone, &healthy), (leader, alone, &place)] {
-            let (code, said) = leader.end();
-            assert_eq!(code, Some(0), "{said}");
-            assert_eq!(differences(&alone, &place.run("led")), Vec::<String>::new(), "{said}");
+            leader.ends_as(&alone, &place.run("led"));
         }
         worker.stop();
     }
@@ -127,9 +123,7 @@ fn a_worker_that_cannot_write_its_spool_sends_what_it_plays() {
     for (run, expected) in
         [("led", "finished ranges are sent from memory"), ("again", "finished ranges are kept on disk again")]
     {
-        let (code, said) = place.lead(&server.url(), run, &[]).end();
-        assert_eq!(code, Some(0), "{said}");
-        assert_eq!(differences(&alone, &place.run(run)), Vec::<String>::new(), "{said}");
+        place.lead(&server.url(), run, &[]).ends_as(&alone, &place.run(run));
         fs::create_dir_all(&folder).expect("writable");
         worker.wait_for(expected);
     }
@@ -150,9 +144,7 @@ fn a_second_leader_of_a_run_waits_for_the_first() {
     second.wait_for("another leader is at work on run mutorere-");
     let worker = place.worker(&server.url(), &[]);
     for (leader, run) in [(first, "led"), (second, "copy")] {
-        let (code, said) = leader.end();
-        assert_eq!(code, Some(0), "{said}");
-        assert_eq!(differences(&alone, &place.run(run)), Vec::<String>::new(), "{said}");
+        let said = leader.ends_as(&alone, &place.run(run));
         assert!(run == "copy" || !said.contains("another leader"), "the first one is not disturbed: {said}");
     }
     worker.stop();
