@@ -93,3 +93,12 @@ fn check_planes(game: &Mancala, state: &<Mancala as Game>::State) {
     (1..=13).for_each(|k| expected.extend(plane(&|count| if count >= k { 1.0 } else { 0.0 })));
     assert_eq!(features[..14 * points], expected, "{}", game.position_text(state));
 }
+
+/// A policy vector is seen by the mover: the pit that the mover calls its own first has the same index for both.
+#[test]
+fn a_policy_vector_is_turned_to_the_mover() {
+    let spec = Mancala::default().spec().clone();
+    let indices = |mover| (0..12).map(|action| spec.policy_index(mover, Action(action))).collect::<Vec<_>>();
+    assert_eq!(indices(Side::First), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    assert_eq!(indices(Side::Second), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+}

@@ -222,19 +222,56 @@ mod tests {
         auxiliary: [-1.0, 0.25],
     };
 
+    /// Differs from the first in every column.
+    const OTHER: Example<'_> = Example {
+        inputs: &[3.0, 4.0],
+        legal: &[false, true, true],
+        policy: &[0.0, 0.125, 0.875],
+        value: [0.25, 0.25, 0.5],
+        auxiliary: [0.5, -0.75],
+    };
+
+    /// The columns of one row.
+    fn columns(batch: &TrainingBatch) -> (&[f32], &[bool], &[f32], &[f32], &[f32]) {
+        (batch.inputs(), batch.legal(), batch.policy(), batch.value(), batch.auxiliary())
+    }
+
+    fn batch_of(examples: &[Example<'_>]) -> TrainingBatch {
+        let mut batch = TrainingBatch::new(Shape::flat(2, 3));
+        examples.iter().for_each(|&example| batch.push(example).unwrap());
+        batch
+    }
+
     #[test]
     fn rows_lie_side_by_side() {
-        let mut batch = TrainingBatch::new(Shape::flat(2, 3));
-        batch.push(GOOD).unwrap();
-        batch.push(Example { inputs: &[3.0, 4.0], ..GOOD }).unwrap();
+        let mut batch = batch_of(&[GOOD, OTHER]);
         assert_eq!(batch.len(), 2);
         assert_eq!(batch.inputs(), [1.0, -2.0, 3.0, 4.0]);
-        assert_eq!(batch.auxiliary(), [-1.0, 0.25, -1.0, 0.25]);
-        let entropy = -(0.25 * 0.25_f64.ln() + 0.75 * 0.75_f64.ln());
-        assert!((batch.policy_entropy() - entropy).abs() < 1e-6);
-        assert!((batch.value_entropy() - 2_f64.ln()).abs() < 1e-6);
+        assert_eq!(batch.legal(), [true, false, true, false, true, true]);
+        assert_eq!(batch.policy(), [0.25, 0.0, 0.75, 0.0, 0.125, 0.875]);
+        assert_eq!(batch.value(), [0.5, 0.5, 0.0, 0.25, 0.25, 0.5]);
+        assert_eq!(batch.auxiliary(), [-1.0, 0.25, 0.5, -0.75]);
+        let entropy = |p: &[f64]| -p.iter().map(|p| p * p.ln()).sum::<f64>();
+        let policy = (entropy(&[0.25, 0.75]) + entropy(&[0.125, 0.875])) / 2.0;
+        assert!((batch.policy_entropy() - policy).abs() < 1e-6);
+        let value = (entropy(&[0.5, 0.5]) + entropy(&[0.25, 0.25, 0.5])) / 2.0;
+        assert!((batch.value_entropy() - value).abs() < 1e-6);
         batch.clear();
-        assert!(batch.is_empty() && batch.policy_entropy() == 0.0);
+        assert!(batch.is_empty() && batch.policy_entropy() == 0.0 && batch.value_entropy() == 0.0);
+        batch.push(OTHER).unwrap();
+        assert_eq!(batch, batch_of(&[OTHER]), "nothing is left of what was there before");
+    }
+
+    #[test]
+    fn a_part_has_all_columns_of_its_rows() {
+        let batch = batch_of(&[GOOD, OTHER, GOOD]);
+        assert_eq!(
+            columns(&batch.rows(1, 1)),
+            (OTHER.inputs, OTHER.legal, OTHER.policy, &OTHER.value[..], &OTHER.auxiliary[..])
+        );
+        assert_eq!(batch.rows(0, 2), batch_of(&[GOOD, OTHER]));
+        assert_eq!(batch.rows(1, 9), batch_of(&[OTHER, GOOD]), "no more than there are");
+        assert!(batch.rows(3, 1).is_empty());
     }
 
     #[test]
@@ -251,12 +288,29 @@ mod tests {
             error(Example { value: [0.5, 0.0, 0.0], ..GOOD }),
             "the value targets of an example add up to 0.5, not 1"
         );
-        assert!(error(Example { value: [f32::NAN, 0.0, 0.0], ..GOOD }).contains("NaN"));
+        assert!(
+            error(Example { value: [f32::NAN, 0.0, 0.0], ..GOOD }).contains("value target of an example is NaN at 0")
+        );
+        assert!(error(Example { value: [0.0, f32::INFINITY, 0.0], ..GOOD }).contains("is inf at 1"));
+        assert_eq!(error(Example { legal: &[true; 2], ..GOOD }), "an example has 2 legality flags, not 3");
+        assert_eq!(error(Example { policy: &[1.0; 4], ..GOOD }), "an example has 4 policy targets, not 3");
+        assert!(
+            error(Example { policy: &[1.5, 0.0, -0.5], ..GOOD }).contains("policy target of an example is -0.5 at 2")
+        );
+        let low = Example { policy: &[0.25, 0.0, 0.74609375], ..GOOD };
+        assert!(error(low).starts_with("the policy targets of an example add up to 0.99609375, not 1"));
+        assert!(error(Example { policy: &[0.25, 0.0, 0.75390625], ..GOOD }).contains("up to 1.00390625"));
+        assert!(error(Example { auxiliary: [0.0, 1.5], ..GOOD }).contains("1.5 at 1"));
         assert!(error(Example { auxiliary: [0.0, f32::NAN], ..GOOD }).contains("NaN at 1"));
         assert_eq!(
             error(Example { auxiliary: [-1.5, 0.0], ..GOOD }),
             "the auxiliary target of an example is -1.5 at 0, but must be from -1 to 1"
         );
         assert!(batch.is_empty());
+        // What rounding leaves of a sum of 1, and both ends of a scale, are no faults.
+        for policy in [&[0.25, 0.0, 0.7493], &[0.25, 0.0, 0.7507]] {
+            batch.push(Example { policy, auxiliary: [1.0, -1.0], ..GOOD }).unwrap();
+        }
+        assert_eq!(batch.len(), 2);
     }
 }
