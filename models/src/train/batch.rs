@@ -280,6 +280,7 @@ mod tests {
         let mut error = |example: Example<'_>| batch.push(example).unwrap_err().to_string();
         assert_eq!(error(Example { inputs: &[1.0], ..GOOD }), "an example has 1 inputs, not 2");
         assert_eq!(error(Example { inputs: &[1.0, f32::NAN], ..GOOD }), "input 1 of an example is not finite");
+        assert_eq!(error(Example { inputs: &[f32::INFINITY, 1.0], ..GOOD }), "input 0 of an example is not finite");
         assert_eq!(error(Example { legal: &[false; 3], ..GOOD }), "an example has no legal action");
         let illegal = Example { policy: &[0.5, 0.5, 0.0], ..GOOD };
         assert_eq!(error(illegal), "the policy target of an example is 0.5 at 1");
