@@ -258,6 +258,31 @@ fn fail_writes(overlap: u64) {
 }
 
 #[test]
+fn event_files_that_cannot_be_written_cost_a_warning() {
+    let mut campaign = Campaign::new(4, 0);
+    let count = campaign.folder.path().join("events");
+    let run = campaign.run("counted");
+    let events = |run: &Path| run.join("tensorboard");
+    let output = campaign.train(&run, None).env("FAULT_FOLDER", events(&run)).env("FAULT_COUNT", &count).output();
+    assert!(output.expect("it runs").status.success());
+    let changes: u64 = fs::read_to_string(&count).expect("the shim counts").trim().parse().expect("a number");
+    assert!(changes >= 2 + 5, "the folder, the file, and a write for each iteration: {changes}");
+    for at in 1..=changes {
+        let run = campaign.run(&format!("events{at}"));
+        let kind = ["ENOSPC", "EIO", "full"][campaign.draw(3) as usize];
+        let output = campaign.train(&run, Some(Fault { kind, at })).env("FAULT_FOLDER", events(&run)).output();
+        let output = output.expect("it runs");
+        let said = text(&output);
+        assert!(output.status.success() && !said.contains("panicked"), "{kind} at {at}: {said}");
+        let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+        assert!(warnings.len() == 1 && warnings[0].contains("TensorBoard events are off"), "{kind} at {at}: {said}");
+        assert_eq!(campaign.differences(&run), [""; 0], "{kind} at {at}");
+        fs::remove_dir_all(&run).expect("it was there");
+    }
+    println!("{changes} failed writes of event files: one warning each, the same bytes");
+}
+
+#[test]
 fn flipped_bits_are_reported() {
     [0, 1].into_iter().for_each(flip_bits);
 }

@@ -1,13 +1,19 @@
-//! TensorBoard event files. If a file cannot be written, the run continues with a warning.
+//! TensorBoard event files, written by `tensorboard-rs`. If they cannot be written, the run continues with a warning.
 
-mod events;
-
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use self::events::{Event, Histogram, Metadata, PluginData, Summary, Tensor, Value, record};
+use protobuf::Message;
+use tensorboard_proto::event::Event;
+use tensorboard_proto::summary::Summary;
+use tensorboard_proto::types::DataType;
+use tensorboard_rs::record_writer::RecordWriter;
+use tensorboard_rs::summary;
 
 use crate::progress::print_stderr;
 
@@ -16,25 +22,39 @@ const BINS: usize = 40;
 
 /// Writer of scalars, histograms and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
 ///
-/// The first failure prints one warning to standard error; later events are discarded.
-#[derive(Debug)]
+/// The first error or panic prints one warning to standard error; later events are discarded.
 pub struct EventLog {
-    file: Option<BufWriter<File>>,
+    file: Option<EventFile>,
+}
+
+/// An open event file. The crate's `FileWriter` is not used: it writes on a thread that panics at the first error, after
+/// which its methods and its destructor panic too, and the program is aborted if that happens in its constructor.
+struct EventFile {
+    path: PathBuf,
+    writer: RecordWriter<Box<dyn Write + Send>>,
 }
 
 impl EventLog {
     /// Opens a new event file in the folder, which is created if it does not exist.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
-        let mut log = match create(folder) {
-            Ok(file) => Self { file: Some(BufWriter::new(file)) },
+        match create(folder) {
+            Ok((path, file)) => Self::over(path, Box::new(BufWriter::new(file))),
             Err(fault) => {
                 warn(&format!("TensorBoard events are off: {}: {fault}", folder.display()));
                 Self { file: None }
             }
-        };
-        let version = Some("brain.Event:2".to_owned());
-        log.write(&Event { wall_time: now(), file_version: version, ..Event::default() });
+        }
+    }
+
+    /// Begins an event file at `path`, which `output` writes to.
+    fn over(path: PathBuf, output: Box<dyn Write + Send>) -> Self {
+        let mut log = Self { file: Some(EventFile { path, writer: RecordWriter::new(output) }) };
+        log.attempt(|file| {
+            let mut event = Event::new();
+            event.set_file_version("brain.Event:2".to_owned());
+            file.write(event)
+        });
         log.flush();
         log
     }
@@ -42,53 +62,53 @@ impl EventLog {
     /// Writes a scalar, unless it is not finite.
     pub fn scalar(&mut self, tag: &str, value: f64, step: u64) {
         if value.is_finite() {
-            self.value(step, Value { tag: tag.into(), simple_value: Some(value as f32), ..Value::default() });
+            self.summary(step, || summary::scalar(tag, value as f32));
         }
     }
 
     /// Writes a histogram of `values`, unless they are empty or one is not finite.
     pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
         let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
-        let histogram = Histogram {
-            min: least,
-            max: most,
-            num: values.len() as f64,
-            sum: values.iter().map(|&value| f64::from(value)).sum(),
-            sum_squares: values.iter().map(|&value| f64::from(value).powi(2)).sum(),
-            bucket_limit: limits,
-            bucket: counts,
-        };
-        self.value(step, Value { tag: tag.into(), histogram: Some(histogram), ..Value::default() });
+        let sum = values.iter().map(|&value| f64::from(value)).sum();
+        let squares = values.iter().map(|&value| f64::from(value).powi(2)).sum();
+        let number = values.len() as f64;
+        self.summary(step, || summary::histogram_raw(tag, least, most, number, sum, squares, &limits, &counts));
     }
 
     /// Writes a text in Markdown.
     pub fn text(&mut self, tag: &str, text: &str, step: u64) {
-        let tensor = Tensor { dtype: Tensor::STRING, string_val: vec![text.into()] };
-        let metadata = Metadata { plugin_data: Some(PluginData { plugin_name: "text".into() }) };
-        let tag = format!("{tag}/text_summary");
-        self.value(step, Value { tag, tensor: Some(tensor), metadata: Some(metadata), ..Value::default() });
+        self.summary(step, || {
+            // The crate has no function for texts: a scalar's summary is given the value of a text.
+            let mut summary = summary::scalar(&format!("{tag}/text_summary"), 0.0);
+            let value = &mut summary.mut_value()[0];
+            value.mut_metadata().mut_plugin_data().set_plugin_name("text".to_owned());
+            let tensor = value.mut_tensor();
+            tensor.set_dtype(DataType::DT_STRING);
+            tensor.mut_string_val().push(text.as_bytes().to_vec());
+            summary
+        });
     }
 
     /// Flushes the event file.
     pub fn flush(&mut self) {
-        self.attempt(BufWriter::flush);
+        self.attempt(EventFile::flush);
     }
 
-    fn value(&mut self, step: u64, value: Value) {
-        let summary = Some(Summary { value: vec![value] });
-        self.write(&Event { wall_time: now(), step: step as i64, summary, ..Event::default() });
+    fn summary(&mut self, step: u64, summary: impl FnOnce() -> Summary) {
+        self.attempt(|file| {
+            let mut event = Event::new();
+            event.set_step(step as i64);
+            event.set_summary(summary());
+            file.write(event)
+        });
     }
 
-    fn write(&mut self, event: &Event) {
-        self.attempt(|file| file.write_all(&record(event)));
-    }
-
-    fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+    fn attempt(&mut self, write: impl FnOnce(&mut EventFile) -> io::Result<()>) {
         let Some(file) = &mut self.file else { return };
-        if let Err(fault) = write(file) {
+        if let Err(fault) = contained(|| write(file)) {
             warn(&format!("TensorBoard events are off from here on: {fault}"));
-            // Without the writer's destructor, which would try to write what is left.
-            drop(self.file.take().map(BufWriter::into_parts));
+            // Not dropped: its destructor would write what is left, to a file that has just failed.
+            std::mem::forget(self.file.take());
         }
     }
 }
@@ -96,16 +116,57 @@ impl EventLog {
 impl Drop for EventLog {
     fn drop(&mut self) {
         self.flush();
+        let file = self.file.take();
+        // Everything is written, so there is nothing left to warn of.
+        _ = contained(|| {
+            drop(file);
+            Ok(())
+        });
     }
 }
 
+impl EventFile {
+    fn write(&mut self, mut event: Event) -> io::Result<()> {
+        event.set_wall_time(now());
+        self.writer.write(&event.write_to_bytes()?)
+    }
+
+    /// Flushes the file, and notices that it was removed, after which writes to it still succeed.
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        if self.path.try_exists()? { Ok(()) } else { Err(io::Error::other("the event file was removed")) }
+    }
+}
+
+/// Calls the crate. A panic becomes an error and is not printed.
+fn contained(call: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    thread_local! {
+        static QUIET: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                print(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
+    QUIET.set(false);
+    result.unwrap_or_else(|_| Err(io::Error::other("the writer of event files panicked")))
+}
+
 /// Creates an event file, under a name that no other process or earlier call uses.
-fn create(folder: &Path) -> io::Result<File> {
+fn create(folder: &Path) -> io::Result<(PathBuf, File)> {
     fs::create_dir_all(folder)?;
     let (seconds, process) = (now() as u64, std::process::id());
-    let name = |number: u32| format!("events.out.tfevents.{seconds:010}.turnstone.{process}.{number}");
-    let file = |number| File::create_new(folder.join(name(number)));
-    let taken = |file: &io::Result<File>| matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
+    let file = |number: u32| {
+        let path = folder.join(format!("events.out.tfevents.{seconds:010}.turnstone.{process}.{number}"));
+        File::create_new(&path).map(|file| (path, file))
+    };
+    let taken = |file: &io::Result<_>| matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
     (0..100).map(file).find(|file| !taken(file)).unwrap_or_else(|| file(100))
 }
 
@@ -147,11 +208,32 @@ impl Bins {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// The events of the files in a folder, in the order of the files' names.
+    pub(crate) fn read(folder: &Path) -> Vec<Event> {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path()).collect();
+        files.sort();
+        let mut events = Vec::new();
+        for file in files {
+            let bytes = fs::read(file).expect("readable");
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                // A length and its checksum, the event and its checksum.
+                let (length, after) = rest.split_at(12);
+                let length = u64::from_le_bytes(length[..8].try_into().expect("eight bytes")) as usize;
+                let (event, after) = after.split_at(length);
+                events.push(Event::parse_from_bytes(event).expect("an event"));
+                rest = &after[4..];
+            }
+        }
+        events
+    }
+
     #[test]
-    fn events_reach_the_file_and_failures_only_warn() {
+    fn events_reach_the_file() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut log = EventLog::open(folder.path());
         (0..10).for_each(|step| log.scalar("loss/policy", 1.0 / f64::from(step), step as u64));
@@ -159,22 +241,105 @@ mod tests {
         log.histogram("weights/none", &[f32::NAN], 10);
         log.text("arena/game", "B5 A3", 10);
         drop(log);
-        let file = fs::read_dir(folder.path()).expect("readable").next().expect("one file").expect("readable");
-        let events = fs::read(file.path()).expect("readable");
-        let contains = |text: &str| events.windows(text.len()).any(|window| window == text.as_bytes());
-        assert!(events.len() > 9 * 40 && contains("weights/stem") && !contains("weights/none"));
-        assert!(contains("arena/game/text_summary") && contains("B5 A3"));
+        let events = read(folder.path());
+        assert_eq!(events[0].get_file_version(), "brain.Event:2");
+        assert!(events.iter().all(|event| event.get_wall_time() > 1.6e9));
+        let values: Vec<_> =
+            events[1..].iter().map(|event| (event.get_step(), &event.get_summary().value[0])).collect();
+        assert_eq!(values.len(), 9 + 2, "neither the infinite scalar nor the histogram of NaN");
+        for (step, value) in &values[..9] {
+            assert_eq!((value.get_tag(), value.get_simple_value()), ("loss/policy", (1.0 / *step as f64) as f32));
+        }
+        let (step, value) = values[9];
+        let histogram = value.get_histo();
+        assert_eq!((step, value.get_tag()), (10, "weights/stem"));
+        assert_eq!((histogram.get_min(), histogram.get_max(), histogram.get_num()), (-1.0, 2.0, 3.0));
+        assert_eq!((histogram.get_sum(), histogram.get_sum_squares()), (1.5, 5.25));
+        assert_eq!((histogram.get_bucket_limit()[BINS - 1], histogram.get_bucket().iter().sum::<f64>()), (2.0, 3.0));
+        let (step, value) = values[10];
+        assert_eq!((step, value.get_tag()), (10, "arena/game/text_summary"));
+        assert_eq!(value.get_metadata().get_plugin_data().get_plugin_name(), "text");
+        assert_eq!(
+            (value.get_tensor().get_dtype(), value.get_tensor().get_string_val()),
+            (DataType::DT_STRING, &[b"B5 A3".to_vec()][..])
+        );
+
         let mut another = EventLog::open(folder.path());
         another.scalar("loss/policy", 1.0, 1);
         drop(another);
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 2, "one file for each log");
+    }
 
+    /// Writes to a log as a run does, and returns whether it is still on.
+    fn use_log(mut log: EventLog) -> bool {
+        for step in 0..2000 {
+            log.scalar("loss/policy", 1.0, step);
+        }
+        log.text("arena/game", "B5 A3", 2000);
+        log.flush();
+        log.file.is_some()
+    }
+
+    /// Panics in every function, its destructor included.
+    struct Panicking;
+
+    impl Write for Panicking {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            panic!("a planted panic of the writer");
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            panic!("a planted panic of the flush");
+        }
+    }
+
+    impl Drop for Panicking {
+        fn drop(&mut self) {
+            panic!("a planted panic of the destructor");
+        }
+    }
+
+    /// The cases of failures, in a process of their own, whose output is looked at.
+    fn fail() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
         let blocked = folder.path().join("file");
         fs::write(&blocked, "").expect("writable");
-        let mut log = EventLog::open(&blocked.join("below"));
-        log.scalar("x", 1.0, 1);
-        log.flush();
+        assert!(!use_log(EventLog::open(&blocked.join("below"))));
+        #[cfg(target_os = "linux")]
+        {
+            let full = || File::options().write(true).open("/dev/full").expect("it is there");
+            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(full()))));
+            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(BufWriter::new(full())))));
+        }
+        let log = EventLog::open(&folder.path().join("removed"));
+        #[cfg(unix)]
+        fs::remove_dir_all(folder.path().join("removed")).expect("it was there");
+        assert!(cfg!(not(unix)) || !use_log(log));
+        assert!(!use_log(EventLog::over(blocked, Box::new(Panicking))));
+        assert!(use_log(EventLog::open(&folder.path().join("sound"))), "a log of later works");
     }
+
+    #[test]
+    fn failures_and_panics_cost_one_warning_each() {
+        const INSIDE: &str = "TURNSTONE_TEST_EVENT_LOG";
+        if std::env::var_os(INSIDE).is_some() {
+            return fail();
+        }
+        let name = "tensorboard::tests::failures_and_panics_cost_one_warning_each";
+        let mut tests = std::process::Command::new(std::env::current_exe().expect("this program"));
+        let output = tests.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").output().expect("it runs");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(output.status.success(), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.starts_with("warning: TensorBoard events are off")), "{text}");
+        #[cfg(target_os = "linux")]
+        for (line, fault) in lines.iter().zip(["below: ", "No space", "No space", "was removed", "panicked"]) {
+            assert!(line.contains(fault), "{text}");
+        }
+        let cases = [2, 1, 2].iter().zip([true, cfg!(unix), cfg!(target_os = "linux")]).filter(|(_, here)| *here);
+        assert_eq!(lines.len(), cases.map(|(number, _)| number).sum::<usize>(), "{text}");
+    }
+
     #[test]
     fn bins_hold_every_number_once() {
         let bins = Bins::of(&[0.0, 1.0, 0.0, 0.26]).expect("finite numbers");

@@ -159,6 +159,30 @@ fn training_goes_on_without_tensorboard() {
     assert!(warnings.len() == 1 && warnings[0].contains("TensorBoard events are off"), "{output}");
 }
 
+#[cfg(unix)]
+#[test]
+fn training_goes_on_after_its_event_files_are_removed() {
+    let place = Place::new();
+    let (run, whole) = (place.copy("removed", 40), place.copy("whole", 40));
+    let child = train(&["--resume", text(&run)]);
+    wait_for(&run.join("replay/000006.shard"));
+    fs::remove_dir_all(run.join("tensorboard")).expect("it is there");
+    let (code, output) = finish(child);
+    assert!(code == Some(0) && output.contains("finished") && !output.contains("panicked"), "{output}");
+    let told = warnings(&output);
+    assert!(told.len() == 1 && told[0].contains("TensorBoard events are off from here on"), "{output}");
+    assert!(told[0].contains("the event file was removed") && !run.join("tensorboard").exists(), "{output}");
+    assert_eq!(resume(&whole).0, Some(0));
+    assert!(same_result(&whole, &run));
+
+    let longer = fs::read_to_string(run.join("config.toml")).expect("readable");
+    fs::write(run.join("config.toml"), longer.replace("iterations = 40", "iterations = 41")).expect("writable");
+    let (code, output) = resume(&run);
+    assert!(code == Some(0) && warnings(&output).is_empty(), "{output}");
+    let events = run.join("tensorboard").read_dir().expect("a new folder").next().expect("a new file");
+    assert!(events.expect("readable").metadata().expect("readable").len() > 500);
+}
+
 #[test]
 fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let place = Place::new();

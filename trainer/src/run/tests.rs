@@ -1,4 +1,5 @@
-//! A run's learner against the same steps taken by hand: with the window of each iteration, a stream for each step.
+//! A run's learner against the same steps taken by hand: with the window of each iteration, a stream for each step. Its event
+//! files against its metrics.
 
 use std::error::Error;
 use std::sync::Mutex;
@@ -8,6 +9,7 @@ use super::*;
 use crate::config::Config;
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
+use crate::tensorboard::tests::read;
 use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, built_in};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
@@ -97,4 +99,71 @@ fn a_run_learns_from_its_window() {
     let (state, standing, _) = folder.load_state().expect("a state");
     assert_eq!((standing.iteration, standing.positions), (5, positions));
     assert_eq!(&state, learner.state());
+}
+
+/// Tags of TensorBoard, and where the metrics have their values.
+const SCALARS: [(&str, &str); 22] = [
+    ("loss/policy", "/losses/policy_loss"),
+    ("loss/value", "/losses/value_loss"),
+    ("loss/total", "/losses/total_loss"),
+    ("policy/divergence", "/losses/policy_divergence"),
+    ("policy/entropy", "/losses/policy_entropy"),
+    ("learner/gradient_norm", "/losses/gradient_norm"),
+    ("learner/learning_rate", "/learning_rate"),
+    ("self_play/game_length", "/game_length"),
+    ("self_play/player_1_wins", "/outcome_shares/0"),
+    ("self_play/draws", "/outcome_shares/1"),
+    ("self_play/player_2_wins", "/outcome_shares/2"),
+    ("self_play/positions_per_second", "/timing/positions_per_second"),
+    ("self_play/evaluations_per_second", "/timing/evaluations_per_second"),
+    ("time/self_play", "/timing/self_play_seconds"),
+    ("time/learning", "/timing/learn_seconds"),
+    ("time/both", "/timing/both_seconds"),
+    ("time/matches", "/timing/match_seconds"),
+    ("time/files", "/timing/file_seconds"),
+    ("time/iteration", "/timing/seconds"),
+    ("time/idle_cores", "/timing/idle_core_seconds"),
+    ("replay/window", "/window"),
+    ("arena/score_vs_random", "/arena/0/score"),
+];
+
+/// The steps and values of a tag in order.
+fn scalars(folder: &RunFolder, tag: &str) -> Vec<(u64, f32)> {
+    let values = read(&folder.tensorboard()).into_iter().filter_map(|event| {
+        let value = event.get_summary().value.first().filter(|value| value.get_tag() == tag)?;
+        Some((event.get_step() as u64, value.get_simple_value()))
+    });
+    values.collect()
+}
+
+#[test]
+fn event_files_hold_the_metrics_of_every_iteration() {
+    let games = built_in();
+    let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = RunFolder::create(&place.path().join("run"), &config, false).expect("a folder");
+    let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
+    for iterations in [3, 5] {
+        let config = config.replace("iterations = 5", &format!("iterations = {iterations}"));
+        let config = Config::parse(&config, &games).expect("valid");
+        let game = config.game(&games).expect("a game");
+        let players = Players { self_play: &keeping, remote: None };
+        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop: &stop, players };
+        let run = if iterations == 3 { Run::start(setup) } else { Run::resume(setup, DamagedShards::Refuse) };
+        assert_eq!(run.and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
+    }
+    let lines = std::fs::read_to_string(folder.metrics()).expect("readable");
+    let lines = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let lines: Vec<serde_json::Value> = lines.collect();
+    assert_eq!(lines.len(), 5);
+    for (tag, place) in SCALARS {
+        let number = |line: &serde_json::Value| line.pointer(place).and_then(serde_json::Value::as_f64);
+        let expected: Vec<(u64, f32)> = lines
+            .iter()
+            .filter_map(|line| Some((line["step"].as_u64().expect("a step"), number(line)? as f32)))
+            .collect();
+        assert!(!expected.is_empty() && scalars(&folder, tag) == expected, "{tag}: {:?}", scalars(&folder, tag));
+    }
+    let tags = |tag: &str| scalars(&folder, tag).len();
+    assert_eq!((tags("arena/game_vs_random/text_summary"), tags("weights/stem.weight")), (5, 2));
 }
