@@ -25,7 +25,7 @@ fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
         ("mancala", "kind = \"residual_mlp\"\nblocks = 2\nwidth = 40"),
         ("morris", "kind = \"residual_graph\"\nblocks = 2\nchannels = 24\nreach = 2"),
         ("konane", "kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\""),
-        ("morabaraba", "kind = \"mixer\"\nblocks = 2\nchannels = 20\nhidden = 36"),
+        ("morabaraba", "kind = \"residual_graph\"\nblocks = 2\nchannels = 20"),
     ];
     let games = built_in();
     all.into_iter().map(|(name, network)| Ok((games.make(name, &Params::new())?, toml::from_str(network)?))).collect()
@@ -133,18 +133,16 @@ fn add_self_play(
         full_search_share: 0.6,
         fast_simulations: 4,
         opening_plies: 8,
-        archived_starts: 0.4,
         temperature_plies: 6,
         ..SelfPlayConfig::default()
     };
-    let archive: Vec<_> = typed_positions(game.name(), 3, 16)?.into_iter().map(|state| (state, 16)).collect();
     let task = Task {
         network,
         weights: &weights,
         search: &search,
         self_play: &self_play,
         simulations: 16,
-        archive: &archive,
+        archive: &[],
         samples: &[],
         seed: 7,
         iteration: 3,
@@ -162,10 +160,6 @@ fn add_games(games: &SelfPlayGames, digest: &mut Digest) {
         digest.text(outcome.name());
         digest.number(outcome.margin);
         digest.number(*plies);
-    }
-    for archived in games.shard.archived() {
-        digest.number(archived.ply);
-        digest.text(&archived.position);
     }
     for i in 0..games.shard.len() {
         let position = games.shard.position(i);
@@ -185,16 +179,10 @@ pub(super) fn learner() -> Result<Digest> {
     let mut digest = Digest::default();
     for (game, network) in networks()? {
         let shape = shape(game.spec());
-        let auxiliary = game.spec().margin_scale.is_some();
-        let optimiser = OptimiserConfig {
-            margin_weight: if auxiliary { 0.5 } else { 0.0 },
-            plies_left_weight: 0.25,
-            ..OptimiserConfig::default()
-        };
         let batch = batch(&*game, &shape)?;
-        let training = weights(&network.training_layout(&shape)?, 8)?;
+        let training = weights(&network.layout(&shape)?, 8)?;
         let state = LearnerState {
-            auxiliary: true,
+            auxiliary: false,
             steps: 0,
             moment1: training.zeros_like(),
             moment2: training.zeros_like(),
@@ -203,7 +191,7 @@ pub(super) fn learner() -> Result<Digest> {
             shape,
             network,
         };
-        let mut learner = Learner::from_state(state, &optimiser)?;
+        let mut learner = Learner::from_state(state, &OptimiserConfig::default())?;
         let report = learner.step(&batch, 1e-2)?;
         let losses = [report.policy_loss, report.value_loss, report.total_loss, report.gradient_norm];
         losses.iter().for_each(|loss| digest.number(loss.to_bits()));
@@ -232,8 +220,7 @@ fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<TrainingBatch> {
         }
         let mut value = [0.125; 3];
         value[row % 3] = 0.75;
-        let auxiliary = [(row % 5) as f32 / 4.0 - 0.5, (row % 7) as f32 / 8.0];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary })?;
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary: [0.0; 2] })?;
     }
     Ok(batch)
 }
