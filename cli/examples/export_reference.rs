@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn networks() -> [(&'static str, NetworkConfig); 6] {
+fn networks() -> [(&'static str, NetworkConfig); 5] {
     let graph = |reach, neighbourhood| NetworkConfig::ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood };
     let conv = |global_pooling, squeeze_excite| NetworkConfig::ResidualConv {
         blocks: 2,
@@ -66,7 +66,6 @@ fn networks() -> [(&'static str, NetworkConfig); 6] {
         ("graph_square", graph(1, Neighbourhood::Square)),
         ("conv", conv(false, 0)),
         ("conv_board", conv(true, 6)),
-        ("mixer", NetworkConfig::Mixer { blocks: 2, channels: 24, hidden: 40 }),
     ]
 }
 

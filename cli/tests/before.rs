@@ -11,11 +11,10 @@ use serde_json::Value;
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/before");
 
 /// The checkpoints, each with its game as arguments.
-const CHECKPOINTS: [(&str, &[&str]); 4] = [
+const CHECKPOINTS: [(&str, &[&str]); 3] = [
     ("mlp", &["mu_torere", "--param", "max_plies=30"]),
     ("exported", &["mu_torere", "--param", "max_plies=30"]),
     ("graph", &["konane", "--param", "size=4"]),
-    ("mixer", &["mancala", "--param", "pits=3", "--param", "stones=2"]),
 ];
 
 /// A copy of the files, which is the program's working directory.
@@ -60,6 +59,15 @@ impl Place {
         let [out, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
         assert!(output.status.success(), "{args:?}: {errors}");
         (out, errors)
+    }
+
+    /// The one line of a command that must fail.
+    fn fault(&self, args: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        let output = command.args(args).current_dir(&self.0).stdin(Stdio::null()).output().expect("the program runs");
+        let line = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(!output.status.success() && line.trim_end().lines().count() == 1, "{args:?}: {line}");
+        line
     }
 
     fn run(&self, args: &[&str]) -> String {
@@ -128,17 +136,14 @@ fn instructions() -> Option<&'static str> {
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_network() {
     let place = Place::new();
-    // The previous version computed gradients in burn.
-    let config = place.text("interrupted/config.toml").replace("[learn]", "[learn]\nbackend = \"burn\"");
-    fs::write(place.path("interrupted/config.toml"), config).expect("writable");
-    let begun = place.text("interrupted/metrics.jsonl");
-    place.run(&["train", "--resume", "interrupted", "--quiet"]);
-    let ended = place.text("interrupted/metrics.jsonl");
+    let begun = place.text("plain/interrupted/metrics.jsonl");
+    place.run(&["train", "--resume", "plain/interrupted", "--quiet"]);
+    let ended = place.text("plain/interrupted/metrics.jsonl");
     assert!(ended.starts_with(&begun) && ended.lines().count() == 4, "{ended}");
     if let Some(set) = instructions() {
         let (expected, found) = (
-            place.bytes(&format!("expected/resumed.{set}.safetensors")),
-            place.bytes("interrupted/latest.safetensors"),
+            place.bytes(&format!("plain/expected/resumed.{set}.safetensors")),
+            place.bytes("plain/interrupted/latest.safetensors"),
         );
         assert!(tensors(&expected) == tensors(&found), "with {set} the run goes on to another network");
     }
@@ -148,15 +153,65 @@ fn an_interrupted_run_goes_on_to_the_same_network() {
 fn a_finished_run_is_finished_and_reported() {
     let place = Place::new();
     let files = ["latest.safetensors", "best.safetensors", "state.safetensors", "metrics.jsonl", "config.toml"];
-    let read = || files.map(|file| place.bytes(&format!("finished/{file}")));
+    let read = || files.map(|file| place.bytes(&format!("plain/finished/{file}")));
     let before = read();
-    place.run(&["train", "--resume", "finished", "--quiet"]);
+    place.run(&["train", "--resume", "plain/finished", "--quiet"]);
     assert!(before == read(), "a finished run was changed");
+    // Reports and matches also of a run that can no longer be trained.
     place.run(&["report", "finished", "--simulations", "4"]);
     let page = place.text("finished/report.html");
     assert!(page.contains("Score against the best so far") && page.contains("step 97"), "{} bytes", page.len());
     let network = ["arena", "mu_torere", "--param", "max_plies=30", "az:finished,sims=8", "random", "--games", "4"];
     assert_eq!(place.run_json(&network)["record"]["games"].as_array().map(Vec::len), Some(4));
+}
+
+/// What version 0.1.0 had and this one has not: each is refused in one line, and nothing is written.
+#[test]
+fn what_was_removed_says_so() {
+    let place = Place::new();
+    let archive = "self_play.archived_starts is 0.3, but was removed after version 0.1.0, as games from archived positions \
+                   brought no gain: leave it out";
+    for (args, file) in [(["train", "run.toml"], "run.toml"), (["train", "--resume=interrupted"], "config.toml")] {
+        let line = place.fault(&args);
+        assert!(line.contains(&format!("{file}: {archive}")), "{line}");
+    }
+    // Without the keys the run's state still has the layer of what it learned.
+    let config = place.text("interrupted/config.toml");
+    let kept = |line: &&str| !line.starts_with("archived_starts") && !line.starts_with("plies_left_weight");
+    let config: String = config.lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
+    fs::write(place.path("interrupted/config.toml"), config).expect("writable");
+    let (state, line) =
+        (place.bytes("interrupted/state.safetensors"), place.fault(&["train", "--resume=interrupted", "--quiet"]));
+    assert!(
+        line.contains("state.safetensors: its network has a layer of auxiliary targets, which were removed"),
+        "{line}"
+    );
+    assert!(state == place.bytes("interrupted/state.safetensors"));
+
+    let mixer = "`mixer` was removed after version 0.1.0, as it learned too slowly; the kinds are `residual_mlp`, \
+                 `residual_graph`, `residual_conv`";
+    let line = place.fault(&["train", "mixer.toml"]);
+    assert!(line.contains("mixer.toml: ") && line.contains(&format!("net.kind: {mixer}")), "{line}");
+    for args in [
+        &["analyse", "--agent", "az:mixer.safetensors"][..],
+        &[
+            "play",
+            "mancala",
+            "--param",
+            "pits=3",
+            "--param",
+            "stones=2",
+            "--p1",
+            "az:mixer.safetensors",
+            "--p2",
+            "random",
+        ],
+        &["export", "mixer.safetensors", "--format", "onnx", "--out", "mixer.onnx"],
+    ] {
+        let line = place.fault(args);
+        assert!(line.contains("mixer.safetensors: ") && line.contains(mixer), "{line}");
+    }
+    assert!(!place.path("runs").exists() && !place.path("mixer.onnx").exists());
 }
 
 #[test]
@@ -239,21 +294,36 @@ fn tables_truth_sets_and_ladders_are_used() {
 #[test]
 fn configs_mean_the_same() {
     let place = Place::new();
-    for config in ["all_keys", "graph", "mixer", "run"] {
-        let file = format!("{config}.toml");
+    // Without the keys that were removed.
+    let kept = |line: &&str| {
+        !["archived_starts", "margin_weight", "plies_left_weight"].iter().any(|key| line.starts_with(key))
+    };
+    let all_keys: String = place.text("all_keys.toml").lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
+    fs::write(place.path("all_keys.toml"), all_keys).expect("writable");
+    for (config, backend) in [("all_keys", "burn"), ("graph", "burn"), ("plain/run", "kernels")] {
+        let (file, run) = (format!("{config}.toml"), format!("{config}_again"));
         let diagnosis = place.run_json(&["doctor", &file, "--seconds", "0.2"]);
         let checks = diagnosis["checks"].as_array().expect("a list");
         assert!(checks.iter().all(|check| check["level"] != "FAIL"), "{config}: {diagnosis}");
-        place.run(&["train", &file, "--run", config, "--quiet", "--set", "learn.backend=\"burn\""]);
-        // The networks of the previous version, apart from metadata.
+        // Version 0.1.0 computed gradients in burn.
+        place.run(&["train", &file, "--run", &run, "--quiet", "--set", &format!("learn.backend=\"{backend}\"")]);
         let old = match config {
-            "run" => "mlp.safetensors".to_owned(),
-            "graph" | "mixer" => format!("{config}.safetensors"),
+            "graph" => "graph.safetensors",
+            "plain/run" => "plain/finished/latest.safetensors",
             _ => continue,
         };
         if instructions() == Some("avx512") {
-            let (old, new) = (place.bytes(&old), place.bytes(&format!("{config}/latest.safetensors")));
+            // Apart from metadata.
+            let (old, new) = (place.bytes(old), place.bytes(&format!("{run}/latest.safetensors")));
             assert!(tensors(&old) == tensors(&new), "{config} is trained to another network");
+        }
+        if config == "plain/run" && instructions() == Some("avx512") {
+            for file in ["replay/000002.shard", "replay/000003.shard", "replay/000004.shard"] {
+                let [old, new] = ["plain/finished", &run].map(|folder| place.bytes(&format!("{folder}/{file}")));
+                assert!(old == new, "{file} has other games");
+            }
+            let [old, new] = ["plain/finished", &run].map(|folder| place.bytes(&format!("{folder}/state.safetensors")));
+            assert!(tensors(&old) == tensors(&new), "another state");
         }
     }
 }

@@ -28,12 +28,10 @@ simulations = 8
 games_per_iteration = 24
 concurrent_games = 6
 threads = 2
-archived_starts = 0.3
 [learn]
 batch = 32
 samples_per_position = 8
 window = 800
-plies_left_weight = 0.2
 [arena]
 every = 3
 games = 6
@@ -160,8 +158,7 @@ fn other_threads(overlap: u64) -> Vec<u8> {
 
 #[test]
 fn with_overlap_the_network_of_two_iterations_before_plays() {
-    let place =
-        Place::with(&TINY.replace("archived_starts = 0.3", "").replace("checkpoint_steps = 300", "overlap = 1"));
+    let place = Place::with(&TINY.replace("checkpoint_steps = 300", "overlap = 1"));
     let run = place.run("run");
     let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
     let set =
@@ -185,7 +182,6 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
             search: &config.search,
             self_play: &config.self_play,
             simulations: config.search.simulations,
-            archive: &[],
             samples: &[],
             seed: config.seed,
             iteration,

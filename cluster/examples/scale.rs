@@ -35,7 +35,6 @@ fn main() -> Result<(), Fault> {
         search: &SearchConfig::default(),
         self_play: &self_play,
         simulations: 2,
-        archive: &[],
         samples: &[],
         seed: 1,
         iteration: 1,

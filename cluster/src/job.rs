@@ -10,9 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint_params, shape};
 use turnstone_arena::{Header as TournamentHeader, Plan};
-use turnstone_env::{AnyState, Params};
+use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
-use turnstone_selfplay::replay::Archived;
 use turnstone_selfplay::{Games, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
 use crate::wire::{Malformed, Reader, put_blob};
@@ -48,7 +47,6 @@ struct SelfPlay {
     search: SearchConfig,
     self_play: SelfPlayConfig,
     simulations: u32,
-    archive: Vec<Archived>,
     samples: usize,
     seed: u64,
     iteration: u64,
@@ -109,7 +107,6 @@ pub struct Input {
     search: SearchConfig,
     self_play: SelfPlayConfig,
     simulations: u32,
-    archive: Vec<(AnyState, u16)>,
     samples: Vec<f32>,
     seed: u64,
     iteration: u64,
@@ -119,9 +116,9 @@ impl Input {
     /// The task.
     #[must_use]
     pub fn task(&self) -> Task<'_> {
-        let Self { network, weights, search, self_play, archive, samples, .. } = self;
+        let Self { network, weights, search, self_play, samples, .. } = self;
         let (simulations, seed, iteration) = (self.simulations, self.seed, self.iteration);
-        Task { network, weights, search, self_play, simulations, archive, samples, seed, iteration }
+        Task { network, weights, search, self_play, simulations, samples, seed, iteration }
     }
 
     /// Number of games that a thread plays at once.
@@ -179,13 +176,11 @@ impl Job {
 #[must_use]
 pub fn of_task(game: &dyn TrainableGame, task: &Task<'_>) -> Vec<u8> {
     let precision = task.self_play.precision.resolved(task.network);
-    let archived = |(state, ply): &(AnyState, u16)| Archived { ply: *ply, position: game.position_text(state) };
     let work = Work::SelfPlay(SelfPlay {
         network: task.network.clone(),
         search: task.search.clone(),
         self_play: SelfPlayConfig { threads: 0, precision, ..task.self_play.clone() },
         simulations: task.simulations,
-        archive: task.archive.iter().map(archived).collect(),
         samples: task.samples.len(),
         seed: task.seed,
         iteration: task.iteration,
@@ -238,27 +233,19 @@ fn put_weights(bytes: &mut Vec<u8>, weights: &Weights) {
 }
 
 fn input(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Input, Malformed> {
-    let SelfPlay { network, search, self_play, simulations, archive, samples, seed, iteration } = header;
+    let SelfPlay { network, search, self_play, simulations, samples, seed, iteration } = header;
     search.validate().and_then(|()| self_play.validate()).map_err(Malformed::new)?;
     let width = game.spec().features();
     let sound = (1..=1_000_000).contains(&simulations) && samples.is_multiple_of(width);
     if !sound || self_play.precision == Precision::Auto {
         return Err(Malformed::new("its simulations, samples or precision are out of range"));
     }
-    let position = |archived: &Archived| {
-        let state = game.parse_position(&archived.position).map_err(|error| Malformed::new(error.to_string()))?;
-        if game.outcome(&state).is_some() {
-            return Err(Malformed::new("it has a finished position to start from"));
-        }
-        Ok((state, archived.ply))
-    };
-    let archive = archive.iter().map(position).collect::<Result<_, _>>()?;
     let weights = weights(game, &network, reader)?;
     let samples = reader.floats(samples)?;
     if !samples.iter().all(|number| number.is_finite()) {
         return Err(Malformed::new("it has a sample that is not finite"));
     }
-    Ok(Input { network, weights, search, self_play, simulations, archive, samples, seed, iteration })
+    Ok(Input { network, weights, search, self_play, simulations, samples, seed, iteration })
 }
 
 fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {

@@ -3,7 +3,7 @@
 use crate::wire::hex;
 
 /// Version of all messages; leaders and workers of other versions refuse each other.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Stream of ranges to be played: each is delivered until a worker acknowledges it.
 pub(crate) const WORK: &str = "TURNSTONE_WORK";

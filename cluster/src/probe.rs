@@ -97,8 +97,7 @@ fn shallow(network: &NetworkConfig) -> NetworkConfig {
     let mut shallow = network.clone();
     let (NetworkConfig::ResidualMlp { blocks, .. }
     | NetworkConfig::ResidualGraph { blocks, .. }
-    | NetworkConfig::ResidualConv { blocks, .. }
-    | NetworkConfig::Mixer { blocks, .. }) = &mut shallow;
+    | NetworkConfig::ResidualConv { blocks, .. }) = &mut shallow;
     *blocks = (*blocks).min(MOST_BLOCKS);
     shallow
 }
@@ -131,7 +130,6 @@ fn play(
         search,
         self_play: &self_play,
         simulations: SIMULATIONS,
-        archive: &[],
         samples: &[],
         seed: 20,
         iteration: 0,

@@ -60,7 +60,6 @@ impl Game for Nim {
             blocks: vec![("TAKE", HEAPS * STONES)],
             symmetries: ORDERS.map(symmetry).into(),
             second_player_map: None,
-            margin_scale: None,
         }
     }
 

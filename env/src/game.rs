@@ -47,9 +47,6 @@ pub struct Spec {
     /// Where the players act on different points (Mancala): for each action, the action that it becomes when the board
     /// is turned so that the second player sits in the first player's place. `None` where both act on the same points.
     pub second_player_map: Option<Vec<u16>>,
-    /// A clear margin of victory: the unit of margins ([`Outcome::margin`]) in training targets. `None` where the game
-    /// keeps no scores.
-    pub margin_scale: Option<f32>,
 }
 
 impl Spec {

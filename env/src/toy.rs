@@ -157,7 +157,6 @@ impl Game for Toy {
             blocks: vec![("CHILD", MAX_CHILDREN)],
             symmetries: vec![Symmetry { points: vec![0], actions: (0..MAX_CHILDREN as u16).collect(), planes: 0 }],
             second_player_map: None,
-            margin_scale: Some(4.0),
         }
     }
 

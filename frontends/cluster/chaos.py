@@ -48,7 +48,6 @@ simulations = {simulations}
 games_per_iteration = 48
 concurrent_games = 12
 threads = 2
-archived_starts = 0.3
 [learn]
 batch = 32
 samples_per_position = 1

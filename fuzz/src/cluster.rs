@@ -104,15 +104,13 @@ fn with_task<T>(use_it: impl FnOnce(&Task<'_>) -> T) -> T {
     let game = games().make("mu_torere", &Params::new()).expect("a game");
     let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
     let weights = Weights::random(&network.layout(&shape(game.spec())).expect("a small network"), 1);
-    let self_play = SelfPlayConfig { games_per_iteration: 2, archived_starts: 0.5, ..SelfPlayConfig::default() };
-    let archive = [(game.start(), 0)];
+    let self_play = SelfPlayConfig { games_per_iteration: 2, ..SelfPlayConfig::default() };
     use_it(&Task {
         network: &network,
         weights: &weights,
         search: &SearchConfig::default(),
         self_play: &self_play,
         simulations: 2,
-        archive: &archive,
         samples: &[],
         seed: 1,
         iteration: 1,

@@ -14,7 +14,7 @@ use turnstone_models::{
     CheckpointInfo, Inference, Learner, LearnerState, NetworkConfig, OptimiserConfig, Weights, load_bytes, save,
     save_state, seal_line,
 };
-use turnstone_selfplay::replay::{Archived, GameId, Shard, Window};
+use turnstone_selfplay::replay::{GameId, Shard, Window};
 use turnstone_trainer::config::LearnConfig;
 use turnstone_trainer::learn::BatchMaker;
 use turnstone_trainer::run_folder::RunFolder;
@@ -29,12 +29,11 @@ pub(crate) fn game() -> &'static dyn PlayableGame {
 }
 
 /// A small network of each kind.
-pub(crate) fn networks() -> [NetworkConfig; 5] {
+pub(crate) fn networks() -> [NetworkConfig; 4] {
     let kinds = [
         r#"{"kind":"residual_mlp","blocks":1,"width":4}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1,"neighbourhood":"square"}"#,
-        r#"{"kind":"mixer","blocks":1,"channels":2,"hidden":3}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":2,"global_pooling":true,"squeeze_excite":2}"#,
     ];
     kinds.map(|kind| serde_json::from_str(kind).expect("a network"))
@@ -106,14 +105,11 @@ pub(crate) fn game_id() -> GameId {
     GameId { name: game().name().to_owned(), version: game().version(), params: game().params() }
 }
 
-/// A shard that is accepted is learned from, and its archived positions are read.
+/// A shard that is accepted is learned from.
 pub(crate) fn shards(data: &[u8]) -> bool {
     let path = scratch::file("000001.shard", data);
     let spec = game().spec();
     let Ok(shard) = Shard::read(&path, &game_id(), 1, spec.features(), spec.actions) else { return false };
-    for archived in shard.archived() {
-        let _ = game().parse_position(&archived.position);
-    }
     let mut window = Window::default();
     window.push(std::sync::Arc::new(shard), usize::MAX);
     if window.is_empty() {
@@ -122,7 +118,7 @@ pub(crate) fn shards(data: &[u8]) -> bool {
     let config = LearnConfig { batch: 4, augment: true, ..LearnConfig::default() };
     let mut maker = BatchMaker::new(spec, &config);
     let batch = maker.draw(&window, &mut stream(1, Purpose::Learn, [0, 0]));
-    let numbers = [batch.inputs(), batch.policy(), batch.value(), batch.auxiliary()];
+    let numbers = [batch.inputs(), batch.policy(), batch.value()];
     assert!(numbers.iter().all(|numbers| numbers.iter().all(|number| number.is_finite())));
     true
 }
@@ -139,7 +135,6 @@ pub(crate) fn example_shards() -> Vec<Vec<u8>> {
         let policy = legal.iter().map(|&action| (spec.policy_index(mover, action) as u16, share));
         shard.push(&features, policy, mover, turnstone_search::Evaluation { value: 0.25, draw: 0.5 });
         plies.push(ply);
-        shard.archive(Archived { ply, position: game().position_text(&state) });
         game().play(&mut state, legal[usize::from(ply) % legal.len()]);
     }
     shard.finish_game(0, &plies, 6, &turnstone_env::Outcome::draw());

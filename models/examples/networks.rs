@@ -22,9 +22,6 @@ const NETWORKS: &[&str] = &[
     r#"{"kind":"residual_graph","blocks":4,"channels":48,"reach":2}"#,
     r#"{"kind":"residual_graph","blocks":4,"channels":48,"neighbourhood":"square"}"#,
     r#"{"kind":"residual_graph","blocks":6,"channels":64}"#,
-    r#"{"kind":"mixer","blocks":3,"channels":32,"hidden":64}"#,
-    r#"{"kind":"mixer","blocks":4,"channels":48,"hidden":96}"#,
-    r#"{"kind":"mixer","blocks":6,"channels":64,"hidden":128}"#,
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -99,7 +96,7 @@ fn batch(game: &dyn DynGame, shape: &Shape) -> Result<TrainingBatch, turnstone_m
             (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
         }
         let value = [0.5, 0.2, 0.3];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary: [0.0; 2] })?;
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value })?;
         game.play(&mut state, actions[number % actions.len()]);
         if game.outcome(&state).is_some() {
             state = game.start();

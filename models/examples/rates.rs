@@ -70,7 +70,7 @@ fn main() -> Result<(), Failure> {
     let (mut batch, policy) = (TrainingBatch::new(SHAPE), [1.0 / SHAPE.actions as f32; 64]);
     for inputs in numbers.chunks_exact(SHAPE.inputs).take(256) {
         let value = [0.5, 0.25, 0.25];
-        batch.push(Example { inputs, legal: &[true; 64], policy: &policy, value, auxiliary: [0.0; 2] })?;
+        batch.push(Example { inputs, legal: &[true; 64], policy: &policy, value })?;
     }
     measure("training/turnstone", 1, &mut || {
         learner.step(&batch, 1e-3).expect("the batch is sound");

@@ -2,20 +2,18 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{NetworkError, within};
 use crate::shape::{Neighbourhood, Shape, Taps};
 
 /// Number of classes of the value head: win, draw and loss for the mover, in this order.
 pub const OUTCOMES: usize = 3;
-/// Number of auxiliary targets, which are used in training only: the final margin for the mover and the number of
-/// plies left, in this order.
-pub const AUXILIARY: usize = 2;
 
 /// Kind and size of a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields, remote = "Self")]
 pub enum NetworkConfig {
     /// A residual MLP: a stem, then blocks `x -> relu(x + W2 relu(W1 x + b1) + b2)` of constant width, without
     /// normalisation layers. It reads an observation as a flat vector and does not use the board.
@@ -63,20 +61,26 @@ pub enum NetworkConfig {
         #[serde(default)]
         squeeze_excite: usize,
     },
-    /// An MLP-Mixer over the board's points: a stem per point, then blocks of two steps
-    /// `x -> x + W2 relu(W1 x + b1) + b2`, the first across the points of each channel and the second across the channels
-    /// of each point; without normalisation layers. Heads as in `ResidualGraph`.
-    Mixer {
-        /// Number of blocks, 0 to 32.
-        #[serde(default = "default_blocks")]
-        blocks: usize,
-        /// Channels per point, 1 to 512.
-        #[serde(default = "default_channels")]
-        channels: usize,
-        /// Hidden units of each step, 1 to 2048.
-        #[serde(default = "default_hidden")]
-        hidden: usize,
-    },
+}
+
+impl Serialize for NetworkConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for NetworkConfig {
+    /// Reads a kind and its sizes. The error for the kind that version 0.1.0 had says why it is missing.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer).map_err(|error| {
+            let (message, unknown) = (error.to_string(), "unknown variant `mixer`, expected one of");
+            let Some((_, kinds)) = message.split_once(unknown) else { return error };
+            let kinds = kinds.lines().next().unwrap_or_default();
+            D::Error::custom(format!(
+                "`mixer` was removed after version 0.1.0, as it learned too slowly; the kinds are{kinds}"
+            ))
+        })
+    }
 }
 
 /// The layers of a block of convolutions that read the whole board.
@@ -109,9 +113,6 @@ impl fmt::Display for NetworkConfig {
                 }
                 Ok(())
             }
-            Self::Mixer { blocks, channels, hidden } => {
-                write!(f, "mixer, {blocks} blocks of {channels} channels, {hidden} hidden")
-            }
         }
     }
 }
@@ -140,10 +141,6 @@ fn default_reach() -> usize {
     1
 }
 
-fn default_hidden() -> usize {
-    96
-}
-
 impl Default for NetworkConfig {
     fn default() -> Self {
         NetworkConfig::ResidualMlp { blocks: default_blocks(), width: default_width() }
@@ -168,10 +165,6 @@ impl NetworkConfig {
                 of_points(channels)?;
                 within("the number of units of squeeze_excite", squeeze_excite, 0..=512)
             }
-            NetworkConfig::Mixer { channels, hidden, .. } => {
-                of_points(channels)?;
-                within("the number of hidden units", hidden, 1..=2048)
-            }
         }
     }
 
@@ -180,8 +173,7 @@ impl NetworkConfig {
         match *self {
             NetworkConfig::ResidualMlp { blocks, .. }
             | NetworkConfig::ResidualGraph { blocks, .. }
-            | NetworkConfig::ResidualConv { blocks, .. }
-            | NetworkConfig::Mixer { blocks, .. } => blocks,
+            | NetworkConfig::ResidualConv { blocks, .. } => blocks,
         }
     }
 
@@ -230,5 +222,15 @@ mod tests {
         assert!(
             serde_json::from_str::<NetworkConfig>(r#"{"kind":"residual_mlp","blocks":3,"width":128,"w":1}"#).is_err()
         );
+    }
+
+    #[test]
+    fn the_removed_kind_says_so_and_names_the_others() {
+        let fault = serde_json::from_str::<NetworkConfig>(r#"{"kind":"mixer","blocks":3,"hidden":96}"#).unwrap_err();
+        let expected = "`mixer` was removed after version 0.1.0, as it learned too slowly; the kinds are `residual_mlp`, \
+                        `residual_graph`, `residual_conv`";
+        assert!(fault.to_string().starts_with(expected), "{fault}");
+        let other = serde_json::from_str::<NetworkConfig>(r#"{"kind":"mix"}"#).unwrap_err().to_string();
+        assert!(other.starts_with("unknown variant `mix`, expected one of"), "{other}");
     }
 }

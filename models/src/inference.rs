@@ -11,14 +11,11 @@ mod points;
 mod graph;
 mod over_board;
 mod conv;
-mod mixer;
 mod integer;
 
 pub use integer::{IntegerInstructions, QuantisedNetwork};
 pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
-#[cfg(feature = "train")]
-pub(crate) use mixer::transpose;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
 pub(crate) use over_board::{add_gated, add_to_points, mean, pool, sigmoid};
@@ -31,7 +28,6 @@ use std::sync::Arc;
 use self::conv::Conv;
 use self::graph::Graph;
 use self::layers::Layers;
-use self::mixer::Mixer;
 use self::mlp::Mlp;
 use crate::config::{NetworkConfig, OUTCOMES};
 use crate::error::NetworkError;
@@ -59,7 +55,6 @@ enum Body {
     Mlp(Mlp),
     Graph(Graph),
     Conv(Conv),
-    Mixer(Mixer),
     Quantised(integer::Engine),
 }
 
@@ -108,7 +103,6 @@ impl Inference {
         let layers = Layers::new(weights, instructions);
         let body = match (config, config.taps(shape)) {
             (&NetworkConfig::ResidualMlp { blocks, .. }, _) => Body::Mlp(Mlp::new(layers, blocks, max_batch)),
-            (&NetworkConfig::Mixer { blocks, .. }, _) => Body::Mixer(Mixer::new(layers, blocks, shape, max_batch)),
             (&NetworkConfig::ResidualGraph { blocks, .. }, taps) => {
                 let taps = taps.expect("a graph network has taps");
                 Body::Graph(Graph::new(layers, blocks, &taps, shape, max_batch))
@@ -168,7 +162,6 @@ impl Inference {
             Body::Mlp(mlp) => mlp.evaluate(batch, inputs, policy, value),
             Body::Graph(graph) => graph.evaluate(batch, inputs, policy, value),
             Body::Conv(conv) => conv.evaluate(batch, inputs, policy, value),
-            Body::Mixer(mixer) => mixer.evaluate(batch, inputs, policy, value),
             Body::Quantised(engine) => engine.evaluate(inputs, policy, value),
         }
         Predictions { policy, value }

@@ -1,6 +1,6 @@
 //! Names, shapes, order and initial distribution of the parameters of each kind of network.
 
-use crate::config::{AUXILIARY, NetworkConfig, OUTCOMES};
+use crate::config::{NetworkConfig, OUTCOMES};
 use crate::error::{NetworkError, within};
 use crate::shape::{Neighbourhood, Shape};
 use crate::weights::TensorSpec;
@@ -11,8 +11,6 @@ pub(crate) const HEAD_CHANNELS: usize = 8;
 pub(crate) const VALUE_HIDDEN: usize = 64;
 /// Cells that a convolution reads.
 const TAPS: usize = 9;
-/// Name of the layer of the auxiliary targets.
-pub(crate) const AUXILIARY_LAYER: &str = "auxiliary";
 
 impl NetworkConfig {
     /// Name, shape and initial distribution of every parameter for a game of this shape, in their fixed order.
@@ -26,25 +24,9 @@ impl NetworkConfig {
     /// [`NetworkError::OutOfRange`] as for [`validate`](Self::validate), for the sizes of the shape, and for more than
     /// 67 million parameters; other errors for a board that the network cannot work on.
     pub fn layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
-        checked_size(self.layers(shape)?)
-    }
-
-    /// The layout with the layer of the auxiliary targets at its end: one linear layer that reads what the heads read
-    /// (the stream of an MLP, the value features of all points otherwise). It is used in training only. Weights for
-    /// inference have [`layout`](Self::layout), a prefix of this one.
-    ///
-    /// # Errors
-    /// As for [`layout`](Self::layout).
-    pub fn training_layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
-        let mut layout = self.layers(shape)?;
-        let inputs = match *self {
-            NetworkConfig::ResidualMlp { width, .. } => width,
-            NetworkConfig::ResidualGraph { .. } | NetworkConfig::ResidualConv { .. } | NetworkConfig::Mixer { .. } => {
-                head_features(shape)
-            }
-        };
-        layout.linear(AUXILIARY_LAYER, inputs, AUXILIARY, head(inputs));
-        checked_size(layout)
+        let tensors = self.layers(shape)?.tensors;
+        within("the number of parameters", tensors.iter().map(TensorSpec::count).sum(), 1..=1 << 26)?;
+        Ok(tensors)
     }
 
     fn layers(&self, shape: &Shape) -> Result<Layout, NetworkError> {
@@ -66,10 +48,6 @@ impl NetworkConfig {
                 check_gathered(shape, TAPS, channels)?;
                 conv(shape, [blocks, channels, squeeze_excite], global_pooling.then_some(2 * channels))
             }
-            NetworkConfig::Mixer { blocks, channels, hidden } => {
-                shape.check_points()?;
-                mixer(shape, blocks, channels, hidden)
-            }
         })
     }
 }
@@ -77,13 +55,6 @@ impl NetworkConfig {
 /// Limits the numbers that a layer over neighbours reads of one position.
 fn check_gathered(shape: &Shape, taps: usize, channels: usize) -> Result<(), NetworkError> {
     within("points times taps times channels", shape.board.points * taps * channels, 1..=1 << 24)
-}
-
-/// Limits the number of parameters.
-fn checked_size(layout: Layout) -> Result<Vec<TensorSpec>, NetworkError> {
-    let tensors = layout.tensors;
-    within("the number of parameters", tensors.iter().map(TensorSpec::count).sum(), 1..=1 << 26)?;
-    Ok(tensors)
 }
 
 /// The parameters of a network in their order, layer by layer: a matrix, then its bias.
@@ -164,20 +135,6 @@ fn conv(shape: &Shape, [blocks, channels, squeezed]: [usize; 3], pooled: Option<
     layout
 }
 
-fn mixer(shape: &Shape, blocks: usize, channels: usize, hidden: usize) -> Layout {
-    let (features, points) = (shape.features_per_point(), shape.board.points);
-    let mut layout = Layout::default();
-    layout.linear("stem", features, channels, he(features));
-    for block in 0..blocks {
-        for (part, size) in [("points", points), ("channels", channels)] {
-            layout.linear(&format!("blocks.{block}.{part}_first"), size, hidden, he(size));
-            layout.linear(&format!("blocks.{block}.{part}_second"), hidden, size, residual(hidden, 4 * blocks));
-        }
-    }
-    heads(&mut layout, shape, channels);
-    layout
-}
-
 /// Adds the heads of a network over points: a layer that reduces the channels of each point, then dense layers over
 /// all points.
 fn heads(layout: &mut Layout, shape: &Shape, channels: usize) {
@@ -213,19 +170,6 @@ mod tests {
             "policy.weight", "policy.bias", "value_hidden.weight", "value_hidden.bias", "value.weight", "value.bias",
         ]);
         assert_eq!(layout[0].shape, [5, 8]);
-    }
-
-    #[test]
-    fn auxiliary_targets_add_one_layer_at_the_end() {
-        let config = NetworkConfig::ResidualMlp { blocks: 1, width: 9 };
-        let (playing, training) = (config.layout(&SHAPE).unwrap(), config.training_layout(&SHAPE).unwrap());
-        let (common, added) = training.split_at(playing.len());
-        assert_eq!(common, playing);
-        let added: Vec<_> = added.iter().map(|spec| (spec.name.as_str(), spec.shape.as_slice())).collect();
-        assert_eq!(added, [("auxiliary.weight", &[9, 2][..]), ("auxiliary.bias", &[2])]);
-        // The initial weights of the other layers do not depend on it.
-        let (without, with) = (Weights::random(&playing, 1), Weights::random(&training, 1));
-        assert_eq!(with.tensors()[..playing.len()], *without.tensors());
     }
 
     #[test]
@@ -283,17 +227,12 @@ mod tests {
         let graph =
             |blocks, reach, neighbourhood| NetworkConfig::ResidualGraph { blocks, channels: 12, reach, neighbourhood };
         let expected = [
-            (NetworkConfig::ResidualMlp { blocks: 2, width: 40 }, [0x4def_3efc_fabc_7371, 0x226c_386b_dc14_212a]),
-            (graph(2, 2, Neighbourhood::Lines), [0xf85c_2999_05c8_e113, 0x70b6_1680_379f_2943]),
-            (graph(1, 1, Neighbourhood::Square), [0x506a_2bcb_0d03_3017, 0xfd92_5a49_d25b_69be]),
-            (
-                NetworkConfig::Mixer { blocks: 2, channels: 12, hidden: 20 },
-                [0xfad9_823d_8f3f_89b5, 0xdc07_7641_9462_200c],
-            ),
+            (NetworkConfig::ResidualMlp { blocks: 2, width: 40 }, 0x4def_3efc_fabc_7371),
+            (graph(2, 2, Neighbourhood::Lines), 0xf85c_2999_05c8_e113),
+            (graph(1, 1, Neighbourhood::Square), 0x506a_2bcb_0d03_3017),
         ];
-        for (config, sums) in expected {
-            let layouts = [config.layout(&shape), config.training_layout(&shape)];
-            assert_eq!(layouts.map(|layout| checksum(&Weights::random(&layout.unwrap(), 7))), sums, "{config}");
+        for (config, sum) in expected {
+            assert_eq!(checksum(&Weights::random(&config.layout(&shape).unwrap(), 7)), sum, "{config}");
         }
     }
 }

@@ -61,7 +61,7 @@ mod train;
 mod gpu;
 
 pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save};
-pub use config::{AUXILIARY, NetworkConfig, OUTCOMES};
+pub use config::{NetworkConfig, OUTCOMES};
 pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
 pub use export::{
@@ -83,8 +83,7 @@ pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]
 pub use train::{
-    Backend, BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, LossWeights, OptimiserConfig,
-    Output, PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss,
-    save_state,
+    Backend, BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,
+    PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
 };
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

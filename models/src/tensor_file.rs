@@ -87,6 +87,9 @@ pub enum Fault {
         /// The type of its elements.
         found: String,
     },
+    /// The state of a learner with auxiliary targets, which version 0.1.0 had.
+    #[error("its network has a layer of auxiliary targets, which were removed after version 0.1.0: train it anew")]
+    AuxiliaryTargets,
     /// The contents are well formed, but nothing that this crate does leads to them.
     #[error("{0}")]
     Forged(String),

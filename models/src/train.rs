@@ -21,6 +21,6 @@ pub(crate) use gpu::gpus;
 pub use gradients::Backend;
 pub use learner::{Learner, StepReport};
 pub use learner_file::{load_state, save_state};
-pub use loss::{ILLEGAL_LOGIT, Loss, LossWeights, masked_log_policy, masked_loss};
+pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
 pub use network::{Output, PolicyValueNet};
 pub use state::{LearnerState, StateError};

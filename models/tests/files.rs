@@ -133,7 +133,6 @@ fn networks_that_know_the_board_come_back_with_it() {
         r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true,"squeeze_excite":2}"#,
-        r#"{"kind":"mixer","blocks":2,"channels":3,"hidden":5}"#,
     ];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");

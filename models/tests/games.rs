@@ -34,7 +34,6 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
     let error = |config: NetworkConfig, shape: &Shape| config.layout(shape).unwrap_err().to_string();
     let no_points = "this kind of network needs a board of points, and the game has none";
     assert_eq!(error(graph(1, Neighbourhood::Lines), &toy), no_points);
-    assert_eq!(error(NetworkConfig::Mixer { blocks: 1, channels: 4, hidden: 4 }, &toy), no_points);
     let morris = shape(&Morris::default().spec());
     assert_eq!(
         error(graph(1, Neighbourhood::Square), &morris),

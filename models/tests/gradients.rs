@@ -4,8 +4,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Backend, Board, Example, Learner, LearnerState, LossWeights, Neighbourhood, NetworkConfig, OptimiserConfig,
-    PolicyValueNet, Shape, StepReport, TrainingBatch, Weights, masked_loss,
+    Backend, Board, Example, Learner, LearnerState, Neighbourhood, NetworkConfig, OptimiserConfig, PolicyValueNet,
+    Shape, StepReport, TrainingBatch, Weights, masked_loss,
 };
 
 /// Relative to the largest gradient of a tensor, or to `SMALL` where that is larger: a gradient that nearly cancels out over
@@ -46,16 +46,12 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
         NetworkConfig::ResidualConv { blocks: 2, channels: 17, global_pooling: true, squeeze_excite: 0 },
         NetworkConfig::ResidualConv { blocks: 1, channels: 33, global_pooling: false, squeeze_excite: 5 },
         NetworkConfig::ResidualConv { blocks: 2, channels: 16, global_pooling: true, squeeze_excite: 7 },
-        NetworkConfig::Mixer { blocks: 0, channels: 3, hidden: 4 },
-        NetworkConfig::Mixer { blocks: 2, channels: 18, hidden: 37 },
     ]
 }
 
-/// Without auxiliary targets, with one of them and with both. Gradients are not clipped.
-pub(crate) fn optimisers() -> [OptimiserConfig; 3] {
-    let plain = OptimiserConfig { clip_norm: f64::INFINITY, value_weight: 0.7, ..OptimiserConfig::default() };
-    let one = OptimiserConfig { plies_left_weight: 0.4, ..plain.clone() };
-    [plain, one.clone(), OptimiserConfig { margin_weight: 1.5, ..one }]
+/// Constants with which gradients are not clipped.
+pub(crate) fn optimiser() -> OptimiserConfig {
+    OptimiserConfig { clip_norm: f64::INFINITY, value_weight: 0.7, ..OptimiserConfig::default() }
 }
 
 /// Random positions. The share of legal actions differs from position to position.
@@ -74,9 +70,8 @@ pub(crate) fn batch_of(shape: &Shape, rows: usize, legal_share: f64, rng: &mut X
         let sum: f32 = raw.iter().sum();
         let policy: Vec<f32> = raw.iter().map(|x| x / sum).collect();
         let (win, draw) = (rng.random_range(0.0..0.5), rng.random_range(0.0..0.5));
-        let auxiliary = [rng.random_range(-1.0..1.0), rng.random_range(0.0..1.0)];
         let value = [win, draw, 1.0 - win - draw];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary }).unwrap();
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value }).unwrap();
     }
     batch
 }
@@ -88,21 +83,16 @@ fn learner(network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
 
 /// [`learner`] for another shape.
 pub(crate) fn learner_of(shape: &Shape, network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
-    let (shape, auxiliary) = (shape.clone(), optimiser.margin_weight + optimiser.plies_left_weight > 0.0);
-    let weights = |mut layout: Vec<turnstone_models::TensorSpec>| {
-        layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
-        Weights::random(&layout, 11)
-    };
-    let playing = network.layout(&shape).unwrap();
-    let training = if auxiliary { network.training_layout(&shape).unwrap() } else { playing.clone() };
-    let weights_now = weights(training);
+    let shape = shape.clone();
+    let mut layout = network.layout(&shape).unwrap();
+    layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
+    let weights = Weights::random(&layout, 11);
     let state = LearnerState {
-        auxiliary,
         steps: 0,
-        moment1: weights_now.zeros_like(),
-        moment2: weights_now.zeros_like(),
-        average: weights(playing),
-        weights: weights_now,
+        moment1: weights.zeros_like(),
+        moment2: weights.zeros_like(),
+        average: weights.clone(),
+        weights,
         shape,
         network: network.clone(),
     };
@@ -120,13 +110,11 @@ fn gradients(mut learner: Learner, batch: &TrainingBatch) -> (StepReport, Vec<Ve
 fn loss_and_gradients_are_those_of_burn() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     for network in networks() {
-        for optimiser in optimisers() {
-            for (rows, legal_share) in [(1, 0.5), (37, 0.05), (211, 0.9)] {
-                agrees_with_burn(&network, &optimiser, &batch(rows, legal_share, &mut rng));
-            }
-            let burn = OptimiserConfig { backend: Backend::Burn, ..optimiser };
-            agrees_with_burn(&network, &burn, &batch(211, 0.5, &mut rng));
+        for (rows, legal_share) in [(1, 0.5), (37, 0.05), (211, 0.9)] {
+            agrees_with_burn(&network, &optimiser(), &batch(rows, legal_share, &mut rng));
         }
+        let burn = OptimiserConfig { backend: Backend::Burn, ..optimiser() };
+        agrees_with_burn(&network, &burn, &batch(211, 0.5, &mut rng));
     }
 }
 
@@ -134,15 +122,9 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
     let learner = learner(network, optimiser);
     let (state, device) = (learner.state().clone(), Device::flex().autodiff());
     let net = PolicyValueNet::new(network, &state.shape, &state.weights, &device).unwrap();
-    let weights = LossWeights {
-        value: optimiser.value_weight,
-        margin: optimiser.margin_weight,
-        plies_left: optimiser.plies_left_weight,
-    };
     let rows = TensorData::new(batch.inputs().to_vec(), [batch.len(), state.shape.inputs]);
-    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, &weights, &device);
-    let layout =
-        if state.auxiliary { network.training_layout(&state.shape) } else { network.layout(&state.shape) }.unwrap();
+    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, optimiser.value_weight, &device);
+    let layout = network.layout(&state.shape).unwrap();
     let expected = net.gradients(&layout, &loss.total.backward());
 
     let (report, found) = gradients(learner, batch);
@@ -153,12 +135,6 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
     close(report.total_loss, loss.total, "loss");
     close(report.policy_loss, loss.policy, "policy loss");
     close(report.value_loss, loss.value, "value loss");
-    assert_eq!(
-        (report.margin_loss.is_some(), report.plies_left_loss.is_some()),
-        (loss.margin.is_some(), loss.plies_left.is_some())
-    );
-    loss.margin.into_iter().for_each(|loss| close(report.margin_loss.unwrap(), loss, "margin loss"));
-    loss.plies_left.into_iter().for_each(|loss| close(report.plies_left_loss.unwrap(), loss, "plies left loss"));
     for (found, expected) in found.iter().zip(expected.tensors()) {
         let largest = expected.data.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
         let error = found.iter().zip(&expected.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -178,7 +154,7 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
 #[test]
 fn gradients_are_slopes_of_the_loss() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
-    let (batch, [.., optimiser]) = (batch(50, 0.3, &mut rng), optimisers());
+    let (batch, optimiser) = (batch(50, 0.3, &mut rng), optimiser());
     for network in networks() {
         let learner = learner(&network, &optimiser);
         let state = learner.state().clone();
@@ -186,7 +162,7 @@ fn gradients_are_slopes_of_the_loss() {
         for (index, gradient) in gradients.iter().enumerate() {
             let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
             let loss = |step: f64| {
-                let layout = network.training_layout(&state.shape).unwrap();
+                let layout = network.layout(&state.shape).unwrap();
                 let mut tensors = state.weights.tensors().to_vec();
                 let moved = tensors[index].data.iter_mut().zip(gradient);
                 moved.for_each(|(w, &g)| *w += (step * f64::from(g) / norm) as f32);

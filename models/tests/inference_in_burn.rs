@@ -20,7 +20,7 @@ fn conv(global_pooling: bool, squeeze_excite: usize) -> NetworkConfig {
     NetworkConfig::ResidualConv { blocks: 2, channels: 20, global_pooling, squeeze_excite }
 }
 
-fn networks() -> [NetworkConfig; 9] {
+fn networks() -> [NetworkConfig; 7] {
     [
         NetworkConfig::ResidualMlp { blocks: 2, width: 32 },
         graph(1, Neighbourhood::Lines),
@@ -29,8 +29,6 @@ fn networks() -> [NetworkConfig; 9] {
         conv(false, 0),
         conv(true, 0),
         conv(true, 6),
-        NetworkConfig::Mixer { blocks: 2, channels: 20, hidden: 30 },
-        NetworkConfig::Mixer { blocks: 0, channels: 7, hidden: 1 },
     ]
 }
 

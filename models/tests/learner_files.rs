@@ -27,26 +27,20 @@ fn states_of_all_networks_are_read_back() {
         r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true,"squeeze_excite":2}"#,
-        r#"{"kind":"mixer","blocks":2,"channels":3,"hidden":5}"#,
     ];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     for network in kinds.map(|text| serde_json::from_str::<NetworkConfig>(text).unwrap()) {
         let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), network.clone(), shape.clone(), 7);
-        for margin_weight in [0.0, 0.5] {
-            let optimiser = OptimiserConfig { margin_weight, ..OptimiserConfig::default() };
-            let learner = Learner::new(shape.clone(), &network, &optimiser, 1).unwrap();
-            save_state(&path, learner.state(), "extra").unwrap();
-            let expected = (learner.state().clone(), "extra".to_owned(), Integrity::Verified);
-            assert_eq!(load_state(&path).unwrap(), expected);
-            let mut bytes = std::fs::read(&path).unwrap();
-            *bytes.last_mut().unwrap() ^= 1;
-            std::fs::write(&path, bytes).unwrap();
-            assert!(load_state(&path).unwrap_err().to_string().contains("its checksum does not fit its contents"));
-            // A checkpoint has no layer of auxiliary targets.
-            save(&path, &info, learner.averaged()).unwrap();
-            assert_eq!(save(&path, &info, learner.weights()).is_ok(), margin_weight == 0.0);
-        }
+        let learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 1).unwrap();
+        save_state(&path, learner.state(), "extra").unwrap();
+        let expected = (learner.state().clone(), "extra".to_owned(), Integrity::Verified);
+        assert_eq!(load_state(&path).unwrap(), expected);
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(load_state(&path).unwrap_err().to_string().contains("its checksum does not fit its contents"));
+        save(&path, &info, learner.averaged()).unwrap();
     }
 }
 
@@ -80,4 +74,26 @@ fn forged_states_are_refused() {
         assert!(Learner::from_state(forged, &optimiser).unwrap_err().to_string().contains(fault));
     }
     assert!(Learner::from_state(sound, &optimiser).is_ok());
+}
+
+/// A state as version 0.1.0 wrote it if it learned auxiliary targets, by the key of its metadata.
+#[test]
+fn states_with_auxiliary_targets_are_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.safetensors");
+    let learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1).unwrap();
+    save_state(&path, learner.state(), "").unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
+    let (header, tensors) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut header: serde_json::Value = serde_json::from_slice(header).unwrap();
+    let metadata = header["__metadata__"].as_object_mut().unwrap();
+    metadata.remove("turnstone.checksum");
+    metadata.insert("turnstone.auxiliary".into(), "true".into());
+    let header = serde_json::to_vec(&header).unwrap();
+    std::fs::write(&path, [&(header.len() as u64).to_le_bytes()[..], &header, tensors].concat()).unwrap();
+    let line = load_state(&path).unwrap_err().to_string();
+    let expected =
+        "its network has a layer of auxiliary targets, which were removed after version 0.1.0: train it anew";
+    assert_eq!(line, format!("{}: {expected}", path.display()));
 }

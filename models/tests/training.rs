@@ -4,7 +4,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
     Backend, Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, Shape,
-    StepReport, TrainingBatch, load_state, save_state, softmax,
+    TrainingBatch, load_state, save_state, softmax,
 };
 
 const SHAPE: Shape = Shape::flat(12, 6);
@@ -24,13 +24,12 @@ fn ring() -> Shape {
 }
 
 /// One network of every kind.
-fn networks() -> [NetworkConfig; 4] {
+fn networks() -> [NetworkConfig; 3] {
     let neighbourhood = Neighbourhood::Lines;
     [
         NETWORK,
         NetworkConfig::ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood },
         NetworkConfig::ResidualConv { blocks: 2, channels: 16, global_pooling: true, squeeze_excite: 4 },
-        NetworkConfig::Mixer { blocks: 2, channels: 16, hidden: 24 },
     ]
 }
 
@@ -44,8 +43,7 @@ fn random_batch(rows: usize, rng: &mut impl Rng) -> TrainingBatch {
         let policy = distribution(&legal, rng);
         let value = distribution(&[true; 3], rng);
         let value = [value[0], value[1], value[2]];
-        let auxiliary = [rng.random_range(-1.0..1.0), rng.random_range(0.0..1.0)];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary }).unwrap();
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value }).unwrap();
     }
     batch
 }
@@ -57,17 +55,12 @@ fn distribution(allowed: &[bool], rng: &mut impl Rng) -> Vec<f32> {
     raw.iter().map(|x| x / sum).collect()
 }
 
-/// Without auxiliary targets, with one of them and with both.
-fn optimisers() -> [OptimiserConfig; 3] {
-    let plain = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
-    let margin = OptimiserConfig { margin_weight: 0.5, ..plain.clone() };
-    let both = OptimiserConfig { plies_left_weight: 0.3, ..margin.clone() };
-    [plain, margin, both]
+fn optimiser() -> OptimiserConfig {
+    OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() }
 }
 
 fn learner(seed: u64) -> Learner {
-    let optimiser = OptimiserConfig { ema_decay: 0.9, weight_decay: 1e-2, ..OptimiserConfig::default() };
-    Learner::new(SHAPE, &NETWORK, &optimiser, seed).unwrap()
+    Learner::new(SHAPE, &NETWORK, &optimiser(), seed).unwrap()
 }
 
 #[test]
@@ -75,7 +68,6 @@ fn one_batch_is_overfitted() {
     let batch = random_batch(16, &mut Xoshiro256PlusPlus::seed_from_u64(1));
     for network in networks() {
         overfits(&network, &batch);
-        overfits_auxiliary_targets(&network, &batch);
     }
 }
 
@@ -83,6 +75,7 @@ fn overfits(network: &NetworkConfig, batch: &TrainingBatch) {
     let optimiser = OptimiserConfig { weight_decay: 0.0, ..OptimiserConfig::default() };
     let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
     let first = learner.step(batch, 3e-3).unwrap();
+    assert!((first.total_loss - first.policy_loss - first.value_loss).abs() < 1e-5, "{first:?}");
     let mut last = first;
     for step in 0..800 {
         last = learner.step(batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
@@ -101,68 +94,10 @@ fn overfits(network: &NetworkConfig, batch: &TrainingBatch) {
     }
 }
 
-fn overfits_auxiliary_targets(network: &NetworkConfig, batch: &TrainingBatch) {
-    let optimiser = OptimiserConfig {
-        weight_decay: 0.0,
-        ema_decay: 0.0,
-        margin_weight: 0.5,
-        plies_left_weight: 0.25,
-        ..OptimiserConfig::default()
-    };
-    let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
-    let first = learner.step(batch, 3e-3).unwrap();
-    let auxiliary = |report: &StepReport| (report.margin_loss.unwrap(), report.plies_left_loss.unwrap());
-    let (margin, plies_left) = auxiliary(&first);
-    assert!(margin > 0.1 && plies_left > 0.1, "{first:?}");
-    let sum = first.policy_loss + first.value_loss + 0.5 * margin + 0.25 * plies_left;
-    assert!((first.total_loss - sum).abs() < 1e-5, "{first:?}");
-    let mut last = first;
-    for step in 0..800 {
-        last = learner.step(batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
-    }
-    let (margin, plies_left) = auxiliary(&last);
-    assert!(margin < 1e-3 && plies_left < 1e-3, "{last:?}");
-    assert!(last.policy_divergence.abs() < 5e-3, "{last:?}");
-
-    // What plays has no part in them.
-    assert!(learner.weights().get("auxiliary.weight").is_some());
-    assert!(learner.averaged().get("auxiliary.weight").is_none());
-    Inference::new(learner.averaged(), network, &ring(), 16).unwrap();
-}
-
-#[test]
-fn a_learner_and_its_state_agree_on_auxiliary_targets() {
-    let [plain, margin, _] = optimisers();
-    let resumed = |from: &OptimiserConfig, with: &OptimiserConfig| {
-        let state = Learner::new(SHAPE, &NETWORK, from, 1).unwrap().state().clone();
-        Learner::from_state(state, with).unwrap_err().to_string()
-    };
-    let text = "the state of training was saved without auxiliary targets, but the loss is with them";
-    assert_eq!(resumed(&plain, &margin), text);
-    let text = "the state of training was saved with auxiliary targets, but the loss is without them";
-    assert_eq!(resumed(&margin, &plain), text);
-}
-
-#[test]
-fn auxiliary_targets_that_weigh_nothing_change_nothing() {
-    let [_, margin, both] = optimisers();
-    let batch = random_batch(30, &mut Xoshiro256PlusPlus::seed_from_u64(1));
-    let [plain, margin, both] = [OptimiserConfig::default(), margin, both].map(|optimiser| {
-        let mut learner = Learner::new(ring(), &networks()[1], &optimiser, 1).unwrap();
-        learner.step(&batch, 0.0).unwrap()
-    });
-    assert_eq!((plain.margin_loss, plain.plies_left_loss), (None, None));
-    assert!(margin.margin_loss.is_some() && margin.plies_left_loss.is_none());
-    assert_eq!(margin.margin_loss, both.margin_loss);
-    assert_eq!((plain.policy_loss, plain.value_loss), (both.policy_loss, both.value_loss));
-}
-
 #[test]
 fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
     for network in networks() {
-        for optimiser in optimisers() {
-            resumes(&network, &optimiser);
-        }
+        resumes(&network, &optimiser());
     }
 }
 
@@ -205,11 +140,10 @@ fn the_parts_of_a_batch_add_up() {
             legal: &batch.legal()[row * 6..][..6],
             policy: &batch.policy()[row * 6..][..6],
             value: [0, 1, 2].map(|outcome| batch.value()[row * 3 + outcome]),
-            auxiliary: [0, 1].map(|target| batch.auxiliary()[row * 2 + target]),
         };
         twice.push(example).unwrap();
     }
-    let [.., optimiser] = optimisers();
+    let optimiser = optimiser();
     let mut learner = Learner::new(ring(), &networks()[1], &optimiser, 2).unwrap();
     let (once, twice) = (learner.step(&batch, rate).unwrap(), learner.step(&twice, rate).unwrap());
     for (once, twice) in [(once.total_loss, twice.total_loss), (once.gradient_norm, twice.gradient_norm)] {
@@ -220,7 +154,7 @@ fn the_parts_of_a_batch_add_up() {
 #[test]
 fn threads_change_nothing() {
     let batch = random_batch(900, &mut Xoshiro256PlusPlus::seed_from_u64(9));
-    let [.., optimiser] = optimisers();
+    let optimiser = optimiser();
     let burn = OptimiserConfig { backend: Backend::Burn, ..optimiser.clone() };
     for (network, optimiser) in networks().into_iter().flat_map(|net| [(net.clone(), &optimiser), (net, &burn)]) {
         let states = [1, 2, 3, 7].map(|threads| {
@@ -260,7 +194,6 @@ fn faults_are_errors_and_change_nothing() {
         legal: &[true; 6],
         policy: &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         value: [1.0, 0.0, 0.0],
-        auxiliary: [0.0; 2],
     };
     monstrous.push(row).unwrap();
     let error = learner.step(&monstrous, 1e-3).unwrap_err();
@@ -269,7 +202,7 @@ fn faults_are_errors_and_change_nothing() {
     assert_eq!(learner.step(&TrainingBatch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
     let mut other = TrainingBatch::new(Shape::flat(1, 1));
     let value = [0.0, 1.0, 0.0];
-    other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value, auxiliary: [0.0; 2] }).unwrap();
+    other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value }).unwrap();
     assert_eq!(
         learner.step(&other, 1e-3).unwrap_err().to_string(),
         "the batch has 1 inputs and 1 actions, the network 12 and 6"
@@ -286,8 +219,7 @@ fn constants_out_of_range_are_named() {
     let good = OptimiserConfig::default;
     assert_eq!(error(OptimiserConfig { ema_decay: 1.0, ..good() }), "ema_decay is 1, but must be from 0 to below 1");
     assert_eq!(error(OptimiserConfig { clip_norm: 0.0, ..good() }), "clip_norm is 0, but must be above 0");
-    let text = "margin_weight is -1, but must be from 0 to 100";
-    assert_eq!(error(OptimiserConfig { margin_weight: -1.0, ..good() }), text);
-    assert!(error(OptimiserConfig { plies_left_weight: 101.0, ..good() }).starts_with("plies_left_weight is 101"));
+    let text = "value_weight is -1, but must be from 0 to 100";
+    assert_eq!(error(OptimiserConfig { value_weight: -1.0, ..good() }), text);
     assert!(error(OptimiserConfig { weight_decay: f64::NAN, ..good() }).starts_with("weight_decay is NaN"));
 }

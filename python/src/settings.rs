@@ -37,9 +37,8 @@ pub(crate) fn param_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'p
 
 /// Keys of configs that are no settings of [`self_play`]: those of a run and of the program's own networks, and those
 /// that are arguments of their own.
-const NO_SETTINGS: [&str; 8] = [
+const NO_SETTINGS: [&str; 7] = [
     "games_per_iteration",
-    "archived_starts",
     "final_simulations",
     "play_proof_nodes",
     "precision",

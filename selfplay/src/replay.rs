@@ -2,7 +2,7 @@
 
 mod shard;
 
-pub use shard::{Archived, GameId, Position, Shard, ShardError};
+pub use shard::{GameId, Position, Shard, ShardError};
 
 use rand::{Rng, RngExt};
 use std::collections::VecDeque;
@@ -42,11 +42,6 @@ impl Window {
     #[must_use]
     pub fn oldest(&self) -> Option<u64> {
         self.shards.front().map(|shard| shard.iteration)
-    }
-
-    /// Archived starting positions of all shards, oldest first.
-    pub fn archived(&self) -> impl Iterator<Item = &Archived> {
-        self.shards.iter().flat_map(|shard| shard.archived())
     }
 
     /// Observations of up to `count` positions, evenly spaced from the oldest to the newest, `[rows, features]`.

@@ -170,51 +170,10 @@ mod transcript_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{SearchConfig, SelfPlayConfig};
-    use turnstone_agents::streams::{Purpose, stream};
-    use turnstone_env::AnyState;
-    use turnstone_env::games::mu_torere::MuTorere;
-    use turnstone_models::{NetworkConfig, Weights};
 
     #[test]
     fn workers_wait_for_the_last() {
         assert_eq!(idle(&[5, 9, 7].map(Duration::from_secs)), Duration::from_secs(6));
         assert_eq!(idle(&[]), Duration::ZERO);
-    }
-
-    #[test]
-    fn games_start_from_the_archive_and_add_a_position_to_it() {
-        let game = MuTorere::default();
-        let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
-        let layout = network.layout(&shape(&game.spec())).expect("a small network");
-        let weights = Weights::random(&layout, 1);
-        let self_play = SelfPlayConfig { games_per_iteration: 5, archived_starts: 1.0, ..SelfPlayConfig::default() };
-        let mut rng = stream(1, Purpose::SelfPlay, [0, 0]);
-        let (state, _) = random_opening(&game, 6, &mut rng);
-        let archive = [(AnyState::new(state), 40)];
-        let task = Task {
-            network: &network,
-            weights: &weights,
-            search: &SearchConfig::default(),
-            self_play: &self_play,
-            simulations: 4,
-            archive: &archive,
-            samples: &[],
-            seed: 1,
-            iteration: 1,
-        };
-        let without = Task { archive: &[], ..task };
-        assert_eq!(GameRules::of_task(&game, &task).start(&mut rng), (state, 40));
-        let games =
-            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
-        assert!(games.ends.iter().all(|&(_, plies)| plies > 40));
-        let archived = games.shard.archived();
-        assert_eq!(archived.len(), 5);
-        assert!(archived.iter().all(|a| a.ply >= 40 && game.parse_position(&a.position).is_ok()));
-        assert!(GameRules::of_task(&game, &without).start(&mut rng).1 <= self_play.opening_plies);
-        let forged = [(archive[0].0.clone(), u16::MAX - 3)];
-        let late = Task { archive: &forged, ..task };
-        let games = play(&game, &late, &Progress::default(), &AtomicBool::new(false)).expect("sound");
-        assert!(games.expect("not stopped").ends.iter().all(|&(_, plies)| plies > u16::MAX - 3));
     }
 }

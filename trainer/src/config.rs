@@ -11,6 +11,8 @@ pub use learn::LearnConfig;
 pub use overrides::Override;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
+use keys::Removed;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,6 +35,13 @@ const KEYS_ADDED_LATER: [&str; 6] = [
     "\"device\":\"cpu\",",
     ",\"proof_nodes\":0",
     ",\"play_proof_nodes\":0",
+];
+
+/// Keys that versions before had, at their defaults, each behind what it followed: they remain in what
+/// [`Config::result_checksum`] is of.
+const REMOVED_KEYS: [[&str; 2]; 2] = [
+    ["\"opening_plies\":", ",\"archived_starts\":0.0"],
+    ["\"value_weight\":", ",\"margin_weight\":0.0,\"plies_left_weight\":0.0"],
 ];
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
@@ -100,10 +109,21 @@ impl Config {
     /// # Errors
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
-        let file = path.display().to_string();
-        let text =
-            read_text(path, LONGEST_CONFIG).map_err(|e| ConfigError { file: file.clone(), fault: e.to_string() })?;
-        Self::parse(&text, games).map_err(|fault| ConfigError { file, fault })
+        Self::read_file(path, |text| Self::parse(text, games))
+    }
+
+    /// Does the same for what only asks what a run was: keys that were removed are left out, whatever their value.
+    ///
+    /// # Errors
+    /// Those of [`Config::read`].
+    pub fn read_past<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
+        Self::read_file(path, |text| Self::parse_past(text, games).map(|(config, _)| config))
+    }
+
+    fn read_file(path: &Path, parse: impl FnOnce(&str) -> Result<Self, String>) -> Result<Self, ConfigError> {
+        let fault = |fault| ConfigError { file: path.display().to_string(), fault };
+        let text = read_text(path, LONGEST_CONFIG).map_err(|error| fault(error.to_string()))?;
+        parse(&text).map_err(fault)
     }
 
     /// Reads and validates a file, then replaces some values and validates the result.
@@ -134,6 +154,7 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
+        keys::take_removed(&mut table).fault()?;
         keys::check(&table, known)?;
         let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error))?;
         config.validate(games).map(|()| config)
@@ -144,16 +165,25 @@ impl Config {
     /// # Errors
     /// One line that names the key, or the line of a syntax error.
     pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
+        let (config, removed) = Self::parse_past(text, games)?;
+        removed.fault().map(|()| config)
+    }
+
+    /// Parses and validates a configuration without the keys that were removed, which come back beside it.
+    fn parse_past<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<(Self, Removed), String> {
         let at_line = |error: &toml::de::Error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             line.map(|line| format!("line {line}: ")).unwrap_or_default()
         };
-        let table: toml::Table =
+        let mut table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| at_line(&error) + &error.message().replace('\n', ", "))?;
+        let removed = keys::take_removed(&mut table);
         keys::check(&table, known)?;
-        let config: Self = toml::from_str(text).map_err(|error| at_line(&error) + &fault_of(&table, &error))?;
+        // The text knows the lines of faults, but still has the keys that were removed.
+        let read = if removed.is_empty() { toml::from_str(text) } else { table.clone().try_into() };
+        let config: Self = read.map_err(|error| at_line(&error) + &fault_of(&table, &error))?;
         config.validate(games)?;
-        Ok(config)
+        Ok((config, removed))
     }
 
     /// Returns the configuration with self-play and learning on a device.
@@ -198,6 +228,12 @@ impl Config {
         for later in KEYS_ADDED_LATER {
             text = text.replacen(later, "", 1);
         }
+        for [before, removed] in REMOVED_KEYS {
+            // The last one: parameters of a game, which come first, may have any name.
+            let key = text.rfind(before).expect("the key is in its section");
+            let end = text[key..].find([',', '}']).expect("another key or the end of the section");
+            text.insert_str(key + end, removed);
+        }
         if self.run.overlap > 0 {
             // Nothing is added at 0, so that the checksums of configs from before the key existed are unchanged.
             text += &format!("overlap {}", self.run.overlap);
@@ -219,7 +255,7 @@ impl Config {
         if self.self_play.precision == Precision::I8 && !self.net.has_integers() {
             return Err(format!("self_play.precision: {}", NetworkError::NoIntegers));
         }
-        self.learn.validate(spec)?;
+        self.learn.validate()?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
@@ -249,136 +285,4 @@ fn fault_of(table: &toml::Table, error: &toml::de::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(text, &turnstone_env::games::built_in())
-    }
-
-    fn fault(text: &str) -> String {
-        parse(text).expect_err("a fault")
-    }
-
-    #[test]
-    fn the_smallest_config_takes_all_defaults() {
-        let config = parse("[game]\nname = \"mancala\"\nstones = 3").expect("valid");
-        assert_eq!(config.learn, LearnConfig::default());
-        let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
-        assert_eq!(again, config);
-    }
-
-    #[test]
-    fn the_checksum_is_of_what_decides_the_weights() {
-        let checksum = |text: &str| {
-            let config = parse(&format!("{text}\n[game]\nname = \"mancala\"")).expect("valid");
-            config.result_checksum()
-        };
-        let plain = checksum("");
-        assert_eq!(plain, "eb034d06", "checkpoints of earlier versions have it");
-        let without_part = "self_play.threads = 3|self_play.concurrent_games = 7|self_play.cached_positions = 0|\
-            search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|run.overlap = 0";
-        for change in without_part.split('|') {
-            assert_eq!(checksum(change), plain, "{change}");
-        }
-        let decisive = "seed = 2|learn.batch = 64|search.simulations = 9|search.proof_nodes = 9|run.iterations = 3|\
-            run.overlap = 1|learn.device = \"gpu\"|self_play.device = \"gpu\"|net.kind = \"mixer\"|\
-            self_play.games_per_iteration = 9|self_play.precision = \"i8\"";
-        for change in decisive.split('|') {
-            assert_ne!(checksum(change), plain, "{change}");
-        }
-    }
-
-    #[test]
-    fn every_kind_of_network_has_defaults() {
-        for kind in ["residual_mlp", "residual_graph", "residual_conv", "mixer"] {
-            let config = parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
-            let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
-            assert_eq!(again, config);
-        }
-        let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";
-        assert!(
-            fault(square).starts_with("net: a residual_graph over a square, like a residual_conv, needs a lattice")
-        );
-    }
-
-    #[test]
-    fn faults_name_the_key() {
-        let game = "[game]\nname = \"mancala\"\n";
-        let with = |section: &str| fault(&format!("{game}{section}"));
-        assert_eq!(
-            with("[learn]\nlearning_rat = 1e-3"),
-            "unknown key `learn.learning_rat` (did you mean `learn.learning_rate`?)"
-        );
-        assert_eq!(with("[lern]\n"), "unknown key `lern` (did you mean `learn`?)");
-        for key in ["search.c_puct", "self_play.temperature", "self_play.threads", "learn.batch", "arena.games"] {
-            let (section, name) = key.split_once('.').expect("a section");
-            let fault = with(&format!("[{section}]\n{name} = 2097152"));
-            assert!(fault.starts_with(&format!("{key} is 2097152, but must be")), "{fault}");
-        }
-        assert!(with("[learn]\nlearning_rate = -0.1").starts_with("learn.learning_rate is -0.1, but must be from"));
-        assert!(with("[learn]\nlearning_rate = nan").contains("learn.learning_rate is NaN"));
-        assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
-        assert!(
-            with("[learn]\nmargin_weight = -1").starts_with("learn.margin_weight is -1, but must be from 0 to 100")
-        );
-        assert!(with("[learn]\nplies_left_weight = 1e3").starts_with("learn.plies_left_weight is 1000"));
-        assert_eq!(
-            fault("[game]\nname = \"konane\"\n[learn]\nmargin_weight = 0.5"),
-            "learn.margin_weight is 0.5, but konane has no margin to learn"
-        );
-        assert_eq!(
-            with("[self_play]\nthreads = \"two\""),
-            "line 4: self_play.threads is \"two\", but must be a whole number from 0"
-        );
-        assert_eq!(with("[learn]\nbatch = -5"), "line 4: learn.batch is -5, but must be a whole number from 0");
-        assert_eq!(
-            with("[search]\nsimulations = 5_000_000_000"),
-            "line 4: search.simulations is 5000000000, but must be a whole number from 0 to 4294967295"
-        );
-        assert_eq!(with("[learn]\naugment = 1"), "line 4: learn.augment is 1, but must be true or false");
-        assert_eq!(
-            with("[learn]\nwindow = 1.5\nbatch = 8"),
-            "line 4: learn.window is 1.5, but must be a whole number from 0"
-        );
-        assert_eq!(with("[learn]\nema_decay = \"\""), "line 4: learn.ema_decay is \"\", but must be a number");
-        assert_eq!(
-            with("[net]\nblocks = \"4\"\nkind = \"mixer\""),
-            "line 3: net.blocks is \"4\", but must be a whole number from 0"
-        );
-        assert!(with("[net]\nblocks = 4").contains("missing field `kind`"), "{}", with("[net]\nblocks = 4"));
-        assert_eq!(
-            fault("seed = -1\n[game]\nname = \"mancala\""),
-            "line 1: seed is -1, but must be a whole number from 0"
-        );
-        assert_eq!(
-            with("[self_play]\nprecision = \"int8\""),
-            "line 4: self_play.precision: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
-        );
-        assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
-        assert_eq!(
-            with("[net]\nkind = \"residual_conv\"\n[self_play]\nprecision = \"i8\""),
-            "self_play.precision: a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision"
-        );
-        assert_eq!(
-            with("[net]\nkind = \"mixer\"\nchanels = 8"),
-            "unknown key `net.chanels` (did you mean `net.channels`?)"
-        );
-        assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
-        assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
-        assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
-        assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
-        assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
-        assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");
-        assert_eq!(
-            fault("[game]\nname = \"mancla\""),
-            "game: unknown game `mancla` (did you mean `mancala`?); the games are \
-             mu_torere, mancala, morris, konane, morabaraba"
-        );
-        assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
-        assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));
-        assert!(fault("").contains("game"));
-        assert!(fault("[game").starts_with("line 1: "));
-        assert!(!fault("a = \"").contains('\n'));
-    }
-}
+mod tests;

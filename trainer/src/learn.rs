@@ -2,15 +2,12 @@
 
 use rand::RngExt;
 use turnstone_env::{Outcome, Spec};
-use turnstone_models::{AUXILIARY, Example, TrainingBatch};
+use turnstone_models::{Example, TrainingBatch};
 
 use crate::config::LearnConfig;
 use turnstone_agents::shape;
 use turnstone_agents::streams::Stream;
 use turnstone_selfplay::replay::{Position, Window};
-
-/// Unit of the plies-left target, which is capped at 1.
-const MANY_PLIES: f32 = 100.0;
 
 /// Draws training batches from a replay window.
 #[derive(Debug)]
@@ -59,8 +56,7 @@ impl<'a> BatchMaker<'a> {
             self.policy[image] = share;
         }
         let value = value_target(position, self.config.root_value_share);
-        let auxiliary = auxiliary_targets(position, self.spec.margin_scale);
-        let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value, auxiliary };
+        let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value };
         self.batch.push(example).expect("positions of self-play are sound examples");
     }
 }
@@ -73,14 +69,6 @@ fn value_target(position: &Position<'_>, root_share: f32) -> [f32; 3] {
     let searched = position.root.win_draw_loss(position.mover);
     let sum: f32 = searched.iter().sum();
     std::array::from_fn(|i| (1.0 - root_share) * played[i] + root_share * searched[i] / sum)
-}
-
-/// Auxiliary targets: `tanh(margin / margin_scale)` for the mover, -1 to 1, and the plies left in units of
-/// [`MANY_PLIES`], 0 to 1.
-fn auxiliary_targets(position: &Position<'_>, margin_scale: Option<f32>) -> [f32; AUXILIARY] {
-    let margin = position.mover.sign() * f32::from(position.margin);
-    let margin = margin_scale.map_or(0.0, |scale| (margin / scale).tanh());
-    [margin, (f32::from(position.plies_left) / MANY_PLIES).min(1.0)]
 }
 
 /// Learning rate of step `step` (from 0) at `progress` (0..=1) through the run: a cosine from the peak to the final
@@ -128,18 +116,6 @@ mod tests {
         assert_eq!(value_target(&position(Side::Second, 0), 0.0), [0.0, 1.0, 0.0]);
         let [win, draw, loss] = value_target(&position(Side::Second, -1), 1.0);
         assert!((win - 0.15).abs() < 1e-6 && (draw - 0.2).abs() < 1e-6 && (loss - 0.65).abs() < 1e-6);
-    }
-
-    #[test]
-    fn auxiliary_targets_are_for_the_mover_and_bounded() {
-        let targets = |mover, result| auxiliary_targets(&position(mover, result), Some(12.0));
-        assert_eq!(targets(Side::First, 1), [1_f32.tanh(), 0.3]);
-        assert_eq!(targets(Side::Second, 1), [-1_f32.tanh(), 0.3]);
-        assert_eq!(targets(Side::Second, -1), [1_f32.tanh(), 0.3]);
-        assert_eq!(targets(Side::First, 0), [0.0, 0.3]);
-        let extreme = Position { margin: i16::MIN, plies_left: u16::MAX, ..position(Side::Second, -1) };
-        assert_eq!(auxiliary_targets(&extreme, Some(0.5)), [1.0, 1.0]);
-        assert_eq!(auxiliary_targets(&extreme, None), [0.0, 1.0], "a game without margins has none to learn");
     }
 
     #[test]

@@ -217,9 +217,6 @@ impl Metrics {
         if let Some(losses) = &self.losses {
             scalar("loss/policy", losses.policy_loss);
             scalar("loss/value", losses.value_loss);
-            for (tag, loss) in [("loss/margin", losses.margin_loss), ("loss/plies_left", losses.plies_left_loss)] {
-                loss.into_iter().for_each(|loss| scalar(tag, loss));
-            }
             scalar("loss/total", losses.total_loss);
             scalar("policy/divergence", losses.policy_divergence);
             scalar("policy/entropy", losses.policy_entropy);

@@ -136,6 +136,6 @@ fn truth(
 
 fn network_in_words(game: &dyn TrainableGame, network: &NetworkConfig) -> Result<String> {
     let parameters: usize = network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum();
-    let kind = network.to_string().replacen("residual", "Residual", 1).replacen("mixer", "Mixer", 1);
+    let kind = network.to_string().replacen("residual", "Residual", 1);
     Ok(format!("{kind}, {} parameters", grouped(parameters as u64)))
 }

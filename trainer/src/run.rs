@@ -368,13 +368,9 @@ fn left_out(fault: &dyn Display) -> String {
 fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
     let n = reports.len() as f64;
     let mean = |field: fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / n;
-    let mean_if_learned =
-        |field: fn(&StepReport) -> Option<f64>| Some(reports.iter().map(field).sum::<Option<f64>>()? / n);
     (!reports.is_empty()).then(|| StepReport {
         policy_loss: mean(|r| r.policy_loss),
         value_loss: mean(|r| r.value_loss),
-        margin_loss: mean_if_learned(|r| r.margin_loss),
-        plies_left_loss: mean_if_learned(|r| r.plies_left_loss),
         total_loss: mean(|r| r.total_loss),
         policy_divergence: mean(|r| r.policy_divergence),
         policy_entropy: mean(|r| r.policy_entropy),

@@ -38,7 +38,7 @@ impl Report {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let [run] = &self.runs[..] else { return self.compare(games) };
         let folder = RunFolder::open(run)?;
-        let config = Config::read(&folder.config(), games)?;
+        let config = Config::read_past(&folder.config(), games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(self.quiet), stop_on_signals()?);
         let settings = Settings { simulations: self.simulations, grade: !self.no_grade };

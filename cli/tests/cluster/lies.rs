@@ -26,7 +26,6 @@ fn first_games(config: &str) -> (Vec<Vec<u8>>, [u8; 32]) {
         search: &config.search,
         self_play: &config.self_play,
         simulations: config.search.simulations_at(0.0),
-        archive: &[],
         samples: &[],
         seed: config.seed,
         iteration: 1,
@@ -43,7 +42,7 @@ fn first_games(config: &str) -> (Vec<Vec<u8>>, [u8; 32]) {
 /// first recorded position.
 fn with_number(transcript: &[u8], at: usize, number: f32) -> Vec<u8> {
     let moves = usize::from(u16::from_le_bytes([transcript[0], transcript[1]]));
-    let place = 2 + 2 * moves + moves.div_ceil(8) + 2 + 4 * at;
+    let place = 2 + 2 * moves + moves.div_ceil(8) + 4 * at;
     let mut changed = transcript.to_vec();
     changed[place..place + 4].copy_from_slice(&number.to_le_bytes());
     changed

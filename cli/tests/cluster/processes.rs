@@ -11,7 +11,7 @@ use crate::metrics::metrics;
 /// Time after which a process that does not get on has failed.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// A run of a few seconds with shards, an archive, matches, a best checkpoint and checkpoints on the way.
+/// A run of a few seconds with shards, matches, a best checkpoint and checkpoints on the way.
 pub(crate) fn config(game: &str, method: &str, overlap: u64, precision: &str) -> String {
     let params = if game == "mancala" { "stones = 3" } else { "max_plies = 30" };
     format!(
@@ -31,7 +31,6 @@ simulations = 8
 games_per_iteration = 24
 concurrent_games = 6
 threads = 2
-archived_starts = 0.3
 full_search_share = 0.7
 fast_simulations = 4
 precision = "{precision}"

@@ -120,7 +120,6 @@ impl Game for Mancala {
             actions: points,
             blocks: vec![("SOW", points)],
             second_player_map: Some((0..2 * pits).rev().collect()),
-            margin_scale: Some(f32::from(self.total()) / 4.0),
         }
     }
 

@@ -107,7 +107,6 @@ impl Game for Morabaraba {
             blocks: Board::blocks("SHOOT"),
             symmetries: SYMMETRIES.clone(),
             second_player_map: None,
-            margin_scale: Some(f32::from(self.cows) / 3.0),
         }
     }
 

@@ -100,7 +100,6 @@ impl Game for Morris {
             blocks: Board::blocks("REMOVE"),
             symmetries: SYMMETRIES.clone(),
             second_player_map: None,
-            margin_scale: None,
         }
     }
 

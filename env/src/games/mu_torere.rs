@@ -73,7 +73,6 @@ impl Game for MuTorere {
             blocks: vec![("MOVE", MOVES.len())],
             symmetries: automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect(),
             second_player_map: None,
-            margin_scale: None,
         }
     }
 

@@ -156,7 +156,6 @@ impl Game for ConnectFour {
             blocks: vec![("DROP", COLUMNS)],
             symmetries: symmetries(),
             second_player_map: None,
-            margin_scale: None,
         }
     }
 

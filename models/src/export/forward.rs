@@ -20,7 +20,6 @@ pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass
     let observed = Observed::read(&mut walk, shape);
     match (config, config.taps(shape)) {
         (&NetworkConfig::ResidualMlp { blocks, .. }, _) => mlp(&mut walk, blocks, shape, &observed),
-        (&NetworkConfig::Mixer { blocks, .. }, _) => mixer(&mut walk, blocks, shape, &observed),
         (&NetworkConfig::ResidualGraph { blocks, channels, .. }, taps) => {
             let taps = taps.expect("a graph network has taps");
             graph(&mut walk, [blocks, channels], &taps, shape, &observed);
@@ -157,22 +156,6 @@ fn conv(
         x = walk.relu(&sum);
     }
     heads(walk, points, &x);
-}
-
-fn mixer(walk: &mut ForwardPass, blocks: usize, shape: &Shape, observed: &Observed) {
-    let features = observed.features(walk, shape);
-    let mut x = rectified(walk, &features, "stem");
-    for block in 0..blocks {
-        let name = |part: &str| format!("blocks.{block}.{part}");
-        let by_channel = walk.transpose(&x);
-        let inner = rectified(walk, &by_channel, &name("points_first"));
-        let by_channel = added(walk, &by_channel, &inner, &name("points_second"));
-        x = walk.transpose(&by_channel);
-        let inner = rectified(walk, &x, &name("channels_first"));
-        x = added(walk, &x, &inner, &name("channels_second"));
-    }
-    let x = walk.relu(&x);
-    heads(walk, shape.board.points, &x);
 }
 
 /// Computes policy and value from the channels of all points, `[batch, points, channels]`.

@@ -25,13 +25,12 @@ fn shape(scalars: usize) -> Shape {
     Shape { inputs: 10 + scalars, actions: 6, board }
 }
 
-fn networks(blocks: usize) -> [NetworkConfig; 7] {
+fn networks(blocks: usize) -> [NetworkConfig; 6] {
     let graph = |neighbourhood| NetworkConfig::ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood };
     [
         NetworkConfig::ResidualMlp { blocks, width: 8 },
         graph(Neighbourhood::Lines),
         graph(Neighbourhood::Square),
-        NetworkConfig::Mixer { blocks, channels: 4, hidden: 3 },
         NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: false, squeeze_excite: 0 },
         NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 0 },
         NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 3 },

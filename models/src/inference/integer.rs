@@ -10,7 +10,6 @@ mod calibration;
 mod mlp;
 mod points;
 mod graph;
-mod mixer;
 
 pub use kernel::IntegerInstructions;
 
@@ -36,7 +35,6 @@ pub struct QuantisedNetwork {
 enum Body {
     Mlp(mlp::Mlp),
     Graph(graph::Graph),
-    Mixer(mixer::Mixer),
 }
 
 impl QuantisedNetwork {
@@ -65,9 +63,6 @@ impl QuantisedNetwork {
         let body = match (config, config.taps(shape)) {
             (&NetworkConfig::ResidualMlp { blocks, .. }, _) => {
                 Body::Mlp(mlp::Mlp::new(parameters, blocks, samples, shape.inputs))
-            }
-            (&NetworkConfig::Mixer { blocks, .. }, _) => {
-                Body::Mixer(mixer::Mixer::new(parameters, blocks, shape, samples))
             }
             (&NetworkConfig::ResidualGraph { blocks, .. }, taps) => {
                 let taps = taps.expect("a graph network has taps");
@@ -102,7 +97,6 @@ pub(super) struct Engine {
 enum Buffers {
     Mlp(mlp::Buffers),
     Graph(graph::Buffers),
-    Mixer(mixer::Buffers),
 }
 
 impl Engine {
@@ -110,7 +104,6 @@ impl Engine {
         let buffers = match &network.body {
             Body::Mlp(mlp) => Buffers::Mlp(mlp.buffers()),
             Body::Graph(graph) => Buffers::Graph(graph.buffers(max_batch)),
-            Body::Mixer(mixer) => Buffers::Mixer(mixer.buffers()),
         };
         Engine { network, instructions, buffers }
     }
@@ -120,7 +113,6 @@ impl Engine {
         match (&self.network.body, &mut self.buffers) {
             (Body::Mlp(mlp), Buffers::Mlp(buffers)) => mlp.evaluate(with, buffers, observations, policy, value),
             (Body::Graph(graph), Buffers::Graph(buffers)) => graph.evaluate(with, buffers, observations, policy, value),
-            (Body::Mixer(mixer), Buffers::Mixer(buffers)) => mixer.evaluate(with, buffers, observations, policy, value),
             _ => unreachable!("the buffers are those of the network"),
         }
     }

@@ -1,6 +1,6 @@
 //! A batch of training examples on the host. Every example is checked when it is added.
 
-use crate::config::{AUXILIARY, OUTCOMES};
+use crate::config::OUTCOMES;
 use crate::shape::Shape;
 
 /// Tolerance of the sum of a row's target probabilities.
@@ -17,8 +17,6 @@ pub struct Example<'a> {
     pub policy: &'a [f32],
     /// Target probabilities of win, draw and loss for the mover, with sum 1.
     pub value: [f32; OUTCOMES],
-    /// Final margin for the mover and number of plies left, scaled to -1 to 1; ignored if their weights are 0.
-    pub auxiliary: [f32; AUXILIARY],
 }
 
 /// Examples of one shape in contiguous buffers. `clear` keeps the memory.
@@ -29,7 +27,6 @@ pub struct TrainingBatch {
     legal: Vec<bool>,
     policy: Vec<f32>,
     value: Vec<f32>,
-    auxiliary: Vec<f32>,
 }
 
 /// The fault of a rejected example.
@@ -61,14 +58,6 @@ pub enum BatchError {
         /// Its value.
         value: f32,
     },
-    /// An auxiliary target is NaN or outside -1 to 1.
-    #[error("the auxiliary target of an example is {value} at {index}, but must be from -1 to 1")]
-    Auxiliary {
-        /// The index of the target.
-        index: usize,
-        /// Its value.
-        value: f32,
-    },
     /// The sum of the targets is not 1.
     #[error("the {what} targets of an example add up to {sum}, not 1")]
     Sum {
@@ -82,8 +71,8 @@ pub enum BatchError {
 impl TrainingBatch {
     /// Creates an empty batch for games of this shape.
     pub fn new(shape: Shape) -> TrainingBatch {
-        let (inputs, policy, value, auxiliary) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        TrainingBatch { shape, inputs, legal: Vec::new(), policy, value, auxiliary }
+        let (inputs, policy, value) = (Vec::new(), Vec::new(), Vec::new());
+        TrainingBatch { shape, inputs, legal: Vec::new(), policy, value }
     }
 
     /// Appends an example. The batch is unchanged after an error.
@@ -91,7 +80,7 @@ impl TrainingBatch {
     /// # Errors
     /// The first fault of the example.
     pub fn push(&mut self, example: Example<'_>) -> Result<(), BatchError> {
-        let Example { inputs, legal, policy, value, auxiliary } = example;
+        let Example { inputs, legal, policy, value } = example;
         length("inputs", inputs.len(), self.shape.inputs)?;
         length("legality flags", legal.len(), self.shape.actions)?;
         length("policy targets", policy.len(), self.shape.actions)?;
@@ -103,14 +92,10 @@ impl TrainingBatch {
         }
         probabilities("policy", policy, |action| legal[action])?;
         probabilities("value", &value, |_| true)?;
-        if let Some(index) = auxiliary.iter().position(|target| !(-1.0..=1.0).contains(target)) {
-            return Err(BatchError::Auxiliary { index, value: auxiliary[index] });
-        }
         self.inputs.extend_from_slice(inputs);
         self.legal.extend_from_slice(legal);
         self.policy.extend_from_slice(policy);
         self.value.extend_from_slice(&value);
-        self.auxiliary.extend_from_slice(&auxiliary);
         Ok(())
     }
 
@@ -120,7 +105,6 @@ impl TrainingBatch {
         self.legal.clear();
         self.policy.clear();
         self.value.clear();
-        self.auxiliary.clear();
     }
 
     /// The number of examples.
@@ -148,7 +132,6 @@ impl TrainingBatch {
             legal: self.legal[first * actions..][..count * actions].to_vec(),
             policy: part(&self.policy, actions),
             value: part(&self.value, OUTCOMES),
-            auxiliary: part(&self.auxiliary, AUXILIARY),
         }
     }
 
@@ -170,11 +153,6 @@ impl TrainingBatch {
     /// Win, draw and loss targets, `[len, 3]`.
     pub fn value(&self) -> &[f32] {
         &self.value
-    }
-
-    /// Auxiliary targets, `[len, 2]`: scaled margin and plies left.
-    pub fn auxiliary(&self) -> &[f32] {
-        &self.auxiliary
     }
 
     /// Mean entropy of the policy targets in nats, the lower bound of the policy loss on this batch. Zero for an empty
@@ -219,7 +197,6 @@ mod tests {
         legal: &[true, false, true],
         policy: &[0.25, 0.0, 0.75],
         value: [0.5, 0.5, 0.0],
-        auxiliary: [-1.0, 0.25],
     };
 
     /// Differs from the first in every column.
@@ -228,12 +205,11 @@ mod tests {
         legal: &[false, true, true],
         policy: &[0.0, 0.125, 0.875],
         value: [0.25, 0.25, 0.5],
-        auxiliary: [0.5, -0.75],
     };
 
     /// The columns of one row.
-    fn columns(batch: &TrainingBatch) -> (&[f32], &[bool], &[f32], &[f32], &[f32]) {
-        (batch.inputs(), batch.legal(), batch.policy(), batch.value(), batch.auxiliary())
+    fn columns(batch: &TrainingBatch) -> (&[f32], &[bool], &[f32], &[f32]) {
+        (batch.inputs(), batch.legal(), batch.policy(), batch.value())
     }
 
     fn batch_of(examples: &[Example<'_>]) -> TrainingBatch {
@@ -250,7 +226,6 @@ mod tests {
         assert_eq!(batch.legal(), [true, false, true, false, true, true]);
         assert_eq!(batch.policy(), [0.25, 0.0, 0.75, 0.0, 0.125, 0.875]);
         assert_eq!(batch.value(), [0.5, 0.5, 0.0, 0.25, 0.25, 0.5]);
-        assert_eq!(batch.auxiliary(), [-1.0, 0.25, 0.5, -0.75]);
         let entropy = |p: &[f64]| -p.iter().map(|p| p * p.ln()).sum::<f64>();
         let policy = (entropy(&[0.25, 0.75]) + entropy(&[0.125, 0.875])) / 2.0;
         assert!((batch.policy_entropy() - policy).abs() < 1e-6);
@@ -265,10 +240,7 @@ mod tests {
     #[test]
     fn a_part_has_all_columns_of_its_rows() {
         let batch = batch_of(&[GOOD, OTHER, GOOD]);
-        assert_eq!(
-            columns(&batch.rows(1, 1)),
-            (OTHER.inputs, OTHER.legal, OTHER.policy, &OTHER.value[..], &OTHER.auxiliary[..])
-        );
+        assert_eq!(columns(&batch.rows(1, 1)), (OTHER.inputs, OTHER.legal, OTHER.policy, &OTHER.value[..]));
         assert_eq!(batch.rows(0, 2), batch_of(&[GOOD, OTHER]));
         assert_eq!(batch.rows(1, 9), batch_of(&[OTHER, GOOD]), "no more than there are");
         assert!(batch.rows(3, 1).is_empty());
@@ -301,16 +273,10 @@ mod tests {
         let low = Example { policy: &[0.25, 0.0, 0.74609375], ..GOOD };
         assert!(error(low).starts_with("the policy targets of an example add up to 0.99609375, not 1"));
         assert!(error(Example { policy: &[0.25, 0.0, 0.75390625], ..GOOD }).contains("up to 1.00390625"));
-        assert!(error(Example { auxiliary: [0.0, 1.5], ..GOOD }).contains("1.5 at 1"));
-        assert!(error(Example { auxiliary: [0.0, f32::NAN], ..GOOD }).contains("NaN at 1"));
-        assert_eq!(
-            error(Example { auxiliary: [-1.5, 0.0], ..GOOD }),
-            "the auxiliary target of an example is -1.5 at 0, but must be from -1 to 1"
-        );
         assert!(batch.is_empty());
-        // What rounding leaves of a sum of 1, and both ends of a scale, are no faults.
+        // What rounding leaves of a sum of 1 is no fault.
         for policy in [&[0.25, 0.0, 0.7493], &[0.25, 0.0, 0.7507]] {
-            batch.push(Example { policy, auxiliary: [1.0, -1.0], ..GOOD }).unwrap();
+            batch.push(Example { policy, ..GOOD }).unwrap();
         }
         assert_eq!(batch.len(), 2);
     }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::gradients::Backend;
-use super::loss::LossWeights;
 use super::state::StateError;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
@@ -24,10 +23,6 @@ pub struct OptimiserConfig {
     pub ema_decay: f64,
     /// Weight of the value loss relative to the policy loss, 0 to 100.
     pub value_weight: f64,
-    /// Weight of the squared error of the scaled final margin, an auxiliary target, 0 to 100; 0 disables it.
-    pub margin_weight: f64,
-    /// Weight of the squared error of the scaled number of plies left, an auxiliary target, 0 to 100; 0 disables it.
-    pub plies_left_weight: f64,
     /// Decay of Adam's first moment, 0 to below 1.
     pub beta1: f64,
     /// Decay of Adam's second moment, 0 to below 1.
@@ -45,8 +40,6 @@ impl Default for OptimiserConfig {
             clip_norm: 1.0,
             ema_decay: 0.999,
             value_weight: 1.0,
-            margin_weight: 0.0,
-            plies_left_weight: 0.0,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
@@ -85,13 +78,6 @@ pub enum LearnError {
         /// The network's inputs and actions.
         expected: [usize; 2],
     },
-    /// The state has the layer of the auxiliary targets but their weights are 0, or the other way round.
-    #[error("the state of training was saved {} auxiliary targets, but the loss is {} them",
-        if *saved { "with" } else { "without" }, if *saved { "without" } else { "with" })]
-    Auxiliary {
-        /// Whether the state has the layer.
-        saved: bool,
-    },
     /// A quantity of training is infinite or NaN. A learner whose step fails so is unchanged.
     #[error("the {what} at step {step} is {value}")]
     NotFinite {
@@ -118,22 +104,9 @@ impl OptimiserConfig {
         check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
         check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
         fraction("ema_decay", self.ema_decay)?;
-        let weight = |what, value: f64| check(what, value, (0.0..=100.0).contains(&value), "from 0 to 100");
-        weight("value_weight", self.value_weight)?;
-        weight("margin_weight", self.margin_weight)?;
-        weight("plies_left_weight", self.plies_left_weight)?;
+        check("value_weight", self.value_weight, (0.0..=100.0).contains(&self.value_weight), "from 0 to 100")?;
         fraction("beta1", self.beta1)?;
         fraction("beta2", self.beta2)?;
         check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
-    }
-
-    /// The weights of the parts of the loss.
-    pub(super) fn loss_weights(&self) -> LossWeights {
-        LossWeights { value: self.value_weight, margin: self.margin_weight, plies_left: self.plies_left_weight }
-    }
-
-    /// Whether an auxiliary target is learned.
-    pub(super) fn learns_auxiliary(&self) -> bool {
-        self.margin_weight > 0.0 || self.plies_left_weight > 0.0
     }
 }

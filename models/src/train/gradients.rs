@@ -12,7 +12,6 @@ use self::kernels::Kernels;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use self::on_gpu::GpuGradients;
 use super::batch::TrainingBatch;
-use super::loss::LossWeights;
 use super::passes::LossSums;
 use super::state::LearnerState;
 use crate::device::ComputeDevice;
@@ -63,14 +62,14 @@ impl Gradients {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        weights: &LossWeights,
+        value_weight: f64,
         threads: usize,
     ) -> Result<(LossSums, &Weights), NetworkError> {
         match self {
-            Gradients::Kernels(kernels) => Ok(kernels.differentiate(state, batch, weights, threads)),
-            Gradients::Autodiff(autodiff) => autodiff.differentiate(state, batch, weights, threads),
+            Gradients::Kernels(kernels) => Ok(kernels.differentiate(state, batch, value_weight, threads)),
+            Gradients::Autodiff(autodiff) => autodiff.differentiate(state, batch, value_weight, threads),
             #[cfg(any(feature = "wgpu", feature = "cuda"))]
-            Gradients::Gpu(gpu) => gpu.differentiate(state, batch, weights),
+            Gradients::Gpu(gpu) => gpu.differentiate(state, batch, value_weight),
         }
     }
 }

@@ -21,12 +21,6 @@ pub struct StepReport {
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss against their targets.
     pub value_loss: f64,
-    /// Squared error of the scaled margin, if it has a weight.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub margin_loss: Option<f64>,
-    /// Squared error of the scaled number of plies left, if it has a weight.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plies_left_loss: Option<f64>,
     /// Weighted sum of the losses, the policy loss with weight 1.
     pub total_loss: f64,
     /// Kullback-Leibler divergence of the policy from its target: the policy loss minus the entropy of the targets.
@@ -41,18 +35,11 @@ impl StepReport {
     /// The means over a batch.
     fn new(sums: &LossSums, rows: usize, optimiser: &OptimiserConfig, gradient_norm: f64) -> StepReport {
         let mean = |sum: f64| sum / rows as f64;
-        let [margin, plies_left] = sums.auxiliary.map(mean);
         let (policy_loss, value_loss) = (mean(sums.policy), mean(sums.value));
-        let weighed = |weight: f64, loss: f64| (weight > 0.0).then_some(loss);
         StepReport {
             policy_loss,
             value_loss,
-            margin_loss: weighed(optimiser.margin_weight, margin),
-            plies_left_loss: weighed(optimiser.plies_left_weight, plies_left),
-            total_loss: policy_loss
-                + optimiser.value_weight * value_loss
-                + optimiser.margin_weight * margin
-                + optimiser.plies_left_weight * plies_left,
+            total_loss: policy_loss + optimiser.value_weight * value_loss,
             policy_divergence: policy_loss - mean(sums.target_entropy),
             policy_entropy: mean(sums.policy_entropy),
             gradient_norm,
@@ -76,7 +63,6 @@ impl StepReport {
 ///     legal: &[true, false, true],
 ///     policy: &[0.75, 0.0, 0.25],
 ///     value: [0.6, 0.3, 0.1], // win, draw, loss for the mover
-///     auxiliary: [0.0; 2],    // margin and plies left, which have no weight by default
 /// })?;
 /// let report = learner.step(&batch, 1e-3)?;
 /// assert!(report.total_loss.is_finite());
@@ -103,19 +89,14 @@ impl Learner {
         optimiser: &OptimiserConfig,
         seed: u64,
     ) -> Result<Learner, LearnError> {
-        let auxiliary = optimiser.learns_auxiliary();
-        let playing = network.layout(&shape)?;
-        let weights =
-            Weights::random(&if auxiliary { network.training_layout(&shape)? } else { playing.clone() }, seed);
+        let weights = Weights::random(&network.layout(&shape)?, seed);
         let state = LearnerState {
             shape,
             network: network.clone(),
-            auxiliary,
             steps: 0,
             moment1: weights.zeros_like(),
             moment2: weights.zeros_like(),
-            // The layers that play come first in both layouts, and so do their draws.
-            average: Weights::random(&playing, seed),
+            average: weights.clone(),
             weights,
         };
         Learner::from_state(state, optimiser)
@@ -127,14 +108,10 @@ impl Learner {
     /// A size or a constant is out of range, tensors are not those of the network, or no training leads to the state.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
-        if state.auxiliary != optimiser.learns_auxiliary() {
-            return Err(LearnError::Auxiliary { saved: state.auxiliary });
-        }
-        let layout = state.training_layout()?;
-        for tensors in [&state.weights, &state.moment1, &state.moment2] {
+        let layout = state.network.layout(&state.shape)?;
+        for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
-        state.average.check(&state.network.layout(&state.shape)?).map_err(NetworkError::from)?;
         state.check_progress()?;
         let gradients = Gradients::new(optimiser.backend, optimiser.device, &state)?;
         Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
@@ -157,8 +134,7 @@ impl Learner {
         let finite = |what, value: f64| {
             if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
         };
-        let (losses, gradients) =
-            self.gradients.of(&self.state, batch, &self.optimiser.loss_weights(), self.threads)?;
+        let (losses, gradients) = self.gradients.of(&self.state, batch, self.optimiser.value_weight, self.threads)?;
         let report = StepReport::new(&losses, batch.len(), &self.optimiser, adamw::global_norm(gradients));
         finite("loss", report.total_loss)?;
         finite("gradient norm", report.gradient_norm)?;
@@ -193,13 +169,12 @@ impl Learner {
         Ok(())
     }
 
-    /// The weights after the last step, including the layer of the auxiliary targets if there is one.
+    /// The weights after the last step.
     pub fn weights(&self) -> &Weights {
         &self.state.weights
     }
 
-    /// The exponential moving average of the weights, which plays better than the last weights, without the layer of the
-    /// auxiliary targets.
+    /// The exponential moving average of the weights, which plays better than the last weights.
     pub fn averaged(&self) -> &Weights {
         &self.state.average
     }

@@ -11,7 +11,7 @@ use crate::weights::{NamedTensor, TensorSpec, Weights};
 const KIND: &str = "learner";
 const NETWORK: &str = "turnstone.network";
 const SHAPE: &str = "turnstone.shape";
-/// Present and `true` if weights and moments include the layer of the auxiliary targets.
+/// What version 0.1.0 wrote if weights and moments had a layer of auxiliary targets, which do not exist any more.
 const AUXILIARY: &str = "turnstone.auxiliary";
 const STEPS: &str = "turnstone.steps";
 const EXTRA: &str = "turnstone.extra";
@@ -24,11 +24,11 @@ const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
 /// Tensors are not those of the network or not finite, or the file cannot be written.
 pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
     let checked = || -> Result<_, Fault> {
-        let (training, playing) = (state.training_layout()?, state.network.layout(&state.shape)?);
+        let layout = state.network.layout(&state.shape)?;
         let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
-        let mut tensors = Vec::with_capacity(4 * training.len());
-        for ((prefix, group), layout) in GROUPS.iter().zip(groups).zip([&training, &training, &training, &playing]) {
-            group.check(layout)?;
+        let mut tensors = Vec::with_capacity(4 * layout.len());
+        for (prefix, group) in GROUPS.iter().zip(groups) {
+            group.check(&layout)?;
             let prefixed =
                 |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
             tensors.extend(group.tensors().iter().map(prefixed));
@@ -42,8 +42,7 @@ pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), 
         (STEPS, state.steps.to_string()),
         (EXTRA, extra.to_owned()),
     ];
-    let auxiliary = state.auxiliary.then(|| (AUXILIARY, json(&true)));
-    let metadata = metadata.into_iter().chain(auxiliary).map(|(key, value)| (key.to_owned(), value)).collect();
+    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
@@ -57,30 +56,28 @@ pub fn load_state(path: &Path) -> Result<(LearnerState, String, Integrity), Chec
 
 fn parse(contents: Contents) -> Result<(LearnerState, String, Integrity), Fault> {
     let Contents { mut metadata, tensors, integrity } = contents;
+    if metadata.contains_key(AUXILIARY) {
+        return Err(Fault::AuxiliaryTargets);
+    }
     let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
     let steps = take_json(&mut metadata, STEPS)?;
     let extra = take(&mut metadata, EXTRA)?;
-    let auxiliary = metadata.contains_key(AUXILIARY) && take_json(&mut metadata, AUXILIARY)?;
-    let playing = network.layout(&shape)?;
-    let training = if auxiliary { network.training_layout(&shape)? } else { playing.clone() };
-    let layouts = [&training, &training, &training, &playing];
+    let layout = network.layout(&shape)?;
     let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
-    let of_group = |(prefix, layout): (&str, &Vec<TensorSpec>)| -> Vec<TensorSpec> {
-        layout.iter().map(|spec| all(prefix, spec)).collect()
-    };
-    let full_layout: Vec<TensorSpec> = GROUPS.into_iter().zip(layouts).flat_map(of_group).collect();
+    let full_layout: Vec<TensorSpec> =
+        GROUPS.into_iter().flat_map(|prefix| layout.iter().map(move |spec| all(prefix, spec))).collect();
     // Checked with prefixes, so that an error names the tensor as the file does.
     let full = Weights::new(&full_layout, tensors)?;
     let mut rest = full.tensors();
-    let [weights, moment1, moment2, average] = layouts.map(|layout| {
+    let [weights, moment1, moment2, average] = GROUPS.map(|_| {
         let (group, others) = rest.split_at(layout.len());
         rest = others;
         let renamed =
             |(tensor, spec): (&NamedTensor, &TensorSpec)| NamedTensor { name: spec.name.clone(), ..tensor.clone() };
-        Weights::from_ordered(group.iter().zip(layout).map(renamed).collect())
+        Weights::from_ordered(group.iter().zip(&layout).map(renamed).collect())
     });
-    let state = LearnerState { shape, network, auxiliary, steps, weights, moment1, moment2, average };
+    let state = LearnerState { shape, network, steps, weights, moment1, moment2, average };
     // A checksum shows damage, not forgery.
     state.check_progress().map_err(|error| Fault::Forged(error.to_string()))?;
     Ok((state, extra, integrity))

@@ -6,7 +6,6 @@ mod mlp;
 mod points;
 mod graph;
 mod conv;
-mod mixer;
 
 pub use output::Output;
 
@@ -17,7 +16,6 @@ use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use self::layers::Layers;
 use crate::config::NetworkConfig;
 use crate::error::NetworkError;
-use crate::layout::AUXILIARY_LAYER;
 use crate::shape::{Shape, Taps};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
@@ -33,8 +31,7 @@ pub struct PolicyValueNet {
 }
 
 impl PolicyValueNet {
-    /// Builds the network on `device`. On an autodiff device its parameters are leaves that collect gradients. It has the
-    /// layer of the auxiliary targets if `weights` do.
+    /// Builds the network on `device`. On an autodiff device its parameters are leaves that collect gradients.
     ///
     /// # Errors
     /// A size is out of range, or the weights are not those of this network.
@@ -44,8 +41,7 @@ impl PolicyValueNet {
         weights: &Weights,
         device: &Device,
     ) -> Result<PolicyValueNet, NetworkError> {
-        let auxiliary = weights.get(&format!("{AUXILIARY_LAYER}.weight")).is_some();
-        weights.check(&if auxiliary { config.training_layout(shape)? } else { config.layout(shape)? })?;
+        weights.check(&config.layout(shape)?)?;
         let layers = weights.tensors().chunks_exact(2).map(|layer| linear(layer, device)).collect();
         Ok(PolicyValueNet { config: config.clone(), shape: shape.clone(), taps: config.taps(shape), layers })
     }
@@ -70,7 +66,6 @@ impl PolicyValueNet {
         let blocks = self.config.blocks();
         match (&self.config, &self.taps) {
             (NetworkConfig::ResidualMlp { .. }, _) => mlp::forward(layers, blocks, inputs),
-            (NetworkConfig::Mixer { .. }, _) => mixer::forward(layers, blocks, &self.shape, inputs),
             (NetworkConfig::ResidualGraph { .. }, taps) => {
                 let taps = taps.as_ref().expect("a graph network is built with its taps");
                 graph::forward(layers, blocks, taps, &self.shape, inputs)
@@ -162,22 +157,7 @@ mod tests {
                 assert_eq!(net.weights(&layout), weights);
                 let output = net.forward(Tensor::zeros([4, 5], &device));
                 assert_eq!((output.policy.dims(), output.value.dims()), ([4, 7], [4, 3]));
-                assert!(output.auxiliary.is_none());
             }
         }
-    }
-
-    #[test]
-    fn the_auxiliary_layer_leaves_the_other_outputs_unchanged() {
-        let config = NetworkConfig::ResidualMlp { blocks: 1, width: 9 };
-        let device = Device::flex();
-        let output = |layout: &[TensorSpec]| {
-            let net = PolicyValueNet::new(&config, &SHAPE, &Weights::random(layout, 1), &device).unwrap();
-            net.forward(Tensor::ones([4, 5], &device))
-        };
-        let without = output(&config.layout(&SHAPE).unwrap());
-        let with = output(&config.training_layout(&SHAPE).unwrap());
-        assert_eq!((read(with.policy), read(with.value)), (read(without.policy), read(without.value)));
-        assert_eq!(with.auxiliary.unwrap().dims(), [4, 2]);
     }
 }

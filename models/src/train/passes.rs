@@ -8,7 +8,6 @@ mod sparse;
 mod linear;
 mod residual;
 mod conv;
-mod mixing;
 mod loss;
 mod heads;
 
@@ -21,13 +20,11 @@ use self::conv::Conv;
 use self::heads::Heads;
 use self::linear::{Around, Linears};
 use self::loss::Outputs;
-use self::mixing::Mixing;
 use self::residual::Residual;
 use crate::config::NetworkConfig;
 use crate::inference::{Instructions, Reader};
 use crate::shape::Shape;
 use crate::train::batch::TrainingBatch;
-use crate::train::loss::LossWeights;
 use crate::weights::Weights;
 
 /// Number of points of the positions that pass through the network together, so that what is kept for the way back stays
@@ -56,14 +53,12 @@ pub(crate) struct Network<'a> {
     passes: &'a Passes,
     tower: Tower,
     heads: Heads,
-    auxiliary: bool,
 }
 
 #[derive(Debug)]
 enum Tower {
     Residual(Residual),
     Conv(Conv),
-    Mixing(Mixing),
 }
 
 /// The buffers of a thread.
@@ -73,7 +68,6 @@ pub(crate) struct Buffers {
     features: Vec<f32>,
     residual: residual::Activations,
     conv: conv::Activations,
-    mixing: mixing::Activations,
     heads: heads::Activations,
     outputs: Outputs,
     /// Gradients of the tower's output, `[positions, points, channels]`.
@@ -113,10 +107,9 @@ impl Passes {
                 let over_board = self.config.over_board().expect("it is one of convolutions");
                 Tower::Conv(Conv::new(&mut linears, blocks, over_board, self.points, around))
             }
-            NetworkConfig::Mixer { .. } => Tower::Mixing(Mixing::new(&mut linears, blocks, self.points)),
         };
         let heads = Heads::new(linears, self.reader.is_some(), legal * FEW < batch.legal().len());
-        Network { passes: self, tower, auxiliary: heads.auxiliary(), heads }
+        Network { passes: self, tower, heads }
     }
 }
 
@@ -131,7 +124,7 @@ impl Network<'_> {
         &self,
         batch: &TrainingBatch,
         rows: Range<usize>,
-        weights: &LossWeights,
+        value_weight: f64,
         buffers: &mut Buffers,
         gradients: &mut Weights,
     ) -> LossSums {
@@ -140,7 +133,7 @@ impl Network<'_> {
         let groups = (rows.len() * self.passes.points).div_ceil(ROWS).min(rows.len());
         for group in 0..groups {
             let [start, end] = [group, group + 1].map(|group| rows.start + group * rows.len() / groups);
-            sums.add(&self.differentiate_near(batch, start..end, weights, buffers, gradients));
+            sums.add(&self.differentiate_near(batch, start..end, value_weight, buffers, gradients));
         }
         sums
     }
@@ -149,13 +142,13 @@ impl Network<'_> {
         &self,
         batch: &TrainingBatch,
         rows: Range<usize>,
-        weights: &LossWeights,
+        value_weight: f64,
         buffers: &mut Buffers,
         gradients: &mut Weights,
     ) -> LossSums {
         let Passes { shape, points, reader, .. } = self.passes;
         let (positions, points) = (rows.len(), *points);
-        let Buffers { features, residual, conv, mixing, heads, outputs, d } = buffers;
+        let Buffers { features, residual, conv, heads, outputs, d } = buffers;
         let inputs = &batch.inputs()[rows.start * shape.inputs..rows.end * shape.inputs];
         let features = match reader {
             Some(reader) => {
@@ -174,20 +167,15 @@ impl Network<'_> {
                 tower.apply(positions, features, conv);
                 conv.output()
             }
-            Tower::Mixing(tower) => {
-                tower.apply(positions, features, mixing);
-                mixing.output()
-            }
         };
         outputs.prepare(batch, &rows);
         self.heads.apply([positions, points], x, heads, outputs);
-        let sums = outputs.differentiate(batch, rows, weights, self.auxiliary);
+        let sums = outputs.differentiate(batch, rows, value_weight);
         d.resize(x.len(), 0.0);
         self.heads.apply_backwards(positions, x, heads, outputs, d, gradients);
         match &self.tower {
             Tower::Residual(tower) => tower.apply_backwards(positions, features, residual, d, gradients),
             Tower::Conv(tower) => tower.apply_backwards(positions, features, conv, d, gradients),
-            Tower::Mixing(tower) => tower.apply_backwards(positions, features, mixing, d, gradients),
         }
         sums
     }

@@ -1,9 +1,8 @@
 //! The state of a learner.
 
 use crate::config::NetworkConfig;
-use crate::error::NetworkError;
 use crate::shape::Shape;
-use crate::weights::{NamedTensor, TensorSpec, Weights};
+use crate::weights::{NamedTensor, Weights};
 
 /// Maximum number of steps, which no training reaches: at 1,000 steps a second it takes 35 years.
 pub(super) const MOST_STEPS: u64 = 1 << 40;
@@ -16,8 +15,6 @@ pub struct LearnerState {
     pub shape: Shape,
     /// The network.
     pub network: NetworkConfig,
-    /// Whether weights and moments include the layer of the auxiliary targets.
-    pub auxiliary: bool,
     /// Number of steps taken.
     pub steps: u64,
     /// The network's parameters.
@@ -26,15 +23,11 @@ pub struct LearnerState {
     pub moment1: Weights,
     /// Adam's second moments.
     pub moment2: Weights,
-    /// Exponential moving average of the parameters, without the layer of the auxiliary targets.
+    /// Exponential moving average of the parameters.
     pub average: Weights,
 }
 
 impl LearnerState {
-    /// The layout of weights and moments.
-    pub(crate) fn training_layout(&self) -> Result<Vec<TensorSpec>, NetworkError> {
-        if self.auxiliary { self.network.training_layout(&self.shape) } else { self.network.layout(&self.shape) }
-    }
     /// Checks what the steps and the moments of training can be. The tensors are checked against their layouts already.
     pub(super) fn check_progress(&self) -> Result<(), StateError> {
         if self.steps > MOST_STEPS {

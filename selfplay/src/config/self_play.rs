@@ -30,9 +30,6 @@ pub struct SelfPlayConfig {
     pub fast_simulations: u32,
     /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
     pub opening_plies: u16,
-    /// Share of the games that start from a position of an earlier game in the replay window (Trudeau and Bowling,
-    /// "Targeted search control in AlphaZero", 2023).
-    pub archived_starts: f32,
     /// Temperature of the move choice in the first `temperature_plies` plies.
     pub temperature: f32,
     /// Number of plies, counted from the start of the game, with that temperature.
@@ -53,7 +50,6 @@ impl Default for SelfPlayConfig {
             full_search_share: 1.0,
             fast_simulations: 16,
             opening_plies: 4,
-            archived_starts: 0.0,
             temperature: 1.0,
             temperature_plies: 12,
             final_temperature: 0.3,
@@ -102,7 +98,6 @@ impl SelfPlayConfig {
         within("self_play.full_search_share", self.full_search_share, 0.01, 1.0)?;
         within("self_play.fast_simulations", self.fast_simulations, 1, 1_000_000)?;
         within("self_play.opening_plies", self.opening_plies, 0, 1000)?;
-        within("self_play.archived_starts", self.archived_starts, 0.0, 1.0)?;
         within("self_play.temperature", self.temperature, 0.0, 10.0)?;
         within("self_play.final_temperature", self.final_temperature, 0.0, 10.0)?;
         Ok(())

@@ -1,7 +1,7 @@
 //! Shard of one iteration's positions: flat arrays in memory, and a versioned file with a checksum on disk.
 //!
 //! The file consists of the magic `TURNSHRD`, the format version (u32), the length of the JSON header (u32) and the
-//! header (game, version, parameters, iteration, sizes, archive), followed by the arrays `records`, `policy_ends`
+//! header (game, version, parameters, iteration, sizes), followed by the arrays `records`, `policy_ends`
 //! (u32), `policy_indices` (u16), `policy` (f32) and `features` (f32), whose lengths follow from the header, and the
 //! CRC-32 of all preceding bytes (u32). The byte order is little-endian.
 
@@ -11,6 +11,7 @@ pub(super) mod tests;
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_env::{Outcome, Params, Side, Spec};
@@ -79,17 +80,6 @@ pub struct Shard {
     policy_ends: Vec<u32>,
     policy_indices: Vec<u16>,
     policy: Vec<f32>,
-    archive: Vec<Archived>,
-}
-
-/// Position from which later games may start.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Archived {
-    /// Number of plies played before the position.
-    pub ply: u16,
-    /// The position as text.
-    pub position: String,
 }
 
 /// One training position.
@@ -123,8 +113,9 @@ struct Header {
     features: usize,
     positions: usize,
     policy_entries: usize,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    archive: Vec<Archived>,
+    /// Positions from which later games could start; written by version 0.1.0.
+    #[serde(default, rename = "archive", skip_serializing)]
+    _archive: IgnoredAny,
 }
 
 /// Identity of a shard's game, as stored in the header.
@@ -150,7 +141,6 @@ impl Shard {
             policy_ends: Vec::new(),
             policy_indices: Vec::new(),
             policy: Vec::new(),
-            archive: Vec::new(),
         }
     }
 
@@ -193,17 +183,6 @@ impl Shard {
         }
     }
 
-    /// Adds a position from which later games may start.
-    pub fn archive(&mut self, archived: Archived) {
-        self.archive.push(archived);
-    }
-
-    /// Positions from which later games may start.
-    #[must_use]
-    pub fn archived(&self) -> &[Archived] {
-        &self.archive
-    }
-
     /// Appends another shard's positions.
     pub fn append(&mut self, other: &Self) {
         assert_eq!(self.features_per_position, other.features_per_position, "features of a position");
@@ -213,7 +192,6 @@ impl Shard {
         self.policy_ends.extend(other.policy_ends.iter().map(|end| offset + end));
         self.policy_indices.extend_from_slice(&other.policy_indices);
         self.policy.extend_from_slice(&other.policy);
-        self.archive.extend_from_slice(&other.archive);
     }
 
     /// Returns the position at index `i`.
@@ -245,7 +223,7 @@ impl Shard {
             features: self.features_per_position,
             positions: self.len(),
             policy_entries: self.policy_indices.len(),
-            archive: self.archive.clone(),
+            _archive: IgnoredAny,
         })
         .expect("a header of plain fields can be written");
         let mut bytes = MAGIC.to_vec();
@@ -351,7 +329,6 @@ fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
         policy_indices: take(&mut rest, Some(header.policy_entries))?,
         policy: take(&mut rest, Some(header.policy_entries))?,
         features: take(&mut rest, header.positions.checked_mul(header.features))?,
-        archive: header.archive,
     };
     let ends_fit = shard.policy_ends.is_sorted()
         && shard.policy_ends.last().is_none_or(|&end| end as usize == shard.policy_indices.len())

@@ -27,7 +27,6 @@ fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Opt
         search: &SearchConfig::default(),
         self_play: &self_play,
         simulations: 8,
-        archive: &[],
         samples: &[],
         seed: 1,
         iteration: 1,

@@ -23,7 +23,6 @@ fn the_samples_of_a_task_decide_the_quantisation() {
             search: &SearchConfig::default(),
             self_play: &self_play,
             simulations: 6,
-            archive: &[],
             samples,
             seed: 1,
             iteration: 1,

@@ -48,7 +48,6 @@ fn played<G: Game>(
         search,
         self_play,
         simulations,
-        archive: &[],
         samples: &[],
         seed: 3,
         iteration: 1,
@@ -121,7 +120,6 @@ fn a_game_is_recorded_as_it_was_searched() {
         assert_eq!(part.games.len(), 4);
         let (mut simulations, mut size) = (0, [0, 0]);
         for finished in &part.games {
-            assert_eq!(finished.positions.archived(), []);
             let mut search = Mcts::new(&game, game.start());
             let mut random = stream(9, Purpose::SelfPlay, [0, 0]);
             let mut ply = 0;
@@ -278,7 +276,6 @@ fn only_full_searches_are_recorded() {
         fast_simulations: 2,
         temperature: 1.0,
         final_temperature: 1.0,
-        archived_starts: 0.5,
         ..plain_self_play()
     };
     // Forced playouts and noise are for full searches.
@@ -296,48 +293,6 @@ fn only_full_searches_are_recorded() {
             assert!((1..=finished.plies).contains(&position.plies_left));
             assert_eq!((position.result, position.margin), (finished.outcome.value(), finished.outcome.margin));
         }
-        // One of the recorded positions is left for later games, with its own ply.
-        for archived in finished.positions.archived() {
-            let state = game.parse_position(&archived.position).expect("a position");
-            let mut features = vec![0.0; game.spec().features()];
-            game.observe(&state, &mut features);
-            let at = (0..finished.positions.len()).map(|i| finished.positions.position(i));
-            let found = at.filter(|p| finished.plies - p.plies_left == archived.ply).collect::<Vec<_>>();
-            assert_eq!(found.len(), 1);
-            assert_eq!(found[0].features, features);
-        }
-        assert_eq!(finished.positions.archived().len(), usize::from(!finished.positions.is_empty()));
-    }
-}
-
-#[test]
-fn games_start_from_the_archive_in_their_share() {
-    let game = Mancala::default();
-    let (search, network) = (plain_search(), NetworkConfig::ResidualMlp { blocks: 0, width: 4 });
-    let weights = Weights::random(&[], 1);
-    let archived = game.parse_position("4,4,4,0,5,5/1 4,4,4,4,4,5/0 2").expect("a position");
-    for share in [0.0, 0.3, 1.0] {
-        let self_play = SelfPlayConfig { archived_starts: share, opening_plies: 0, ..plain_self_play() };
-        let task = Task {
-            network: &network,
-            weights: &weights,
-            search: &search,
-            self_play: &self_play,
-            simulations: 1,
-            archive: &[],
-            samples: &[],
-            seed: 1,
-            iteration: 1,
-        };
-        let without = GameRules::of_task(&game, &task);
-        let rules = GameRules { archive: vec![(archived, 17)], ..GameRules::of_task(&game, &task) };
-        let mut random = stream(6, Purpose::SelfPlay, [0, 0]);
-        let starts: Vec<_> = (0..4000).map(|_| rules.start(&mut random)).collect();
-        let from_archive = starts.iter().filter(|&&start| start == (archived, 17)).count() as f32 / 4000.0;
-        assert!((from_archive - share).abs() < 0.04, "{from_archive} of {share}");
-        assert!(starts.iter().all(|&start| start == (archived, 17) || start == (game.start(), 0)));
-        // Without an archive every game begins at the start.
-        assert_eq!(without.start(&mut random), (game.start(), 0));
     }
 }
 
@@ -368,7 +323,6 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             search: &search,
             self_play: &self_play,
             simulations: 6,
-            archive: &[],
             samples: &[],
             seed: 1,
             iteration: 1,

@@ -18,7 +18,7 @@ pub struct SessionSettings {
     /// Constants of the search.
     pub search: SearchConfig,
     /// Constants of self-play. Each of its `threads` sessions (0 means one per core) plays `concurrent_games` games;
-    /// `games_per_iteration` and `archived_starts` are ignored.
+    /// `games_per_iteration` is ignored.
     pub self_play: SelfPlayConfig,
     /// Seed of all games.
     pub seed: u64,
@@ -57,9 +57,8 @@ pub(crate) fn sessions<G: Game>(game: &G, settings: &SessionSettings) -> Vec<Box
     let rules = Arc::new(GameRules {
         game: game.clone(),
         search: settings.search.clone(),
-        self_play: SelfPlayConfig { archived_starts: 0.0, ..settings.self_play.clone() },
+        self_play: settings.self_play.clone(),
         simulations: settings.search.simulations,
-        archive: Vec::new(),
         seed: settings.seed,
         iteration: 0,
     });

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use turnstone_agents::streams::Stream;
-use turnstone_env::{ActionList, AnyState, Game};
+use turnstone_env::{ActionList, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -20,8 +20,6 @@ pub struct Task<'a> {
     pub self_play: &'a SelfPlayConfig,
     /// Simulations of moves that are searched in full.
     pub simulations: u32,
-    /// Positions from which games may start, with the number of plies played before them.
-    pub archive: &'a [(AnyState, u16)],
     /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
     /// are none, positions of random games.
     pub samples: &'a [f32],
@@ -38,8 +36,6 @@ pub(super) struct GameRules<G: Game> {
     pub(super) self_play: SelfPlayConfig,
     /// Simulations of moves that are searched in full.
     pub(super) simulations: u32,
-    /// Positions from which games may start, with the number of plies played before them.
-    pub(super) archive: Vec<(G::State, u16)>,
     pub(super) seed: u64,
     pub(super) iteration: u64,
 }
@@ -51,18 +47,13 @@ impl<G: Game> GameRules<G> {
             search: task.search.clone(),
             self_play: task.self_play.clone(),
             simulations: task.simulations,
-            archive: task.archive.iter().map(|(state, ply)| (*state.of(), *ply)).collect(),
             seed: task.seed,
             iteration: task.iteration,
         }
     }
 
-    /// Draws a starting position and its ply: from the archive, or after a random opening.
+    /// Draws a starting position and its ply, after a random opening.
     pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        let share = self.self_play.archived_starts;
-        if share > 0.0 && !self.archive.is_empty() && rng.random::<f32>() < share {
-            return self.archive[rng.random_range(0..self.archive.len())];
-        }
         random_opening(&self.game, self.self_play.opening_plies, rng)
     }
 }

@@ -1,10 +1,9 @@
 //! A game of self-play as a few bytes, from which the rules restore the recorded positions: for sending it elsewhere.
 //!
 //! A transcript contains what the search decided and nothing that follows from it: the number of actions (u16), the
-//! actions (u16 each), a bit per action that says whether its position was recorded, the archived position (u16: its
-//! index among the recorded ones plus 1, or 0), and for every recorded position the root's value and draw probability and
-//! the policy of the legal actions in increasing order (f32 each). Numbers are little-endian. The start of the game
-//! follows from its number; features, results and margins follow from the rules.
+//! actions (u16 each), a bit per action that says whether its position was recorded, and for every recorded position
+//! the root's value and draw probability and the policy of the legal actions in increasing order (f32 each). Numbers
+//! are little-endian. The start of the game follows from its number; features, results and margins from the rules.
 
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
@@ -12,7 +11,7 @@ use turnstone_search::Evaluation;
 
 use super::task::GameRules;
 use super::worker::FinishedGame;
-use crate::replay::{Archived, Shard};
+use crate::replay::Shard;
 
 impl FinishedGame {
     /// Encodes the game.
@@ -26,14 +25,9 @@ impl FinishedGame {
             let at = ply(i) - first;
             recorded[at / 8] |= 1 << (at % 8);
         }
-        let archived = positions.archived().first().map_or(0, |archived| {
-            let found = (0..positions.len()).find(|&i| ply(i) == usize::from(archived.ply));
-            1 + found.expect("an archived position is a recorded one") as u16
-        });
         let mut bytes = (self.moves.len() as u16).to_le_bytes().to_vec();
         bytes.extend(self.moves.iter().flat_map(|action| action.0.to_le_bytes()));
         bytes.extend(recorded);
-        bytes.extend(archived.to_le_bytes());
         for i in 0..positions.len() {
             let position = positions.position(i);
             let root = [position.root.value, position.root.draw];
@@ -73,14 +67,12 @@ impl<G: Game> Restorer for OfTask<G> {
         let (moves, after) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
         let (recorded, after) = after.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
         rest = after;
-        let archived = usize::from(u16::from_le_bytes(take(&mut rest)?));
         let all = rules.self_play.full_search_share >= 1.0;
         let mut rng = stream(rules.seed, Purpose::SelfPlay, [rules.iteration, number as u64]);
         let (mut state, first) = rules.start(&mut rng);
         let (mut legal, mut features, mut plies) = (ActionList::new(), vec![0.0; spec.features()], Vec::new());
         let mut played = Vec::with_capacity(count);
         let mut positions = Shard::new(rules.iteration, spec.features());
-        let mut archive = None;
         for (at, action) in moves.chunks_exact(2).enumerate() {
             let action = Action(u16::from_le_bytes([action[0], action[1]]));
             let ply = u16::try_from(usize::from(first) + at).map_err(|_| "it has too many plies")?;
@@ -99,9 +91,6 @@ impl<G: Game> Restorer for OfTask<G> {
                 let indices = legal.iter().map(|&action| spec.policy_index(mover, action) as u16);
                 positions.push(&features, indices.zip(policy), mover, root);
                 plies.push(ply);
-                if archived == plies.len() {
-                    archive = Some(Archived { ply, position: game.position_text(&state) });
-                }
             } else if all {
                 return Err(format!("the position at ply {ply} is not recorded"));
             }
@@ -113,12 +102,7 @@ impl<G: Game> Restorer for OfTask<G> {
         if !rest.is_empty() || recorded_beyond(recorded, count) {
             return Err("it has bytes beyond its end".into());
         }
-        let archives = rules.self_play.archived_starts > 0.0 && !plies.is_empty();
-        if archives != archive.is_some() || (archived > 0) != archives {
-            return Err("its archived position is not one of its own, or it should not have one".into());
-        }
         positions.finish_game(0, &plies, plies_played, &outcome);
-        archive.into_iter().for_each(|archived| positions.archive(archived));
         positions.validate(spec.actions)?;
         Ok(FinishedGame { number, positions, outcome, plies: plies_played, moves: played })
     }

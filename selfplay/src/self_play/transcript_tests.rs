@@ -3,8 +3,8 @@
 use rand::RngExt;
 use turnstone_agents::shape;
 use turnstone_agents::streams::{Purpose, stream};
+use turnstone_env::Game;
 use turnstone_env::games::{Mancala, Morabaraba};
-use turnstone_env::{AnyState, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
 use super::*;
@@ -14,15 +14,12 @@ use crate::config::{SearchConfig, SelfPlayConfig};
 fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &dyn Restorer)) {
     let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
-    let (state, plies) = random_opening(game, 6, &mut stream(1, Purpose::SelfPlay, [0, 0]));
-    let archive = [(AnyState::new(state), plies)];
     let task = Task {
         network: &network,
         weights: &weights,
         search: &SearchConfig::default(),
         self_play,
         simulations: 4,
-        archive: &archive,
         samples: &[],
         seed: 1,
         iteration: 3,
@@ -45,10 +42,9 @@ fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(
 
 #[test]
 fn games_come_back_as_they_were() {
-    for (full_search_share, archived_starts) in [(1.0, 0.0), (0.4, 0.5)] {
+    for full_search_share in [1.0, 0.4] {
         let games_per_iteration = 12;
-        let self_play =
-            SelfPlayConfig { games_per_iteration, full_search_share, archived_starts, ..SelfPlayConfig::default() };
+        let self_play = SelfPlayConfig { games_per_iteration, full_search_share, ..SelfPlayConfig::default() };
         let check = |games: Vec<FinishedGame>, restorer: &dyn Restorer| {
             for game in games {
                 let again = restorer.restore(game.number, &game.transcript()).expect("what was played is legal");
@@ -73,7 +69,7 @@ fn transcripts_with_faults_are_refused() {
             restorer.restore(game.number, &bytes).expect_err("a fault")
         };
         let moves = game.moves.len();
-        let numbers = 2 + 2 * moves + moves.div_ceil(8) + 2;
+        let numbers = 2 + 2 * moves + moves.div_ceil(8);
         let put = |at: usize, number: f32| {
             fault(&move |bytes| bytes[numbers + 4 * at..][..4].copy_from_slice(&number.to_le_bytes()))
         };
@@ -84,7 +80,6 @@ fn transcripts_with_faults_are_refused() {
         assert!(put(1, 7.0).contains("value or result"));
         assert!(fault(&|bytes| bytes.push(0)).contains("beyond its end"));
         assert!(fault(&|bytes| bytes.truncate(bytes.len() - 1)).contains("cut short"));
-        assert!(fault(&|bytes| bytes[numbers - 2] = 1).contains("archived"));
         assert!(fault(&|bytes| bytes[2 + 2 * moves] = 0).contains("is not recorded"));
         assert!(fault(&|bytes| bytes.clear()).contains("cut short"));
         // The last move is taken away: the moves are legal, but the game is not over.
@@ -92,7 +87,7 @@ fn transcripts_with_faults_are_refused() {
         short.moves.pop();
         let mut cut = (short.moves.len() as u16).to_le_bytes().to_vec();
         cut.extend_from_slice(&sound[2..2 + 2 * short.moves.len()]);
-        cut.extend(std::iter::repeat_n(0, short.moves.len().div_ceil(8) + 2));
+        cut.extend(std::iter::repeat_n(0, short.moves.len().div_ceil(8)));
         assert!(restorer.restore(game.number, &cut).is_err());
         // Of another number the game has another opening, or else it is a legal game of that number: never a panic.
         let mut rng = stream(7, Purpose::Play, [0, 0]);

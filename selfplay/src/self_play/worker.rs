@@ -12,7 +12,7 @@ use turnstone_search::{EvalBatch, Evaluator, Lookup, Mcts, Requests};
 
 use super::stats::{Progress, SelfPlayStats};
 use super::task::GameRules;
-use crate::replay::{Archived, Shard};
+use crate::replay::Shard;
 
 /// A finished game of self-play.
 #[derive(Clone, Debug)]
@@ -43,8 +43,6 @@ struct Seat<G: Game> {
     ply: u16,
     /// Ply of each recorded position.
     recorded: Vec<u16>,
-    /// States of the recorded positions; empty if no position is archived.
-    visited: Vec<G::State>,
     moves: Vec<Action>,
     positions: Shard,
     /// Whether the current move is searched in full and recorded.
@@ -202,7 +200,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
                 progress.games.fetch_add(1, Ordering::Relaxed);
                 // `remove` keeps the order of the other seats, and thereby the rows of the batches.
                 let over = self.seats.remove(i);
-                let (over, search) = over.finish(&self.rules.game, outcome);
+                let (over, search) = over.finish(outcome);
                 self.finished.push(over);
                 self.spare.push(search);
                 if let Some(next) = self.next_game() {
@@ -230,15 +228,12 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             let policy = indices.zip(self.policy.iter().copied());
             seat.positions.push(&self.features, policy, mover, seat.search.estimate());
             seat.recorded.push(seat.ply);
-            if self.rules.self_play.archived_starts > 0.0 {
-                seat.visited.push(*seat.search.state());
-            }
         }
         let temperature = self.rules.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
         seat.moves.push(action);
-        seat.ply = seat.ply.saturating_add(1); // a forged archive may begin at any ply
+        seat.ply = seat.ply.saturating_add(1);
     }
 
     /// Starts this worker's next game, if there is one.
@@ -261,7 +256,6 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             search,
             ply,
             recorded: Vec::new(),
-            visited: Vec::new(),
             moves: Vec::new(),
             positions: Shard::new(rules.iteration, self.spec.features()),
             full: true,
@@ -288,12 +282,8 @@ impl<G: Game> Seat<G> {
     }
 
     /// Returns the finished game, and its search for reuse.
-    fn finish(mut self, game: &G, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
+    fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
-        if !self.visited.is_empty() {
-            let i = self.rng.random_range(0..self.visited.len());
-            self.positions.archive(Archived { ply: self.recorded[i], position: game.position_text(&self.visited[i]) });
-        }
         let Self { number, positions, ply, moves, .. } = self;
         (FinishedGame { number, positions, outcome, plies: ply, moves }, self.search)
     }

@@ -29,14 +29,59 @@ pub fn game_of_table<T: ?Sized>(section: &Table, games: &Games<T>) -> Result<Arc
     games.make(name, &params).map_err(|e| format!("game: {e}"))
 }
 
+/// Keys that version 0.1.0 had, with the reason why they are gone. At 0, their default, they changed nothing.
+const REMOVED: [(&str, &str, &str); 3] = [
+    ("self_play", "archived_starts", "games from archived positions brought no gain"),
+    ("learn", "margin_weight", "auxiliary targets brought no gain"),
+    ("learn", "plies_left_weight", "auxiliary targets brought no gain"),
+];
+
+/// The removed keys of a config.
+#[derive(Debug)]
+pub(super) struct Removed {
+    /// Those that are not at their defaults, each as a fault.
+    faults: Vec<String>,
+    count: usize,
+}
+
+impl Removed {
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The first fault. A config whose removed keys are at their defaults means what it always did.
+    pub(super) fn fault(self) -> Result<(), String> {
+        self.faults.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+/// Takes the keys that were removed out of a config.
+pub(super) fn take_removed(table: &mut Table) -> Removed {
+    let mut removed = Removed { faults: Vec::new(), count: 0 };
+    for (section, key, reason) in REMOVED {
+        let keys = table.get_mut(section).and_then(Value::as_table_mut);
+        let Some(value) = keys.and_then(|keys| keys.remove(key)) else { continue };
+        removed.count += 1;
+        let is_default = value.as_float() == Some(0.0) || value.as_integer() == Some(0);
+        if !is_default {
+            removed.faults.push(format!(
+                "{section}.{key} is {value}, but was removed after version 0.1.0, as {reason}: leave it out"
+            ));
+        }
+    }
+    removed
+}
+
 /// Rejects unknown keys; the message suggests the most similar known key. The keys of `[game]` are left to the game.
 /// `known` is a config with all keys for a network.
 pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -> Result<(), String> {
-    let known = known(net_of_kind(table));
+    let net = net_of_kind(table);
+    let (reads_net, known) = (net.is_some(), known(net.unwrap_or_default()));
     for (key, value) in table {
         let Some(section) = known.get(key) else { return Err(unknown("", key, &known)) };
         let (Some(known), Some(value)) = (section.as_table(), value.as_table()) else { continue };
-        if key == "game" {
+        // The keys of a network depend on its kind: where that cannot be read, this is the fault.
+        if key == "game" || (key == "net" && !reads_net) {
             continue;
         }
         if let Some(unknown_key) = value.keys().find(|k| !known.contains_key(*k)) {
@@ -104,11 +149,12 @@ fn in_words(expected: &str) -> String {
     }
 }
 
-/// Returns the default network of the configured kind.
-fn net_of_kind(table: &Table) -> NetworkConfig {
-    let kind = table.get("net").and_then(|net| net.get("kind")).cloned();
-    let only_kind = kind.map(|kind| Table::from_iter([("kind".to_owned(), kind)]));
-    only_kind.and_then(|table| table.try_into().ok()).unwrap_or_default()
+/// Returns the default network of the configured kind, `None` for a kind that does not exist.
+fn net_of_kind(table: &Table) -> Option<NetworkConfig> {
+    let Some(kind) = table.get("net").and_then(|net| net.get("kind")).cloned() else {
+        return Some(NetworkConfig::default());
+    };
+    Table::from_iter([("kind".to_owned(), kind)]).try_into().ok()
 }
 
 fn unknown(prefix: &str, key: &str, known: &Table) -> String {

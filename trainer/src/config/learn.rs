@@ -1,7 +1,6 @@
 //! The `[learn]` section.
 
 use serde::{Deserialize, Serialize};
-use turnstone_env::Spec;
 use turnstone_models::{Backend, ComputeDevice, OptimiserConfig};
 
 use turnstone_selfplay::config::{or_all_cores, within};
@@ -42,10 +41,6 @@ pub struct LearnConfig {
     pub ema_decay: f64,
     /// Weight of the value loss.
     pub value_weight: f64,
-    /// Weight of the squared error of the final margin, an auxiliary target. 0 disables the target.
-    pub margin_weight: f64,
-    /// Weight of the squared error of the plies left, an auxiliary target. 0 disables the target.
-    pub plies_left_weight: f64,
 }
 
 impl Default for LearnConfig {
@@ -68,8 +63,6 @@ impl Default for LearnConfig {
             clip_norm: optimiser.clip_norm,
             ema_decay: optimiser.ema_decay,
             value_weight: optimiser.value_weight,
-            margin_weight: optimiser.margin_weight,
-            plies_left_weight: optimiser.plies_left_weight,
         }
     }
 }
@@ -91,14 +84,12 @@ impl LearnConfig {
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,
             value_weight: self.value_weight,
-            margin_weight: self.margin_weight,
-            plies_left_weight: self.plies_left_weight,
             ..OptimiserConfig::default()
         }
     }
 
-    /// Checks the range of every value, and that the game has the auxiliary targets.
-    pub(super) fn validate(&self, spec: &Spec) -> Result<(), String> {
+    /// Checks the range of every value.
+    pub(super) fn validate(&self) -> Result<(), String> {
         within("learn.batch", self.batch, 1, 65_536)?;
         within("learn.threads", self.threads, 0, 1024)?;
         within("learn.learning_rate", self.learning_rate, 1e-8, 1.0)?;
@@ -108,14 +99,7 @@ impl LearnConfig {
         within("learn.window", self.window, 1, 100_000_000)?;
         within("learn.max_window", self.max_window, self.window, 100_000_000)?;
         within("learn.root_value_share", self.root_value_share, 0.0, 1.0)?;
-        self.optimiser().validate().map_err(|e| format!("learn.{e}"))?;
-        if self.margin_weight > 0.0 && spec.margin_scale.is_none() {
-            return Err(format!(
-                "learn.margin_weight is {}, but {} has no margin to learn",
-                self.margin_weight, spec.name
-            ));
-        }
-        Ok(())
+        self.optimiser().validate().map_err(|e| format!("learn.{e}"))
     }
 }
 
@@ -131,8 +115,6 @@ mod tests {
             clip_norm: 2.0,
             ema_decay: 0.9,
             value_weight: 3.0,
-            margin_weight: 4.0,
-            plies_left_weight: 5.0,
             ..LearnConfig::default()
         };
         let expected = OptimiserConfig {
@@ -141,8 +123,6 @@ mod tests {
             clip_norm: 2.0,
             ema_decay: 0.9,
             value_weight: 3.0,
-            margin_weight: 4.0,
-            plies_left_weight: 5.0,
             ..OptimiserConfig::default()
         };
         assert_eq!(config.optimiser(), expected);

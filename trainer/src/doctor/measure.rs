@@ -123,7 +123,6 @@ fn play(
         search,
         self_play,
         simulations,
-        archive: &[],
         samples: &[],
         seed: config.seed,
         iteration,

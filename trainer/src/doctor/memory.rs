@@ -113,9 +113,6 @@ fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
         NetworkConfig::ResidualMlp { blocks, width } => (2 * blocks + 2) * width,
         NetworkConfig::ResidualGraph { blocks, channels, .. } => (3 * blocks + 2) * channels * points,
         NetworkConfig::ResidualConv { blocks, channels, .. } => (4 * blocks + 2) * channels * points,
-        NetworkConfig::Mixer { blocks, channels, hidden } => {
-            ((4 * blocks + 2) * channels + blocks * hidden) * points + blocks * hidden * channels
-        }
     }
 }
 

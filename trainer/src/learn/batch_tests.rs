@@ -53,16 +53,14 @@ fn by_successor<G: Game>(game: &G, state: &G::State, shares: &[(Action, f32)]) -
     found
 }
 
-/// What a row says of a position's mover: value targets with a share of 0.3 for the root, and auxiliary targets.
-fn targets(spec: &Spec, position: &Position<'_>, outcome: &Outcome) -> [f32; 5] {
+/// What a row says of a position's mover: value targets with a share of 0.3 for the root.
+fn targets(position: &Position<'_>, outcome: &Outcome) -> [f32; 3] {
     let sign = if position.mover == Side::First { 1.0 } else { -1.0 };
     let won = |side| f32::from(u8::from(outcome.winner == Some(side)));
     let played = [won(position.mover), f32::from(u8::from(outcome.winner.is_none())), won(position.mover.other())];
     let (draw, value) = (position.root.draw, sign * position.root.value);
     let searched = [(1.0 - draw + value) / 2.0, draw, (1.0 - draw - value) / 2.0];
-    let [win, draw, loss] = [0, 1, 2].map(|i| 0.7 * played[i] + 0.3 * searched[i]);
-    let margin = spec.margin_scale.map_or(0.0, |scale| (sign * f32::from(outcome.margin) / scale).tanh());
-    [win, draw, loss, margin, (f32::from(position.plies_left) / 100.0).min(1.0)]
+    [0, 1, 2].map(|i| 0.7 * played[i] + 0.3 * searched[i])
 }
 
 /// Compares the rows of random games in every symmetry with the rules: features and legal actions with those of the image
@@ -98,9 +96,9 @@ fn check_rows<G: Game>(game: &G) {
                 let expected: HashMap<G::State, Vec<f32>> =
                     expected.iter().map(|(after, shares)| (game.permuted(after, symmetry), shares.clone())).collect();
                 assert_eq!(by_successor(game, &image, &shares), expected, "policy: {place}");
-                let found = row.value().iter().chain(row.auxiliary());
+                let found = row.value().iter();
                 let differ = |(&found, expected): (&f32, f32)| (found - expected).abs() > 1e-6;
-                let expected = targets(&spec, &position, &outcome);
+                let expected = targets(&position, &outcome);
                 assert!(!found.zip(expected).any(differ), "{:?} for {expected:?}: {place}", row.value());
             }
         }

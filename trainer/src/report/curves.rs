@@ -18,12 +18,6 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
             "Cross-entropies of policy and win/draw/loss, means over an iteration's steps.",
         ),
         lines(
-            "Auxiliary losses",
-            "",
-            vec![("margin", loss("margin_loss")), ("plies left", loss("plies_left_loss"))],
-            "Squared errors of the scaled targets that are enabled; means over an iteration's steps.",
-        ),
-        lines(
             "Policy divergence",
             "nats",
             vec![("from the search's policy", loss("policy_divergence"))],

@@ -31,7 +31,7 @@ impl LiveRun {
     pub fn read(folder: &RunFolder, games: &Games) -> Result<Self> {
         let path = folder.config();
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let config = Config::read(&path, games)?;
+        let config = Config::read_past(&path, games)?;
         Ok(Self { config, text, history: history::read(&folder.metrics())? })
     }
 

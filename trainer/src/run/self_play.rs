@@ -6,14 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use turnstone_env::AnyState;
 use turnstone_models::Weights;
 
 use super::Run;
 use super::setup::Setup;
 use crate::metrics::StageTimes;
 use turnstone_agents::CALIBRATION_POSITIONS;
-use turnstone_selfplay::replay::Archived;
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
@@ -22,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 impl<'a> Run<'a> {
     /// Plays the games of an iteration. Returns `None` if interrupted.
     pub(super) fn self_play(&mut self, iteration: u64) -> Result<Option<SelfPlayGames>> {
-        let (setup, input) = (self.setup, self.input(iteration)?);
+        let (setup, input) = (self.setup, self.input(iteration));
         let played = play_beside(&setup, &input.task(&setup), || Ok(Some(())))?;
         Ok(played.map(|(games, (), times)| {
             self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
@@ -37,7 +35,7 @@ impl<'a> Run<'a> {
         iteration: u64,
         learn: impl FnOnce(&mut Self) -> Result<Option<T>>,
     ) -> Result<Option<(SelfPlayGames, T)>> {
-        let (setup, input) = (self.setup, self.input(iteration)?);
+        let (setup, input) = (self.setup, self.input(iteration));
         let played = play_beside(&setup, &input.task(&setup), || learn(self))?;
         Ok(played.map(|(games, learned, times)| {
             self.clock.stages.add(&times);
@@ -46,27 +44,11 @@ impl<'a> Run<'a> {
     }
 
     /// What the games of an iteration depend on, as of now.
-    fn input(&self, iteration: u64) -> Result<Input> {
+    fn input(&self, iteration: u64) -> Input {
         let simulations = self.setup.config.search.simulations_at(self.progress(iteration));
         let quantised = self.setup.config.self_play.precision.is_quantised(&self.setup.config.net);
         let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
-        let (weights, archive) = (self.learner.averaged().clone(), self.archive()?);
-        Ok(Input { iteration, simulations, weights, archive, samples })
-    }
-
-    /// Returns the archived positions of the window, from which self-play games may start.
-    fn archive(&self) -> Result<Vec<(AnyState, u16)>> {
-        let game = self.setup.game;
-        let state = |archived: &Archived| {
-            let state = game.parse_position(&archived.position)?;
-            // A shard of this run holds none, but a file can be changed.
-            anyhow::ensure!(
-                game.outcome(&state).is_none(),
-                "the replay window holds a finished position to start from"
-            );
-            Ok((state, archived.ply))
-        };
-        self.window.archived().map(state).collect()
+        Input { iteration, simulations, weights: self.learner.averaged().clone(), samples }
     }
 }
 
@@ -75,7 +57,6 @@ struct Input {
     iteration: u64,
     simulations: u32,
     weights: Weights,
-    archive: Vec<(AnyState, u16)>,
     /// Observations by which the network is quantised.
     samples: Vec<f32>,
 }
@@ -88,7 +69,6 @@ impl Input {
             search: &setup.config.search,
             self_play: &setup.config.self_play,
             simulations: self.simulations,
-            archive: &self.archive,
             samples: &self.samples,
             seed: setup.config.seed,
             iteration: self.iteration,

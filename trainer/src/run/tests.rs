@@ -38,8 +38,6 @@ window = 60
 max_window = 90
 root_value_share = 0.25
 value_weight = 1.5
-margin_weight = 0.5
-plies_left_weight = 0.25
 [arena]
 opponents = []
 every = 0

@@ -71,7 +71,7 @@ mod tests {
             settings(r#"arena.opponents=["random","az:x,sims=3"],["a,b"]"#).unwrap(),
             [r#"arena.opponents=["random","az:x,sims=3"]"#, r#"arena.opponents=["a,b"]"#]
         );
-        assert_eq!(settings(r#"net.kind="a,b",mixer"#).unwrap(), [r#"net.kind="a,b""#, "net.kind=mixer"]);
+        assert_eq!(settings(r#"net.kind="a,b",residual_mlp"#).unwrap(), [r#"net.kind="a,b""#, "net.kind=residual_mlp"]);
         assert_eq!(settings("seed=1").unwrap(), ["seed=1"]);
         for (text, fault) in [("seed", "expected"), ("seed=1,,2", "empty"), ("seed=", "empty"), ("seed=1,1", "twice")] {
             assert!(settings(text).unwrap_err().contains(fault), "{text}");

@@ -53,7 +53,7 @@ impl LearnerSteps {
                 (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
             }
             let (legal, policy, value) = (&legal, &policy, [0.5, 0.25, 0.25]);
-            batch.push(Example { inputs: &inputs, legal, policy, value, auxiliary: [0.0; 2] })?;
+            batch.push(Example { inputs: &inputs, legal, policy, value })?;
         }
         if !self.json {
             println!("{}, {} parameters, batch {rows}", config.net, learner.weights().count());

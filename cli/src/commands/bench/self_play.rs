@@ -105,7 +105,6 @@ impl SelfPlay {
             search: &config.search,
             self_play: &self_play,
             simulations: config.search.simulations,
-            archive: &[],
             samples: &[],
             seed: config.seed,
             iteration: 0,

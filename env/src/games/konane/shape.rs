@@ -37,7 +37,6 @@ impl Board {
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
             second_player_map: None,
-            margin_scale: None,
         }
     }
 

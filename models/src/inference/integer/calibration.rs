@@ -97,11 +97,6 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The numbers, `[rows, outputs of the last layer]`.
-    pub(super) fn into_numbers(self) -> Vec<f32> {
-        self.numbers
-    }
-
     /// The next layer, whose outputs are added to the stream before a ReLU.
     pub(super) fn residual(&mut self, parameters: [&[f32]; 2], inputs: &Activations) -> Layer {
         let mut layer = inputs.add(parameters, &mut self.numbers);
@@ -112,6 +107,6 @@ impl Stream {
     }
 }
 
-pub(super) fn relu(numbers: &mut [f32]) {
+fn relu(numbers: &mut [f32]) {
     numbers.iter_mut().for_each(|x| *x = x.max(0.0));
 }

@@ -24,8 +24,6 @@ fn configs() -> Vec<NetworkConfig> {
         NetworkConfig::ResidualMlp { blocks: 3, width: 128 },
         NetworkConfig::ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood },
         NetworkConfig::ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood },
-        NetworkConfig::Mixer { blocks: 2, channels: 20, hidden: 33 },
-        NetworkConfig::Mixer { blocks: 0, channels: 5, hidden: 3 },
     ]
 }
 

@@ -6,7 +6,7 @@ use crate::config::NetworkConfig;
 use crate::error::NetworkError;
 use crate::shape::Shape;
 use crate::train::batch::TrainingBatch;
-use crate::train::loss::{LossWeights, masked_loss, matrix};
+use crate::train::loss::{masked_loss, matrix};
 use crate::train::network::{PolicyValueNet, read};
 use crate::train::passes::LossSums;
 use crate::train::state::LearnerState;
@@ -34,7 +34,7 @@ impl Autodiff {
     pub(super) fn new(state: &LearnerState) -> Result<Autodiff, NetworkError> {
         // The device is named, not the default one, which an environment variable could redirect.
         let device = Device::flex().autodiff();
-        Ok(Autodiff { device, layout: state.training_layout()?, gradients: state.weights.zeros_like() })
+        Ok(Autodiff { device, layout: state.network.layout(&state.shape)?, gradients: state.weights.zeros_like() })
     }
 
     /// Computes losses and gradients, on parts of the batch if that is faster. Neither the parts nor the order in which they
@@ -43,7 +43,7 @@ impl Autodiff {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        weights: &LossWeights,
+        value_weight: f64,
         threads: usize,
     ) -> Result<(LossSums, &Weights), NetworkError> {
         let rows = rows_at_once(&state.network, &state.shape).min(batch.len());
@@ -51,7 +51,10 @@ impl Autodiff {
         let work = |starts: &[usize]| -> Result<Vec<Part>, NetworkError> {
             // One network per thread: graphs of burn that share parameters wait for each other.
             let net = PolicyValueNet::new(&state.network, &state.shape, &state.weights, &self.device)?;
-            Ok(starts.iter().map(|&start| self.part(&net, &batch.rows(start, rows), weights, batch.len())).collect())
+            Ok(starts
+                .iter()
+                .map(|&start| self.part(&net, &batch.rows(start, rows), value_weight, batch.len()))
+                .collect())
         };
         let per_thread = starts.len().div_ceil(threads);
         let parts = if per_thread == starts.len() {
@@ -77,16 +80,15 @@ impl Autodiff {
         Ok((losses, &self.gradients))
     }
 
-    fn part(&self, net: &PolicyValueNet, part: &TrainingBatch, weights: &LossWeights, all: usize) -> Part {
+    fn part(&self, net: &PolicyValueNet, part: &TrainingBatch, value_weight: f64, all: usize) -> Part {
         let rows = part.len() as f64;
         let output = net.forward(matrix(part.inputs(), part.shape().inputs, &self.device));
-        let loss = masked_loss(output, part, weights, &self.device);
+        let loss = masked_loss(output, part, value_weight, &self.device);
         let gradients = net.gradients(&self.layout, &loss.total.backward());
         let sum = |mean: Tensor<1>| rows * f64::from(read(mean)[0]);
         let losses = LossSums {
             policy: sum(loss.policy),
             value: sum(loss.value),
-            auxiliary: [loss.margin, loss.plies_left].map(|loss| loss.map_or(0.0, sum)),
             policy_entropy: entropy(&read(loss.log_policy), part),
             target_entropy: rows * part.policy_entropy(),
         };
@@ -101,9 +103,7 @@ impl Autodiff {
 fn rows_at_once(network: &NetworkConfig, shape: &Shape) -> usize {
     match network {
         NetworkConfig::ResidualMlp { .. } => usize::MAX,
-        NetworkConfig::ResidualGraph { .. } | NetworkConfig::ResidualConv { .. } | NetworkConfig::Mixer { .. } => {
-            (1024 / shape.board.points).max(1)
-        }
+        NetworkConfig::ResidualGraph { .. } | NetworkConfig::ResidualConv { .. } => (1024 / shape.board.points).max(1),
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Mutex;
 
 use crate::inference::Instructions;
 use crate::train::batch::TrainingBatch;
-use crate::train::loss::LossWeights;
 use crate::train::passes::{Buffers, LossSums, Passes};
 use crate::train::state::LearnerState;
 use crate::weights::Weights;
@@ -38,7 +37,7 @@ impl Kernels {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        weights: &LossWeights,
+        value_weight: f64,
         threads: usize,
     ) -> (LossSums, &Weights) {
         let Kernels { passes, parts, buffers } = self;
@@ -52,7 +51,7 @@ impl Kernels {
                 let Some((index, part)) = next else { return };
                 part.gradients.tensors_mut().iter_mut().for_each(|tensor| tensor.data.fill(0.0));
                 let rows = index * batch.len() / count..(index + 1) * batch.len() / count;
-                part.losses = network.differentiate(batch, rows, weights, buffers, &mut part.gradients);
+                part.losses = network.differentiate(batch, rows, value_weight, buffers, &mut part.gradients);
             }
         };
         std::thread::scope(|scope| {

@@ -28,9 +28,4 @@ impl<'a> Layers<'a> {
     pub(super) fn rectified(&mut self, x: Tensor<2>) -> Tensor<2> {
         relu(self.plain(x))
     }
-
-    /// `x W + b` with the layer of the auxiliary targets, which follows all others, if there is one.
-    pub(super) fn auxiliary(mut self, x: Tensor<2>) -> Option<Tensor<2>> {
-        self.rest.next().map(|layer| layer.forward(x))
-    }
 }

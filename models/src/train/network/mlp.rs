@@ -14,7 +14,7 @@ pub(super) fn forward(mut layers: Layers<'_>, blocks: usize, inputs: Tensor<2>) 
         x = relu(x + layers.plain(inner));
     }
     let policy = layers.plain(x.clone());
-    let hidden = layers.rectified(x.clone());
+    let hidden = layers.rectified(x);
     let value = layers.plain(hidden);
-    Output { policy, value, auxiliary: layers.auxiliary(x) }
+    Output { policy, value }
 }

@@ -9,6 +9,4 @@ pub struct Output {
     pub policy: Tensor<2>,
     /// Logits of win, draw and loss for the mover, `[batch, 3]`.
     pub value: Tensor<2>,
-    /// Predictions of the auxiliary targets, `[batch, 2]`, if the network has a layer for them.
-    pub auxiliary: Option<Tensor<2>>,
 }

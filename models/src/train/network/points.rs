@@ -31,7 +31,7 @@ pub(super) fn heads(mut layers: Layers<'_>, points: usize, x: Tensor<2>) -> Outp
     let policy = together(layers.rectified(x.clone()));
     let policy = layers.plain(policy);
     let features = together(layers.rectified(x));
-    let hidden = layers.rectified(features.clone());
+    let hidden = layers.rectified(features);
     let value = layers.plain(hidden);
-    Output { policy, value, auxiliary: layers.auxiliary(features) }
+    Output { policy, value }
 }

@@ -1,4 +1,4 @@
-//! The heads of all kinds of network: policy, value and auxiliary targets.
+//! The heads of all kinds of network: policy and value.
 
 use super::linear::{Linear, Linears, through_relu};
 use super::loss::Outputs;
@@ -12,8 +12,6 @@ pub(super) struct Heads {
     policy: Head<PolicyLayer>,
     value_hidden: Head<Linear>,
     value: Linear,
-    /// Reads what the value head reads.
-    auxiliary: Option<Linear>,
 }
 
 /// The first layer over all points of a position, behind a layer that reduces the channels of each point if the network is
@@ -55,7 +53,7 @@ impl Heads {
         };
         let policy = Head { reduction, layer };
         let value_hidden = Head { reduction: over_points.then(|| linears.dense()), layer: linears.dense() };
-        Heads { policy, value_hidden, value: linears.dense(), auxiliary: linears.auxiliary() }
+        Heads { policy, value_hidden, value: linears.dense() }
     }
 
     /// Computes the outputs from those of the tower, `[positions, points, channels]`, where an MLP has one point.
@@ -76,9 +74,6 @@ impl Heads {
         hidden.resize(positions * self.value_hidden.layer.outputs(), 0.0);
         self.value_hidden.layer.apply(positions, features, hidden, Finish::Relu);
         self.value.apply(positions, hidden, &mut outputs.value, Finish::Plain);
-        if let Some(auxiliary) = &self.auxiliary {
-            auxiliary.apply(positions, features, &mut outputs.auxiliary, Finish::Plain);
-        }
     }
 
     /// Adds the gradients of all layers and computes those of the tower's output, `dx`, given those of the outputs.
@@ -112,10 +107,6 @@ impl Heads {
         through_relu(hidden, d_hidden);
         self.value_hidden.layer.add_gradients(positions, features, d_hidden, gradients);
         self.value_hidden.layer.apply_backwards(positions, d_hidden, d_features, Finish::Plain);
-        if let Some(auxiliary) = &self.auxiliary {
-            auxiliary.add_gradients(positions, features, &outputs.auxiliary, gradients);
-            auxiliary.apply_backwards(positions, &outputs.auxiliary, d_features, Finish::Add);
-        }
         self.value_hidden.expand(x, value_features, d_features, dx, Finish::Add, gradients);
     }
 }
@@ -126,11 +117,6 @@ impl Heads {
         if let PolicyLayer::LegalActions(layer) = &self.policy.layer {
             layer.finish(gradients);
         }
-    }
-
-    /// Whether there are auxiliary targets.
-    pub(super) fn auxiliary(&self) -> bool {
-        self.auxiliary.is_some()
     }
 }
 

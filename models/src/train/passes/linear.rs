@@ -112,7 +112,15 @@ impl<'a> Linears<'a> {
 
     /// The next layer, over neighbours.
     pub(super) fn around(&mut self, around: &Arc<Around>) -> Linear {
-        self.rest(around).expect("the layout has been checked")
+        let matrix = self.next;
+        let [weight, bias] = &self.tensors[matrix..][..2] else { unreachable!("a matrix and a bias") };
+        self.next += 2;
+        let taps = around.forwards.taps();
+        let mut forwards = Layer::new(&weight.data, &bias.data, taps);
+        let mut backwards = Layer::transposed(&weight.data, bias.data.len(), taps, &around.backward_taps);
+        forwards.set_instructions(self.instructions);
+        backwards.set_instructions(self.instructions);
+        Linear { around: around.clone(), forwards, backwards, matrix }
     }
 
     /// The next layer, by output.
@@ -120,22 +128,5 @@ impl<'a> Linears<'a> {
         let matrix = self.next;
         self.next += 2;
         SparseLinear::new(&self.tensors[matrix], &self.tensors[matrix + 1], matrix)
-    }
-
-    /// The layer of the auxiliary targets, which follows all others, if there is one.
-    pub(super) fn auxiliary(mut self) -> Option<Linear> {
-        self.rest(&ROWS)
-    }
-
-    fn rest(&mut self, around: &Arc<Around>) -> Option<Linear> {
-        let matrix = self.next;
-        let [weight, bias] = self.tensors.get(matrix..matrix + 2)? else { unreachable!("two tensors") };
-        self.next += 2;
-        let taps = around.forwards.taps();
-        let mut forwards = Layer::new(&weight.data, &bias.data, taps);
-        let mut backwards = Layer::transposed(&weight.data, bias.data.len(), taps, &around.backward_taps);
-        forwards.set_instructions(self.instructions);
-        backwards.set_instructions(self.instructions);
-        Some(Linear { around: around.clone(), forwards, backwards, matrix })
     }
 }

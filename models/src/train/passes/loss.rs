@@ -6,9 +6,8 @@
 use std::ops::Range;
 
 use super::sparse::Selection;
-use crate::config::{AUXILIARY, OUTCOMES};
+use crate::config::OUTCOMES;
 use crate::train::batch::TrainingBatch;
-use crate::train::loss::LossWeights;
 
 /// The outputs of a network for some positions, and then the gradients of the loss by them.
 #[derive(Debug, Default)]
@@ -17,8 +16,6 @@ pub(super) struct Outputs {
     pub(super) policy: Vec<f32>,
     /// `[positions, 3]`.
     pub(super) value: Vec<f32>,
-    /// `[positions, 2]`.
-    pub(super) auxiliary: Vec<f32>,
     /// The legal actions of each position.
     pub(super) legal: Selection,
 }
@@ -30,8 +27,6 @@ pub(crate) struct LossSums {
     pub(crate) policy: f64,
     /// Cross-entropies of win, draw and loss against their targets.
     pub(crate) value: f64,
-    /// Squared errors of the auxiliary targets; zeros without them.
-    pub(crate) auxiliary: [f64; AUXILIARY],
     /// Entropies of the masked policy.
     pub(crate) policy_entropy: f64,
     /// Entropies of the policy's targets.
@@ -43,7 +38,6 @@ impl LossSums {
     pub(crate) fn add(&mut self, other: &LossSums) {
         self.policy += other.policy;
         self.value += other.value;
-        self.auxiliary.iter_mut().zip(other.auxiliary).for_each(|(sum, other)| *sum += other);
         self.policy_entropy += other.policy_entropy;
         self.target_entropy += other.target_entropy;
     }
@@ -56,18 +50,10 @@ impl Outputs {
         self.legal.mark(&batch.legal()[rows.start * actions..rows.end * actions], actions);
         self.policy.resize(positions * actions, 0.0);
         self.value.resize(positions * OUTCOMES, 0.0);
-        self.auxiliary.resize(positions * AUXILIARY, 0.0);
     }
 
-    /// Replaces the outputs for some `rows` of a batch by the gradients of the batch's mean loss. Without auxiliary targets
-    /// their outputs are ignored.
-    pub(super) fn differentiate(
-        &mut self,
-        batch: &TrainingBatch,
-        rows: Range<usize>,
-        weights: &LossWeights,
-        auxiliary: bool,
-    ) -> LossSums {
+    /// Replaces the outputs for some `rows` of a batch by the gradients of the batch's mean loss.
+    pub(super) fn differentiate(&mut self, batch: &TrainingBatch, rows: Range<usize>, value_weight: f64) -> LossSums {
         let (mut sums, share) = (LossSums::default(), 1.0 / batch.len() as f32);
         let actions = batch.shape().actions;
         let targets = batch.policy()[rows.start * actions..].chunks_exact(actions);
@@ -78,21 +64,10 @@ impl Outputs {
             sums.policy_entropy += of_row.entropy;
             sums.target_entropy += of_row.target_entropy;
         }
-        let share_of_value = share * weights.value as f32;
+        let share_of_value = share * value_weight as f32;
         let targets = batch.value()[rows.start * OUTCOMES..].chunks_exact(OUTCOMES);
         for (logits, target) in self.value.chunks_exact_mut(OUTCOMES).zip(targets) {
             sums.value += cross_entropy(logits, target, &[0, 1, 2], share_of_value, &mut probabilities).loss;
-        }
-        if auxiliary {
-            let shares = [weights.margin, weights.plies_left].map(|weight| 2.0 * weight as f32 * share);
-            let targets = batch.auxiliary()[rows.start * AUXILIARY..].chunks_exact(AUXILIARY);
-            for (said, targets) in self.auxiliary.chunks_exact_mut(AUXILIARY).zip(targets) {
-                for (index, (said, target)) in said.iter_mut().zip(targets).enumerate() {
-                    let error = *said - target;
-                    sums.auxiliary[index] += f64::from(error) * f64::from(error);
-                    *said = shares[index] * error;
-                }
-            }
         }
         sums
     }

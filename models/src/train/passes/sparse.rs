@@ -3,7 +3,6 @@
 //! Illegal actions have neither probability nor gradient. Of Konane's 448 actions a dozen are legal, and a sixth of the
 //! work of all layers is in those that are not.
 
-use crate::inference::transpose;
 use crate::weights::{NamedTensor, Weights};
 
 /// A dense layer by output.
@@ -97,6 +96,14 @@ impl SparseLinear {
 
     fn inputs(&self) -> usize {
         self.weight.len() / self.bias.len()
+    }
+}
+
+/// Transposes `x [rows, columns]` into `y [columns, rows]`.
+fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
+    let rows = x.len() / columns;
+    for (column, y) in y.chunks_exact_mut(rows).enumerate() {
+        y.iter_mut().zip(x.chunks_exact(columns)).for_each(|(y, row)| *y = row[column]);
     }
 }
 

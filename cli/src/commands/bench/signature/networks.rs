@@ -142,7 +142,6 @@ fn add_self_play(
         search: &search,
         self_play: &self_play,
         simulations: 16,
-        archive: &[],
         samples: &[],
         seed: 7,
         iteration: 3,
@@ -182,7 +181,6 @@ pub(super) fn learner() -> Result<Digest> {
         let batch = batch(&*game, &shape)?;
         let training = weights(&network.layout(&shape)?, 8)?;
         let state = LearnerState {
-            auxiliary: false,
             steps: 0,
             moment1: training.zeros_like(),
             moment2: training.zeros_like(),
@@ -220,7 +218,7 @@ fn batch(game: &dyn TrainableGame, shape: &Shape) -> Result<TrainingBatch> {
         }
         let mut value = [0.125; 3];
         value[row % 3] = 0.75;
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value, auxiliary: [0.0; 2] })?;
+        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value })?;
     }
     Ok(batch)
 }

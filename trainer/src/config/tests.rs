@@ -1,0 +1,151 @@
+//! Defaults, checksums and faults of configs.
+
+use super::*;
+
+fn parse(text: &str) -> Result<Config, String> {
+    Config::parse(text, &turnstone_env::games::built_in())
+}
+
+fn fault(text: &str) -> String {
+    parse(text).expect_err("a fault")
+}
+
+#[test]
+fn the_smallest_config_takes_all_defaults() {
+    let config = parse("[game]\nname = \"mancala\"\nstones = 3").expect("valid");
+    assert_eq!(config.learn, LearnConfig::default());
+    let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+    assert_eq!(again, config);
+}
+
+#[test]
+fn the_checksum_is_of_what_decides_the_weights() {
+    let checksum = |text: &str| {
+        let config = parse(&format!("{text}\n[game]\nname = \"mancala\"")).expect("valid");
+        config.result_checksum()
+    };
+    let plain = checksum("");
+    assert_eq!(plain, "eb034d06", "checkpoints of earlier versions have it");
+    let without_part = "self_play.threads = 3|self_play.concurrent_games = 7|self_play.cached_positions = 0|\
+        search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|run.overlap = 0";
+    for change in without_part.split('|') {
+        assert_eq!(checksum(change), plain, "{change}");
+    }
+    let decisive = "seed = 2|learn.batch = 64|search.simulations = 9|search.proof_nodes = 9|run.iterations = 3|\
+        run.overlap = 1|learn.device = \"gpu\"|self_play.device = \"gpu\"|net.kind = \"residual_graph\"|\
+        self_play.games_per_iteration = 9|self_play.precision = \"i8\"";
+    for change in decisive.split('|') {
+        assert_ne!(checksum(change), plain, "{change}");
+    }
+}
+
+/// Version 0.1.0 wrote all keys into the config of a run.
+#[test]
+fn removed_keys_are_accepted_at_their_defaults_only() {
+    let text = |value: &str| format!("[game]\nname = \"mancala\"\n[learn]\nbatch = 8\nmargin_weight = {value}");
+    let plain = parse("[game]\nname = \"mancala\"\n[learn]\nbatch = 8").expect("valid");
+    for value in ["0", "0.0"] {
+        assert_eq!(parse(&text(value)), Ok(plain.clone()), "{value}");
+    }
+    let expected = "learn.margin_weight is 0.5, but was removed after version 0.1.0, as auxiliary targets brought no \
+                    gain: leave it out";
+    assert_eq!(fault(&text("0.5")), expected);
+    let games = turnstone_env::games::built_in();
+    let set = |change: &str| plain.with(&[change.parse().expect("an override")], &games);
+    assert_eq!(set("learn.margin_weight=0.5"), Err(expected.to_owned()));
+    assert_eq!(set("learn.margin_weight=0"), Ok(plain.clone()));
+    for key in ["self_play.archived_starts", "learn.plies_left_weight"] {
+        let fault = set(&format!("{key}=0.3")).expect_err("it was removed");
+        assert!(fault.starts_with(&format!("{key} is 0.3, but was removed after version 0.1.0")), "{fault}");
+    }
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), text("0.5")).expect("writable");
+    assert_eq!(Config::read_past(file.path(), &games), Ok(plain));
+    assert!(Config::read(file.path(), &games).is_err());
+    // Without the text's lines, faults still have their keys.
+    let fault = fault(&text("0").replace("batch = 8", "batch = -8"));
+    assert_eq!(fault, "learn.batch is -8, but must be a whole number from 0");
+}
+
+#[test]
+fn every_kind_of_network_has_defaults() {
+    for kind in ["residual_mlp", "residual_graph", "residual_conv"] {
+        let config = parse(&format!("[game]\nname = \"konane\"\n[net]\nkind = \"{kind}\"")).expect("valid");
+        let again = parse(&toml::to_string(&config).expect("a table")).expect("what is written can be read");
+        assert_eq!(again, config);
+    }
+    let square = "[game]\nname = \"morris\"\n[net]\nkind = \"residual_graph\"\nneighbourhood = \"square\"";
+    assert!(fault(square).starts_with("net: a residual_graph over a square, like a residual_conv, needs a lattice"));
+}
+
+#[test]
+fn faults_name_the_key() {
+    let game = "[game]\nname = \"mancala\"\n";
+    let with = |section: &str| fault(&format!("{game}{section}"));
+    assert_eq!(
+        with("[learn]\nlearning_rat = 1e-3"),
+        "unknown key `learn.learning_rat` (did you mean `learn.learning_rate`?)"
+    );
+    assert_eq!(with("[lern]\n"), "unknown key `lern` (did you mean `learn`?)");
+    for key in ["search.c_puct", "self_play.temperature", "self_play.threads", "learn.batch", "arena.games"] {
+        let (section, name) = key.split_once('.').expect("a section");
+        let fault = with(&format!("[{section}]\n{name} = 2097152"));
+        assert!(fault.starts_with(&format!("{key} is 2097152, but must be")), "{fault}");
+    }
+    assert!(with("[learn]\nlearning_rate = -0.1").starts_with("learn.learning_rate is -0.1, but must be from"));
+    assert!(with("[learn]\nlearning_rate = nan").contains("learn.learning_rate is NaN"));
+    assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
+    assert_eq!(
+        with("[self_play]\nthreads = \"two\""),
+        "line 4: self_play.threads is \"two\", but must be a whole number from 0"
+    );
+    assert_eq!(with("[learn]\nbatch = -5"), "line 4: learn.batch is -5, but must be a whole number from 0");
+    assert_eq!(
+        with("[search]\nsimulations = 5_000_000_000"),
+        "line 4: search.simulations is 5000000000, but must be a whole number from 0 to 4294967295"
+    );
+    assert_eq!(with("[learn]\naugment = 1"), "line 4: learn.augment is 1, but must be true or false");
+    assert_eq!(
+        with("[learn]\nwindow = 1.5\nbatch = 8"),
+        "line 4: learn.window is 1.5, but must be a whole number from 0"
+    );
+    assert_eq!(with("[learn]\nema_decay = \"\""), "line 4: learn.ema_decay is \"\", but must be a number");
+    assert_eq!(
+        with("[net]\nblocks = \"4\"\nkind = \"residual_graph\""),
+        "line 3: net.blocks is \"4\", but must be a whole number from 0"
+    );
+    assert!(with("[net]\nblocks = 4").contains("missing field `kind`"), "{}", with("[net]\nblocks = 4"));
+    assert_eq!(fault("seed = -1\n[game]\nname = \"mancala\""), "line 1: seed is -1, but must be a whole number from 0");
+    assert_eq!(
+        with("[self_play]\nprecision = \"int8\""),
+        "line 4: self_play.precision: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
+    );
+    assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
+    assert_eq!(
+        with("[net]\nkind = \"residual_conv\"\n[self_play]\nprecision = \"i8\""),
+        "self_play.precision: a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision"
+    );
+    assert_eq!(
+        with("[net]\nkind = \"residual_graph\"\nchanels = 8"),
+        "unknown key `net.chanels` (did you mean `net.channels`?)"
+    );
+    assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
+    assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
+    assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
+    let removed =
+        "net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; the kinds are `residual_mlp`, ";
+    assert!(with("[net]\nkind = \"mixer\"\nhidden = 8").contains(removed));
+    assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
+    assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
+    assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");
+    assert_eq!(
+        fault("[game]\nname = \"mancla\""),
+        "game: unknown game `mancla` (did you mean `mancala`?); the games are \
+         mu_torere, mancala, morris, konane, morabaraba"
+    );
+    assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
+    assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));
+    assert!(fault("").contains("game"));
+    assert!(fault("[game").starts_with("line 1: "));
+    assert!(!fault("a = \"").contains('\n'));
+}
