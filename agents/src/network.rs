@@ -147,7 +147,7 @@ impl LoadedNetwork {
         instructions: Instructions,
     ) -> Result<NetworkEvaluator, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
-        if !precision.is_quantised(config) {
+        if !precision.is_quantised() {
             return NetworkEvaluator::with_instructions(spec, config, &self.weights, max_batch, instructions);
         }
         let network = match self.quantised.get() {

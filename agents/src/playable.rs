@@ -226,8 +226,7 @@ impl Agent {
         match spec {
             AgentSpec::Az { checkpoint, tree, tables, .. } => {
                 let loaded = load_network(checkpoint, game)?;
-                let usable = tree.precision.check(&loaded.info.network, tree.device);
-                usable.map_err(|error| fault(error.to_string()))?;
+                tree.precision.check(tree.device).map_err(|error| fault(error.to_string()))?;
                 network = Some(loaded);
                 if let Some(tables) = tables {
                     exact_values(tables)?;

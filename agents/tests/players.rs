@@ -9,7 +9,7 @@ use turnstone_agents::{
     built_in, checkpoint_info, load_network,
 };
 use turnstone_env::{Action, AnyState, Params, Side};
-use turnstone_models::{NetworkConfig, Weights};
+use turnstone_models::{NetworkConfig, ResidualConv, Weights};
 
 /// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
 /// limits.
@@ -104,8 +104,7 @@ fn integers_predict_what_floats_do() {
     assert_eq!(comments(&*game, &integers), comments(&*game, &integers.clone()));
     assert_eq!(comments(&*game, &integers), comments(&*game, &agent("i8")), "quantised anew");
     assert_ne!(comments(&*game, &integers), comments(&*game, &floats));
-    let network = turnstone_models::NetworkConfig::default();
-    let best = if turnstone_models::Precision::Auto.is_quantised(&network) { &integers } else { &floats };
+    let best = if turnstone_models::Precision::Auto.is_quantised() { &integers } else { &floats };
     assert_eq!(comments(&*game, &automatic), comments(&*game, best));
     let [mut one, mut other] = [&floats, &integers].map(|agent| agent.player(&*game).expect("a player"));
     let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
@@ -307,7 +306,8 @@ fn memory_and_clocks_bound_the_games_at_once() {
 #[test]
 fn a_network_that_cannot_run_as_its_spec_says_is_refused_on_loading() {
     let game = built_in().make("konane", &Params::new().with("size", 6)).expect("a game");
-    let network = NetworkConfig::ResidualConv { blocks: 0, channels: 2, global_pooling: false, squeeze_excite: 0 };
+    let network =
+        NetworkConfig::from(ResidualConv { blocks: 0, channels: 2, global_pooling: false, squeeze_excite: 0 });
     let info = checkpoint_info(&*game, &network, &SearchSettings::default(), 0);
     let weights = Weights::random(&network.layout(&info.shape).expect("a small network"), 1);
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -315,11 +315,12 @@ fn a_network_that_cannot_run_as_its_spec_says_is_refused_on_loading() {
     turnstone_models::save(&file, &info, &weights).expect("writable");
     let load = |options: &str| {
         let spec = format!("az:{},{options}", file.display());
-        Agent::load(&spec.parse().expect("a spec"), &*game).map(drop).map_err(|fault| fault.to_string())
+        let spec = spec.parse().map_err(|fault: turnstone_agents::AgentError| fault.to_string())?;
+        Agent::load(&spec, &*game).map(drop).map_err(|fault| fault.to_string())
     };
-    assert_eq!(load("precision=auto"), Ok(()));
-    let fault = load("precision=i8").expect_err("it has no integers");
-    assert!(fault.starts_with("agent `az:") && fault.contains("a residual_conv has floats only"), "{fault}");
+    assert_eq!(["auto", "i8", "f32"].map(|name| load(&format!("precision={name}"))), [(); 3].map(Ok));
+    let fault = load("precision=i8,device=gpu").expect_err("a GPU has no integers");
+    assert!(fault.starts_with("agent `az:") && fault.contains("are for the processor"), "{fault}");
     let fault = load("device=gpu:999999").expect_err("there is no such GPU");
     assert!(fault.starts_with("agent `az:") && fault.contains("gpu") && !fault.contains('\n'), "{fault}");
 }

@@ -12,12 +12,16 @@ use anyhow::{Context, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use turnstone::export::{Existing, Format, export};
 use turnstone_agents::{LoadedNetwork, SearchSettings, checkpoint_info, shape};
 use turnstone_env::games::{NAMES, built_in};
 use turnstone_env::{DynGame, Params};
-use turnstone_models::{Inference, Neighbourhood, NetworkConfig, PolicyValueNet, Weights};
+use turnstone_models::{
+    Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
+    ResidualGraph, ResidualMlp, Var, Weights, register_network,
+};
 
 /// Positions of each case.
 const POSITIONS: usize = 1000;
@@ -36,6 +40,7 @@ const VARIANTS: [(&str, &[(&str, &str)]); 9] = [
 ];
 
 fn main() -> Result<()> {
+    register_network::<Own>();
     let folder = PathBuf::from(std::env::args().nth(1).context("name a folder to write to")?);
     for name in NAMES {
         let variants = VARIANTS.iter().filter(|(game, _)| game == name).map(|(_, params)| *params);
@@ -52,21 +57,51 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn networks() -> [(&'static str, NetworkConfig); 5] {
-    let graph = |reach, neighbourhood| NetworkConfig::ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood };
-    let conv = |global_pooling, squeeze_excite| NetworkConfig::ResidualConv {
-        blocks: 2,
-        channels: 24,
-        global_pooling,
-        squeeze_excite,
+fn networks() -> [(&'static str, NetworkConfig); 6] {
+    let graph =
+        |reach, neighbourhood| NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood });
+    let conv = |global_pooling, squeeze_excite| {
+        NetworkConfig::from(ResidualConv { blocks: 2, channels: 24, global_pooling, squeeze_excite })
     };
     [
-        ("mlp", NetworkConfig::ResidualMlp { blocks: 2, width: 64 }),
+        ("mlp", NetworkConfig::from(ResidualMlp { blocks: 2, width: 64 })),
         ("graph", graph(2, Neighbourhood::Lines)),
         ("graph_square", graph(1, Neighbourhood::Square)),
         ("conv", conv(false, 0)),
         ("conv_board", conv(true, 6)),
+        ("own", Own {}.into()),
     ]
+}
+
+/// A kind of network of one's own: every operation, on one row and on many, with heads that are no layers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Own {}
+
+impl NetworkKind for Own {
+    const NAME: &'static str = "own";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (inputs, points) = (net.inputs(), net.points());
+        let (near, far) = (net.neighbours(Neighbourhood::Lines, 1), net.neighbours(Neighbourhood::Lines, 2));
+        let stem = net.rectified_around("policy_logits", points, near, 12);
+        let other = net.linear_around("neighbours", points, far, 12, Init::He);
+        let row = net.rectified("cells", inputs, 12);
+        let gates = net.sigmoid(row);
+        let gated = net.multiply(stem, gates);
+        let lifted = net.add(gated, row);
+        let x = net.add(lifted, other);
+        let (mean, max) = (net.mean(x), net.max(x));
+        let (pooled, twice) = (net.concat(mean, max), net.concat(row, row));
+        let sum = net.add(pooled, twice);
+        let by_channel = net.transpose(x);
+        let mixed = net.rectified("own.transposed", by_channel, net.shape().board.points);
+        let mixed = net.transpose(mixed);
+        let joined = net.concat(mixed, stem);
+        let flat = net.flatten(joined);
+        let actions = net.shape().actions;
+        let (a, b) = (net.linear("a", flat, actions, Init::Head), net.linear("b", sum, actions, Init::Head));
+        [net.add(a, b), net.value_head(sum, 16)]
+    }
 }
 
 fn write_case(game: &dyn DynGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {

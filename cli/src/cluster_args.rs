@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_agents::Agent;
 use turnstone_cluster::{Leader, LeaderSettings, Note, Probe, ServerOptions, TakeNote};
-use turnstone_models::{NetworkConfig, Precision};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
 use turnstone_selfplay::{SearchConfig, TrainableGame};
 use turnstone_trainer::progress::Reporter;
 
@@ -111,7 +111,7 @@ impl ClusterArgs {
         stop: &AtomicBool,
     ) -> Result<Option<Leader>> {
         let Some(url) = &self.cluster else { return Ok(None) };
-        let precision = arithmetic.precision.resolved(arithmetic.network);
+        let precision = arithmetic.precision.resolved();
         let probe = Probe::compute(game, arithmetic.network, arithmetic.search, precision)?;
         let settings = LeaderSettings {
             server: self.credentials.server(url),
@@ -131,7 +131,7 @@ impl ClusterArgs {
         stop: &AtomicBool,
     ) -> Result<Option<Leader>> {
         let own = agents.iter().find_map(|agent| agent.network()).map(|network| network.info.network.clone());
-        let network = own.unwrap_or(NetworkConfig::ResidualMlp { blocks: 1, width: 32 });
+        let network = own.unwrap_or_else(|| ResidualMlp { blocks: 1, width: 32 }.into());
         let search = SearchConfig::default();
         let arithmetic = Arithmetic { network: &network, search: &search, precision: Precision::F32 };
         self.leader(game, &arithmetic, None, false, stop)

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_search::classic::Classical`],
-//! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything.
+//! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything. A kind of network
+//! is added in the same way, by [`Program::with_network`].
 
 mod args;
 mod signals;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
+use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, built_in, row};
 use turnstone_trainer::progress::print_stderr;
 
@@ -34,6 +35,16 @@ impl Program {
     #[must_use]
     pub fn with<G: Playable>(mut self) -> Self {
         self.games = self.games.with(row::<G>());
+        self
+    }
+
+    /// Adds a kind of network: configs can name it, and it is trained, played and exported like the built-in ones.
+    ///
+    /// # Panics
+    /// If a kind of this name is built in.
+    #[must_use]
+    pub fn with_network<K: NetworkKind>(self) -> Self {
+        register_network::<K>();
         self
     }
 

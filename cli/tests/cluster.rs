@@ -26,7 +26,7 @@ use nats::Server;
 use processes::{Place, config, differences, program};
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
-use turnstone_models::{NetworkConfig, Precision};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
 use turnstone_selfplay::{SearchConfig, built_in};
 use wire::Client;
 
@@ -195,7 +195,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
     let worker = place.worker(&server.url(), &[]);
     worker.wait_for("worker ");
     let game = built_in().make("mancala", &Params::new()).expect("a game");
-    let network = NetworkConfig::ResidualMlp { blocks: 1, width: 8 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 8 });
     let probe = Probe::compute(&*game, &network, &SearchConfig::default(), Precision::F32).expect("a small network");
     let program = program();
     let announcement = |run: &str, program: &str, version: u32, checksum: &str| Announcement {
@@ -232,7 +232,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
         worker.wait_for(expected);
     }
     leader.publish("turnstone.run.future", b"{\"protocol\":99}");
-    worker.wait_for("not playing for run future: its announcement: it speaks version 99, this program version 1");
+    worker.wait_for("not playing for run future: its announcement: it speaks version 99, this program version 2");
     let (code, status, _) = place.run_to_end(&["cluster", "status", &server.url()]);
     assert!(code == Some(0) && status.contains("not for bits: the arithmetic"), "{status}");
     worker.stop();

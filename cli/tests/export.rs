@@ -9,7 +9,7 @@ use turnstone::export::rules;
 use turnstone_agents::{SearchSettings, checkpoint_info};
 use turnstone_env::Erased;
 use turnstone_env::games::{Mancala, built_in};
-use turnstone_models::{Neighbourhood, NetworkConfig, Weights, load, save};
+use turnstone_models::{Neighbourhood, NetworkConfig, ResidualGraph, Weights, load, save};
 
 fn export(checkpoint: &str, format: &str, out: &Path, more: &[&str]) -> Output {
     let out = out.to_str().expect("UTF-8");
@@ -47,7 +47,7 @@ fn a_safetensors_export_is_still_a_checkpoint_and_says_all_about_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let game = Mancala::default();
     let network =
-        NetworkConfig::ResidualGraph { blocks: 2, channels: 4, reach: 1, neighbourhood: Neighbourhood::Lines };
+        NetworkConfig::from(ResidualGraph { blocks: 2, channels: 4, reach: 1, neighbourhood: Neighbourhood::Lines });
     let info = checkpoint_info(&Erased::new(game), &network, &SearchSettings::default(), 77);
     let weights = Weights::random(&network.layout(&info.shape).expect("a valid network"), 1);
     let run = folder.path().join("run");

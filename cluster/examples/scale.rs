@@ -16,7 +16,7 @@ use turnstone_cluster::{
     Beat, Effort, Identity, Leader, LeaderSettings, Note, PROTOCOL, Probe, Range, Results, ServerOptions, of_task,
 };
 use turnstone_env::Params;
-use turnstone_models::{NetworkConfig, Precision, Weights};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_selfplay::{Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task, built_in};
 
 type Fault = Box<dyn Error + Send + Sync>;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Fault> {
     let [url, name, games, workers] = args.as_slice() else { return Err("scale URL GAME GAMES WORKERS".into()) };
     let (count, workers): (usize, usize) = (games.parse()?, workers.parse()?);
     let game = built_in().make(name, &Params::new())?;
-    let network = NetworkConfig::ResidualMlp { blocks: 1, width: 16 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
     let weights = Weights::random(&network.layout(&shape(game.spec()))?, 1);
     let self_play = SelfPlayConfig { games_per_iteration: count, ..SelfPlayConfig::default() };
     let task = Task {

@@ -175,7 +175,7 @@ impl Job {
 /// choose.
 #[must_use]
 pub fn of_task(game: &dyn TrainableGame, task: &Task<'_>) -> Vec<u8> {
-    let precision = task.self_play.precision.resolved(task.network);
+    let precision = task.self_play.precision.resolved();
     let work = Work::SelfPlay(SelfPlay {
         network: task.network.clone(),
         search: task.search.clone(),

@@ -27,7 +27,7 @@ impl SelfPlayer for Leader {
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         // Other processors may choose another arithmetic.
-        let precision = task.self_play.precision.resolved(task.network);
+        let precision = task.self_play.precision.resolved();
         let self_play = SelfPlayConfig { precision, ..task.self_play.clone() };
         let task = Task { self_play: &self_play, ..*task };
         let job = job::of_task(game, &task);

@@ -55,7 +55,7 @@ impl Probe {
         search: &SearchConfig,
         precision: Precision,
     ) -> Result<Self, ProbeError> {
-        let network = shallow(network);
+        let network = network.with_blocks(network.blocks().min(MOST_BLOCKS));
         let sum = play(game, &network, search, precision, &|| true)?.expect("it is needed to the end");
         Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
     }
@@ -90,16 +90,6 @@ impl Probe {
             self.precision
         ))
     }
-}
-
-/// The network with as many blocks as a probe has.
-fn shallow(network: &NetworkConfig) -> NetworkConfig {
-    let mut shallow = network.clone();
-    let (NetworkConfig::ResidualMlp { blocks, .. }
-    | NetworkConfig::ResidualGraph { blocks, .. }
-    | NetworkConfig::ResidualConv { blocks, .. }) = &mut shallow;
-    *blocks = (*blocks).min(MOST_BLOCKS);
-    shallow
 }
 
 /// Plays the games of a probe and returns their SHA-256, or `None` if they are not needed any more.
@@ -153,11 +143,12 @@ fn play(
 mod tests {
     use super::*;
     use turnstone_env::Params;
+    use turnstone_models::ResidualMlp;
 
     #[test]
     fn the_probe_is_of_network_search_and_arithmetic() {
         let game = turnstone_selfplay::built_in().make("mancala", &Params::new()).expect("a game");
-        let network = NetworkConfig::ResidualMlp { blocks: 1, width: 16 };
+        let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
         let search = SearchConfig::default();
         let compute = |precision| Probe::compute(&*game, &network, &search, precision).expect("a small network");
         let probe = compute(Precision::F32);
@@ -176,9 +167,9 @@ mod tests {
     fn the_probe_of_a_large_network_is_small() {
         let game = turnstone_selfplay::built_in().make("mu_torere", &Params::new()).expect("a game");
         let search = SearchConfig::default();
-        let deep = NetworkConfig::ResidualMlp { blocks: 32, width: 64 };
+        let deep = NetworkConfig::from(ResidualMlp { blocks: 32, width: 64 });
         let probe = Probe::compute(&*game, &deep, &search, Precision::F32).expect("a small network");
-        assert_eq!(probe.network, NetworkConfig::ResidualMlp { blocks: 1, width: 64 });
+        assert_eq!(probe.network, NetworkConfig::from(ResidualMlp { blocks: 1, width: 64 }));
         assert_eq!(probe.confirm(&*game, &|| true), Some(Ok(())));
         let announced = Probe { network: deep, ..probe };
         let fault = announced.confirm(&*game, &|| true).expect("needed").expect_err("an enemy's");

@@ -56,6 +56,16 @@ expect "player" play connect_four --p1 random --p2 random
 expect "" export "$run" --format onnx --out "$folder/connect_four.onnx"
 test -s "$folder/connect_four.onnx"
 
+step "a kind of network of one's own: trained, played with floats and with integers, exported"
+overview=$folder/overview
+"$program" train overview.toml --run "$overview" --quiet
+test -s "$overview/latest.safetensors"
+expect "az:$overview,sims=8,precision=i8" arena connect_four "az:$overview,sims=8,precision=i8" \
+  "az:$overview,sims=8,precision=f32" --games 4 --out "$folder/precisions"
+expect "overview" bench inference overview.toml --seconds 0.1
+expect "" export "$overview" --format onnx --out "$folder/overview.onnx"
+test -s "$folder/overview.onnx"
+
 step "own_game engine"
 answer=$(printf '%s\n' ugi isready uginewgame "position startpos moves 4 4 3 3 2 2" "go depth 3" quit |
   "$program" engine connect_four --agent alphabeta:depth=3)

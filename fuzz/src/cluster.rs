@@ -8,7 +8,7 @@ use turnstone_cluster::{
     of_positions, of_task,
 };
 use turnstone_env::Params;
-use turnstone_models::{NetworkConfig, Precision, Weights};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_selfplay::{FinishedGame, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task, built_in};
 
 /// A message that is accepted keeps its bounds, and is the same after another trip.
@@ -102,7 +102,7 @@ pub(crate) fn example_jobs() -> Vec<Vec<u8>> {
 
 fn with_task<T>(use_it: impl FnOnce(&Task<'_>) -> T) -> T {
     let game = games().make("mu_torere", &Params::new()).expect("a game");
-    let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(game.spec())).expect("a small network"), 1);
     let self_play = SelfPlayConfig { games_per_iteration: 2, ..SelfPlayConfig::default() };
     use_it(&Task {

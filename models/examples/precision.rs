@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use turnstone_models::{
-    Board, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, Shape, TensorSpec, Weights,
+    Board, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, ResidualGraph, ResidualMlp,
+    Shape, TensorSpec, Weights,
 };
 
 const BATCHES: [usize; 4] = [1, 8, 32, 128];
@@ -37,12 +38,14 @@ fn main() -> Result<(), Failure> {
 
 /// The MLP of `rates`, a deeper one, and the graph networks of Morris and Konane by their sizes.
 fn networks() -> Vec<(&'static str, NetworkConfig, Shape)> {
-    let mlp = |blocks| NetworkConfig::ResidualMlp { blocks, width: 128 };
-    let graph = |channels| NetworkConfig::ResidualGraph {
-        blocks: 3,
-        channels,
-        reach: 1,
-        neighbourhood: turnstone_models::Neighbourhood::Lines,
+    let mlp = |blocks| NetworkConfig::from(ResidualMlp { blocks, width: 128 });
+    let graph = |channels| {
+        NetworkConfig::from(ResidualGraph {
+            blocks: 3,
+            channels,
+            reach: 1,
+            neighbourhood: turnstone_models::Neighbourhood::Lines,
+        })
     };
     let flat = Shape::flat(128, 64);
     vec![

@@ -14,12 +14,15 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor, TensorData};
 use turnstone_models::{
     Example, Finish, Inference, Instructions, Layer, Learner, Neighbours, NetworkConfig, OptimiserConfig,
-    PolicyValueNet, Shape, TensorSpec, TrainingBatch, Weights,
+    PolicyValueNet, ResidualMlp, Shape, TensorSpec, TrainingBatch, Weights,
 };
 
 const SHAPE: Shape = Shape::flat(128, 64);
-const MLP: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 3, width: 128 };
 const BATCHES: [usize; 4] = [1, 8, 32, 128];
+
+fn mlp() -> NetworkConfig {
+    ResidualMlp { blocks: 3, width: 128 }.into()
+}
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -40,14 +43,14 @@ fn main() -> Result<(), Failure> {
         let peak = instructions.peak(|| start.elapsed());
         println!(r#"{{"name": "peak/{instructions:?}", "batch": 1, "per_second": {peak:.0}}}"#);
     }
-    let mut learner = Learner::new(SHAPE, &MLP, &OptimiserConfig::default(), 1)?;
+    let mut learner = Learner::new(SHAPE, &mlp(), &OptimiserConfig::default(), 1)?;
     let numbers = random(256 * 512, 1.0);
     let device = Device::flex();
-    let net = PolicyValueNet::new(&MLP, &SHAPE, learner.weights(), &device)?;
+    let net = PolicyValueNet::new(&mlp(), &SHAPE, learner.weights(), &device)?;
     let (tower, burn_tower) = (Tower::new(), BurnTower::new(&device));
     for batch in batches {
         for instructions in Instructions::available() {
-            let mut inference = Inference::with_instructions(learner.weights(), &MLP, &SHAPE, batch, instructions)?;
+            let mut inference = Inference::with_instructions(learner.weights(), &mlp(), &SHAPE, batch, instructions)?;
             let mut evaluate = || {
                 black_box(inference.evaluate(batch, &numbers[..batch * SHAPE.inputs]));
             };

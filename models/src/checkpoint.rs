@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::NetworkConfig;
+use crate::kinds::NetworkConfig;
 use crate::program::program;
 use crate::shape::{Board, Shape};
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, PREFIX, json, take, take_json};

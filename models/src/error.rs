@@ -30,9 +30,9 @@ pub enum NetworkError {
          and columns"
     )]
     NoLattice,
-    /// Weights of eight bits were asked for, which this kind of network does not have.
-    #[error("a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision")]
-    NoIntegers,
+    /// A kind of network contradicts itself: sizes that do not fit, or two layers of one name.
+    #[error("the network cannot be built: {0}")]
+    Contradiction(String),
     /// The number of points differs between the parts of a board, or a line or cell is out of range.
     #[error("the board's points, lines and cells contradict each other")]
     BadBoard,

@@ -1,8 +1,9 @@
 //! GPUs: which there are, and inference on one. Batches are handed over and read later, so that several are under way at once.
 
-use crate::config::{NetworkConfig, OUTCOMES};
 use crate::device::{ComputeDevice, DeviceError, Gpu, find};
 use crate::error::NetworkError;
+use crate::kinds::NetworkConfig;
+use crate::network::OUTCOMES;
 use crate::precision::Precision;
 use crate::shape::Shape;
 use crate::weights::Weights;

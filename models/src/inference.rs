@@ -5,12 +5,10 @@ mod neighbours;
 mod areas;
 mod kernel;
 mod layer;
-mod layers;
-mod mlp;
-mod points;
-mod graph;
-mod over_board;
-mod conv;
+mod reader;
+mod slots;
+mod numbers;
+mod floats;
 mod integer;
 
 pub use integer::{IntegerInstructions, QuantisedNetwork};
@@ -18,19 +16,14 @@ pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
-pub(crate) use over_board::{add_gated, add_to_points, mean, pool, sigmoid};
-#[cfg(feature = "train")]
-pub(crate) use points::Reader;
+pub(crate) use numbers::transpose;
 pub use softmax::{portable_softmax, softmax};
 
 use std::sync::Arc;
 
-use self::conv::Conv;
-use self::graph::Graph;
-use self::layers::Layers;
-use self::mlp::Mlp;
-use crate::config::{NetworkConfig, OUTCOMES};
 use crate::error::NetworkError;
+use crate::kinds::NetworkConfig;
+use crate::network::Network;
 use crate::shape::Shape;
 use crate::weights::Weights;
 
@@ -43,19 +36,13 @@ pub struct Inference {
     shape: Shape,
     max_batch: usize,
     body: Body,
-    /// `[max_batch, actions]`.
-    policy_out: Vec<f32>,
-    /// `[max_batch, 3]`.
-    value_out: Vec<f32>,
 }
 
-/// The layers and buffers by the kind of network.
+/// The network by its arithmetic.
 #[derive(Debug, Clone)]
 enum Body {
-    Mlp(Mlp),
-    Graph(Graph),
-    Conv(Conv),
-    Quantised(integer::Engine),
+    Floats(floats::Engine),
+    Integers(integer::Engine),
 }
 
 /// The outputs for each row of a batch: logits, not probabilities; see [`softmax`].
@@ -99,21 +86,11 @@ impl Inference {
         instructions: Instructions,
     ) -> Result<Inference, NetworkError> {
         assert!(max_batch > 0, "an inference engine needs room for at least one row");
-        weights.check(&config.layout(shape)?)?;
-        let layers = Layers::new(weights, instructions);
-        let body = match (config, config.taps(shape)) {
-            (&NetworkConfig::ResidualMlp { blocks, .. }, _) => Body::Mlp(Mlp::new(layers, blocks, max_batch)),
-            (&NetworkConfig::ResidualGraph { blocks, .. }, taps) => {
-                let taps = taps.expect("a graph network has taps");
-                Body::Graph(Graph::new(layers, blocks, &taps, shape, max_batch))
-            }
-            (&NetworkConfig::ResidualConv { blocks, .. }, taps) => {
-                let taps = taps.expect("a network of convolutions has taps");
-                let over_board = config.over_board().expect("it is one of convolutions");
-                Body::Conv(Conv::new(layers, (blocks, over_board), &taps, shape, max_batch))
-            }
-        };
-        Ok(Self::with_body(shape, max_batch, body))
+        assert!(instructions.is_available(), "this processor has no {instructions:?}");
+        let network = Network::new(config, shape)?;
+        weights.check(&network.layout())?;
+        let engine = floats::Engine::new(&network, weights, instructions, max_batch);
+        Ok(Inference { shape: shape.clone(), max_batch, body: Body::Floats(engine) })
     }
 
     /// Prepares a quantised network for batches of up to `max_batch` rows, on the best instruction set of the processor.
@@ -136,17 +113,7 @@ impl Inference {
         assert!(max_batch > 0, "an inference engine needs room for at least one row");
         assert!(instructions.is_available(), "this processor has no {instructions:?}");
         let engine = integer::Engine::new(Arc::clone(network), max_batch, instructions);
-        Self::with_body(network.shape(), max_batch, Body::Quantised(engine))
-    }
-
-    fn with_body(shape: &Shape, max_batch: usize, body: Body) -> Inference {
-        Inference {
-            shape: shape.clone(),
-            max_batch,
-            body,
-            policy_out: vec![0.0; max_batch * shape.actions],
-            value_out: vec![0.0; max_batch * OUTCOMES],
-        }
+        Inference { shape: network.shape().clone(), max_batch, body: Body::Integers(engine) }
     }
 
     /// Evaluates `batch` observations, `[batch, inputs]`.
@@ -156,14 +123,16 @@ impl Inference {
     pub fn evaluate(&mut self, batch: usize, inputs: &[f32]) -> Predictions<'_> {
         assert!(batch <= self.max_batch, "a batch of {batch} rows, but the engine has room for {}", self.max_batch);
         assert_eq!(inputs.len(), batch * self.shape.inputs, "{batch} rows of {} inputs", self.shape.inputs);
-        let policy = &mut self.policy_out[..batch * self.shape.actions];
-        let value = &mut self.value_out[..batch * OUTCOMES];
-        match &mut self.body {
-            Body::Mlp(mlp) => mlp.evaluate(batch, inputs, policy, value),
-            Body::Graph(graph) => graph.evaluate(batch, inputs, policy, value),
-            Body::Conv(conv) => conv.evaluate(batch, inputs, policy, value),
-            Body::Quantised(engine) => engine.evaluate(inputs, policy, value),
-        }
+        let [policy, value] = match &mut self.body {
+            Body::Floats(engine) => {
+                engine.evaluate(batch, inputs);
+                engine.outputs(batch)
+            }
+            Body::Integers(engine) => {
+                engine.evaluate(batch, inputs);
+                engine.outputs(batch)
+            }
+        };
         Predictions { policy, value }
     }
 
@@ -181,11 +150,12 @@ impl Inference {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kinds::ResidualMlp;
     use crate::weights::TensorSpec;
 
     /// Weights so large that every layer contributes to the outputs.
     fn network(blocks: usize, width: usize, shape: &Shape) -> (NetworkConfig, Weights) {
-        let config = NetworkConfig::ResidualMlp { blocks, width };
+        let config = NetworkConfig::from(ResidualMlp { blocks, width });
         let mut layout = config.layout(shape).unwrap();
         layout.iter_mut().for_each(|spec| spec.deviation = spec.deviation.max(0.1));
         let weights = Weights::random(&layout, 5);

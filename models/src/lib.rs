@@ -8,14 +8,14 @@
 //! fixed side.
 //!
 //! ```
-//! use turnstone_models::{CheckpointInfo, Inference, NetworkConfig, CheckpointParams, Shape, Weights, softmax};
+//! use turnstone_models::{CheckpointInfo, CheckpointParams, Inference, NetworkConfig, ResidualMlp, Shape, Weights, softmax};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("latest.safetensors");
 //! // A network with random weights for a game with four inputs and three actions.
 //! let shape = Shape::flat(4, 3);
-//! let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
+//! let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 32 });
 //! let weights = Weights::random(&network.layout(&shape)?, 7);
 //!
 //! // A checkpoint describes the game, the network and the weights.
@@ -44,8 +44,8 @@ mod weights;
 mod device;
 mod error;
 mod shape;
-mod config;
-mod layout;
+mod network;
+mod kinds;
 mod files;
 mod line_checksum;
 mod folder_lock;
@@ -55,13 +55,14 @@ mod checkpoint;
 mod pretrained;
 mod inference;
 mod precision;
+mod cost;
 mod export;
 #[cfg(feature = "train")]
 mod train;
 mod gpu;
 
 pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save};
-pub use config::{NetworkConfig, OUTCOMES};
+pub use cost::NetworkCost;
 pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
 pub use export::{
@@ -75,7 +76,9 @@ pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
 };
+pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};
+pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;
 pub use pretrained::{pretrained, pretrained_games};
 pub use program::{program, set_program};
@@ -83,7 +86,7 @@ pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]
 pub use train::{
-    Backend, BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,
+    BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,
     PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
 };
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

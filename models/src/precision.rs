@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::NetworkConfig;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 use crate::inference::IntegerInstructions;
@@ -19,37 +18,37 @@ pub enum Precision {
     F32,
     /// Integers of eight bits; see [`QuantisedNetwork`](crate::QuantisedNetwork).
     I8,
-    /// `i8` on processors with instructions that make it faster and for networks that have it, otherwise `f32`. On a GPU
-    /// floats of 16 bits where it has them.
+    /// `i8` on processors with instructions that make it faster, otherwise `f32`. On a GPU floats of 16 bits where it has
+    /// them.
     Auto,
 }
 
 impl Precision {
-    /// Checks that a network can be computed on a device at this precision.
+    /// Checks that networks can be computed on a device at this precision.
     ///
     /// # Errors
-    /// The network or the device has no such arithmetic, the program is built without GPUs, or there is no such GPU.
-    pub fn check(self, network: &NetworkConfig, device: ComputeDevice) -> Result<(), NetworkError> {
+    /// The device has no such arithmetic, the program is built without GPUs, or there is no such GPU.
+    pub fn check(self, device: ComputeDevice) -> Result<(), NetworkError> {
         match (self, device) {
             (Precision::I8, ComputeDevice::Gpu(_)) => Err(NetworkError::NoGpuIntegers),
-            (Precision::I8, ComputeDevice::Cpu) if !network.has_integers() => Err(NetworkError::NoIntegers),
             _ => Ok(device.check()?),
         }
     }
 
-    /// Whether this processor computes a network with integers of eight bits at this precision.
-    pub fn is_quantised(self, network: &NetworkConfig) -> bool {
+    /// Whether this processor computes with integers of eight bits at this precision.
+    #[must_use]
+    pub fn is_quantised(self) -> bool {
         match self {
             Precision::F32 => false,
             Precision::I8 => true,
-            Precision::Auto => network.has_integers() && IntegerInstructions::best() != IntegerInstructions::Portable,
+            Precision::Auto => IntegerInstructions::best() != IntegerInstructions::Portable,
         }
     }
 
     /// The arithmetic of this processor at this precision, by its own name: never `auto`.
     #[must_use]
-    pub fn resolved(self, network: &NetworkConfig) -> Self {
-        if self.is_quantised(network) { Precision::I8 } else { Precision::F32 }
+    pub fn resolved(self) -> Self {
+        if self.is_quantised() { Precision::I8 } else { Precision::F32 }
     }
 }
 
@@ -84,20 +83,17 @@ mod tests {
             assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{name}\""));
             assert_eq!(serde_json::from_str::<Precision>(&format!("\"{name}\"")).unwrap(), precision);
             let fast = IntegerInstructions::available().count() > 1;
-            assert_eq!(precision.is_quantised(&NetworkConfig::default()), quantised.unwrap_or(fast));
-            let resolved = precision.resolved(&NetworkConfig::default());
+            assert_eq!(precision.is_quantised(), quantised.unwrap_or(fast));
+            let resolved = precision.resolved();
             assert_eq!(resolved == Precision::I8, quantised.unwrap_or(fast));
             assert_ne!(resolved, Precision::Auto);
         }
-        let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
-        assert!(!Precision::Auto.is_quantised(&conv), "it has no integers");
-        let check = |precision: Precision, network| precision.check(network, ComputeDevice::Cpu);
-        assert_eq!(check(Precision::I8, &conv), Err(NetworkError::NoIntegers));
-        assert_eq!([Precision::F32, Precision::Auto].map(|precision| check(precision, &conv)), [Ok(()), Ok(())]);
-        assert_eq!(check(Precision::I8, &NetworkConfig::default()), Ok(()));
+        for precision in [Precision::F32, Precision::I8, Precision::Auto] {
+            assert_eq!(precision.check(ComputeDevice::Cpu), Ok(()));
+        }
         let no_gpu = ComputeDevice::Gpu(1_000_000);
-        assert_eq!(Precision::I8.check(&conv, no_gpu), Err(NetworkError::NoGpuIntegers));
-        assert!(matches!(Precision::Auto.check(&conv, no_gpu), Err(NetworkError::Device(_))));
+        assert_eq!(Precision::I8.check(no_gpu), Err(NetworkError::NoGpuIntegers));
+        assert!(matches!(Precision::Auto.check(no_gpu), Err(NetworkError::Device(_))));
         assert_eq!("int8".parse::<Precision>().unwrap_err(), "precision must be f32, i8 or auto, not `int8`");
         assert_eq!(Precision::default(), Precision::F32);
     }

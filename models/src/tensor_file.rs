@@ -178,7 +178,9 @@ pub(crate) fn take_json<T: serde::de::DeserializeOwned>(
     key: &'static str,
 ) -> Result<T, Fault> {
     let text = take(metadata, key)?;
-    serde_json::from_str(&text).map_err(|error| Fault::BadValue { key, reason: error.to_string() })
+    // In two steps, so that only the fault of a text that is no JSON names a line and a column.
+    let value = serde_json::from_str::<serde_json::Value>(&text).and_then(serde_json::from_value);
+    value.map_err(|error| Fault::BadValue { key, reason: error.to_string() })
 }
 
 /// Writes a value as JSON.

@@ -40,7 +40,7 @@ pub struct NamedTensor {
 /// `[out, in]`.
 ///
 /// Two `Weights` are equal if names, shapes and elements are; as always with floats, `0.0 == -0.0`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Weights {
     tensors: Vec<NamedTensor>,
 }
@@ -153,13 +153,6 @@ impl Weights {
 
 #[cfg(feature = "train")]
 impl Weights {
-    /// Adds a multiple of tensors with the same names and shapes.
-    pub(crate) fn add_scaled(&mut self, other: &Weights, factor: f32) {
-        for (tensor, other) in self.tensors.iter_mut().zip(&other.tensors) {
-            tensor.data.iter_mut().zip(&other.data).for_each(|(x, y)| *x += factor * y);
-        }
-    }
-
     /// Adds tensors with the same names and shapes, in order.
     pub(crate) fn add_all(&mut self, others: &[&Weights]) {
         /// Numbers that stay in the nearest cache while those of all others are added.

@@ -8,21 +8,25 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
 use turnstone_models::{
-    Board, CheckpointError, CheckpointInfo, CheckpointParams, Integrity, NetworkConfig, Shape, Weights, load, save,
+    Board, CheckpointError, CheckpointInfo, CheckpointParams, Integrity, NetworkConfig, ResidualMlp, Shape, Weights,
+    load, save,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
-const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
+
+fn network() -> NetworkConfig {
+    ResidualMlp { blocks: 1, width: 4 }.into()
+}
 
 fn params() -> CheckpointParams {
     json!({"pits": 6, "infinite": false}).as_object().unwrap().clone()
 }
 
 fn sample() -> (CheckpointInfo, Weights) {
-    let mut info = CheckpointInfo::new("mancala", 2, params(), NETWORK, SHAPE, 12_345_678_901);
+    let mut info = CheckpointInfo::new("mancala", 2, params(), network(), SHAPE, 12_345_678_901);
     info.extra.insert("elo".into(), "1510 \"quoted\" ü".into());
     info.extra.insert("commit".into(), "abc".into());
-    (info, Weights::random(&NETWORK.layout(&SHAPE).unwrap(), 1))
+    (info, Weights::random(&network().layout(&SHAPE).unwrap(), 1))
 }
 
 /// A folder, and in it a checkpoint as bytes after `change` was made to its metadata.
@@ -174,7 +178,15 @@ fn every_fault_has_its_line() {
     assert_eq!(fault(&metadata("turnstone.kind", "learner")), "this is a `learner` file, not a `checkpoint` file");
     assert!(fault(&metadata("turnstone.params", "[]")).starts_with("metadata `turnstone.params` is not valid: "));
     assert!(fault(&metadata("turnstone.step", "-1")).starts_with("metadata `turnstone.step` is not valid: "));
-    assert!(fault(&metadata("turnstone.network", r#"{"kind":"conv"}"#)).contains("unknown variant `conv`"));
+    let kinds = "the kinds are residual_mlp, residual_graph, residual_conv";
+    for (kind, reason) in [
+        ("conv", "there is no kind of network `conv`"),
+        ("mixer", "`mixer` was removed after version 0.1.0, as it learned too slowly"),
+    ] {
+        let network = json!({ "kind": kind, "blocks": 1 }).to_string();
+        let fault = fault(&changed(&|header| header["__metadata__"]["turnstone.network"] = json!(network)));
+        assert!(fault.contains(&format!("{reason}; {kinds}")), "{fault}");
+    }
     assert_eq!(
         fault(&metadata("turnstone.network", r#"{"kind":"residual_mlp","blocks":1,"width":1000000}"#)),
         "the network width is 1000000, but must be from 1 to 2048"

@@ -4,11 +4,11 @@ use super::common::shape;
 use turnstone_env::games::{Konane, Morris};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Params};
-use turnstone_models::{Neighbourhood, NetworkConfig, Shape};
+use turnstone_models::{Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
 
 /// A small graph network.
 fn graph(reach: usize, neighbourhood: Neighbourhood) -> NetworkConfig {
-    NetworkConfig::ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood }
+    NetworkConfig::from(ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood })
 }
 
 /// The layers of a tower have the sizes of a convolution: they do not depend on the number of points.
@@ -22,7 +22,7 @@ fn points_share_their_weights() {
     assert_eq!(square[..6], [vec![5, 20], vec![20], vec![180, 20], vec![20], vec![20, 20], vec![20]]);
     assert_eq!(sizes(graph(2, Neighbourhood::Lines))[2], [180, 20]);
     assert_eq!(square[10..14], [vec![20, 8], vec![8], vec![512, 448], vec![448]]);
-    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 20, global_pooling: true, squeeze_excite: 3 };
+    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 20, global_pooling: true, squeeze_excite: 3 });
     let sizes = sizes(conv);
     assert_eq!(sizes[..6], [vec![45, 20], vec![20], vec![180, 20], vec![20], vec![180, 20], vec![20]]);
     assert_eq!(sizes[6..12], [vec![40, 20], vec![20], vec![20, 3], vec![3], vec![3, 20], vec![20]]);
@@ -40,7 +40,7 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
         "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
          and columns"
     );
-    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: true, squeeze_excite: 2 };
+    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 4, global_pooling: true, squeeze_excite: 2 });
     assert_eq!(error(conv.clone(), &toy), no_points);
     assert!(error(conv, &morris).contains("like a residual_conv, needs a lattice"));
     let mut heaps = morris.clone();

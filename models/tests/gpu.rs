@@ -2,14 +2,14 @@
 //! Mesa's software Vulkan will do.
 
 use super::common::shape;
-use super::gradients::{batch_of, learner_of, optimiser};
+use super::gradients::{Everything, batch_of, learner_of, optimiser};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::{Game, Params};
 use turnstone_models::{
     ComputeDevice, GpuInference, Inference, Neighbourhood, NetworkConfig, NetworkError, OptimiserConfig, Precision,
-    Shape, Weights, gpus,
+    ResidualConv, ResidualGraph, ResidualMlp, Shape, Weights, gpus,
 };
 
 const GPU: ComputeDevice = ComputeDevice::Gpu(0);
@@ -23,20 +23,18 @@ const HALF_TOLERANCE: f32 = 5e-2;
 fn cases() -> Vec<(Shape, NetworkConfig)> {
     let konane = Konane::with_params(&Params::new().with("size", 4)).unwrap();
     let (holes, lattice) = (super::gradients::shape(), shape(&konane.spec()));
-    let graph = |neighbourhood| NetworkConfig::ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood };
-    let conv = |global_pooling, squeeze_excite| NetworkConfig::ResidualConv {
-        blocks: 1,
-        channels: 16,
-        global_pooling,
-        squeeze_excite,
+    let graph = |neighbourhood| NetworkConfig::from(ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood });
+    let conv = |global_pooling, squeeze_excite| {
+        NetworkConfig::from(ResidualConv { blocks: 1, channels: 16, global_pooling, squeeze_excite })
     };
     vec![
-        (holes.clone(), NetworkConfig::ResidualMlp { blocks: 1, width: 32 }),
+        (holes.clone(), ResidualMlp { blocks: 1, width: 32 }.into()),
         (holes.clone(), graph(Neighbourhood::Lines)),
         (holes.clone(), conv(true, 0)),
         (lattice.clone(), graph(Neighbourhood::Square)),
         (lattice.clone(), conv(false, 0)),
         (lattice, conv(true, 4)),
+        (holes, Everything {}.into()),
     ]
 }
 

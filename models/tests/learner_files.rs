@@ -1,12 +1,15 @@
 //! Files of a learner's state are read back bit for bit, and are no checkpoints.
 
 use turnstone_models::{
-    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, LearnerState, NetworkConfig, OptimiserConfig, Shape,
-    load, load_state, save, save_state,
+    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, LearnerState, NetworkConfig, OptimiserConfig,
+    ResidualMlp, Shape, load, load_state, save, save_state,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
-const NETWORK: NetworkConfig = NetworkConfig::ResidualMlp { blocks: 1, width: 4 };
+
+fn network() -> NetworkConfig {
+    ResidualMlp { blocks: 1, width: 4 }.into()
+}
 
 /// Two by three points; the lines are the rows.
 fn board() -> Board {
@@ -48,11 +51,11 @@ fn states_of_all_networks_are_read_back() {
 fn states_and_checkpoints_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
-    let learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1).unwrap();
+    let learner = Learner::new(SHAPE, &network(), &OptimiserConfig::default(), 1).unwrap();
     save_state(&path, learner.state(), "").unwrap();
     let line = load(&path).unwrap_err().to_string();
     assert!(line.ends_with("this is a `learner` file, not a `checkpoint` file"), "{line}");
-    let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), NETWORK, SHAPE, 0);
+    let info = CheckpointInfo::new("ring", 1, CheckpointParams::new(), network(), SHAPE, 0);
     save(&path, &info, learner.averaged()).unwrap();
     let line = load_state(&path).unwrap_err().to_string();
     assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");
@@ -64,7 +67,7 @@ fn forged_states_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
     let optimiser = OptimiserConfig::default();
-    let sound = Learner::new(SHAPE, &NETWORK, &optimiser, 1).unwrap().state().clone();
+    let sound = Learner::new(SHAPE, &network(), &optimiser, 1).unwrap().state().clone();
     let steps = LearnerState { steps: u64::MAX, ..sound.clone() };
     let moments = LearnerState { moment2: sound.weights.clone(), ..sound.clone() }; // some weights are negative
     for (forged, fault) in [(steps, "18446744073709551615 steps"), (moments, "holds a negative number")] {
@@ -81,7 +84,7 @@ fn forged_states_are_refused() {
 fn states_with_auxiliary_targets_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
-    let learner = Learner::new(SHAPE, &NETWORK, &OptimiserConfig::default(), 1).unwrap();
+    let learner = Learner::new(SHAPE, &network(), &OptimiserConfig::default(), 1).unwrap();
     save_state(&path, learner.state(), "").unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let (length, rest) = bytes.split_first_chunk::<8>().unwrap();

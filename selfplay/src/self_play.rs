@@ -134,7 +134,7 @@ fn play_on_cpu<G: Game>(
 /// Creates an evaluator for each worker.
 fn evaluators<G: Game>(game: &G, task: &Task<'_>, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
     let (spec, batch) = (game.spec(), task.self_play.concurrent_games);
-    if !task.self_play.precision.is_quantised(task.network) {
+    if !task.self_play.precision.is_quantised() {
         let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
         return (0..workers).map(evaluator).collect();
     }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games};
-use turnstone_models::{ComputeDevice, NetworkConfig, NetworkError, Precision, read_text};
+use turnstone_models::{ComputeDevice, NetworkConfig, read_text};
 use turnstone_selfplay::config::within;
 
 /// Maximum length of a config file in bytes.
@@ -28,10 +28,9 @@ pub const LONGEST_CONFIG: u64 = 1 << 20;
 
 /// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
 /// configs without them.
-const KEYS_ADDED_LATER: [&str; 6] = [
+const KEYS_ADDED_LATER: [&str; 5] = [
     "\"precision\":\"f32\",",
     "\"device\":\"cpu\",",
-    "\"backend\":\"kernels\",",
     "\"device\":\"cpu\",",
     ",\"proof_nodes\":0",
     ",\"play_proof_nodes\":0",
@@ -252,9 +251,6 @@ impl Config {
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
         self.search.validate()?;
         self.self_play.validate()?;
-        if self.self_play.precision == Precision::I8 && !self.net.has_integers() {
-            return Err(format!("self_play.precision: {}", NetworkError::NoIntegers));
-        }
         self.learn.validate()?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;

@@ -19,7 +19,7 @@ pub use side_by_side::side_by_side;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use turnstone_models::{NetworkConfig, TensorSpec, read_text};
+use turnstone_models::{NetworkConfig, read_text};
 
 use crate::config::{Config, LONGEST_CONFIG, cores};
 use crate::progress::Reporter;
@@ -135,7 +135,10 @@ fn truth(
 }
 
 fn network_in_words(game: &dyn TrainableGame, network: &NetworkConfig) -> Result<String> {
-    let parameters: usize = network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum();
-    let kind = network.to_string().replacen("residual", "Residual", 1);
-    Ok(format!("{kind}, {} parameters", grouped(parameters as u64)))
+    let parameters = network.cost(&shape(game.spec()))?.parameters;
+    let (mut words, rest) = (network.to_string(), format!(", {} parameters", grouped(parameters as u64)));
+    if let Some(first) = words.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Ok(words + &rest)
 }

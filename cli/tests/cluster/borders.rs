@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
-use turnstone_models::{NetworkConfig, Precision};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
 use turnstone_selfplay::{SearchConfig, built_in};
 
 use crate::nats::Server;
@@ -105,11 +105,11 @@ fn self_tests_take_little_memory_and_no_time_to_end() {
     let worker = place.worker(&server.url(), &[]);
     worker.wait_for("worker ");
     let mut leader = Client::connect(server.port());
-    announce(&mut leader, "deep", NetworkConfig::ResidualMlp { blocks: 32, width: 1000 });
+    announce(&mut leader, "deep", NetworkConfig::from(ResidualMlp { blocks: 32, width: 1000 }));
     worker.wait_for("not playing for run deep: the self-test's network has 32 blocks");
     // Each of these has 34 MB of weights.
     for number in 0..8 {
-        announce(&mut leader, &format!("wide{number}"), NetworkConfig::ResidualMlp { blocks: 1, width: 2048 });
+        announce(&mut leader, &format!("wide{number}"), NetworkConfig::from(ResidualMlp { blocks: 1, width: 2048 }));
     }
     worker.wait_for("not playing for run wide0: the arithmetic of this machine gives other bits");
     std::thread::sleep(Duration::from_millis(500));

@@ -101,10 +101,10 @@ fn devices_and_pipes_are_no_files() {
 /// What a checkpoint says of itself goes to a terminal.
 #[test]
 fn metadata_is_shown_escaped_and_bounded() {
-    use turnstone_models::{CheckpointInfo, CheckpointParams, NetworkConfig, Shape, Weights, save};
+    use turnstone_models::{CheckpointInfo, CheckpointParams, NetworkConfig, ResidualMlp, Shape, Weights, save};
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.safetensors");
-    let (network, shape) = (NetworkConfig::ResidualMlp { blocks: 1, width: 4 }, Shape::flat(3, 2));
+    let (network, shape) = (NetworkConfig::from(ResidualMlp { blocks: 1, width: 4 }), Shape::flat(3, 2));
     let weights = Weights::random(&network.layout(&shape).expect("valid"), 1);
     let game = format!("\u{1b}[31m\r{}", "x".repeat(1 << 20));
     let info = CheckpointInfo::new(&game, 1, CheckpointParams::new(), network, shape, 0);

@@ -1,11 +1,15 @@
-//! Connect Four for Turnstone: rules, a heuristic and an exact solver.
+//! Connect Four for Turnstone: rules, a heuristic, an exact solver and a kind of network.
 
 mod game;
 mod heuristic;
 mod solver;
+#[cfg(feature = "program")]
+mod network;
 
 pub use game::{ConnectFour, State};
 pub use heuristic::OpenLines;
+#[cfg(feature = "program")]
+pub use network::Overview;
 pub use solver::{SolvedValues, Solver};
 
 #[cfg(any(feature = "program", feature = "page"))]

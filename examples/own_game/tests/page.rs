@@ -1,9 +1,10 @@
-//! `docs/adding-a-game.md` shows this crate as it is.
+//! `docs/adding-a-game.md` and `docs/adding-a-network.md` show this crate as it is.
 
 use std::fs;
 use std::path::Path;
 
 const PAGE: &str = "../../docs/adding-a-game.md";
+const NETWORK_PAGE: &str = "../../docs/adding-a-network.md";
 
 fn text(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -40,11 +41,11 @@ fn blocks(page: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_stands_in_its_file() {
-    let blocks = blocks(&text(PAGE));
-    for Block { file, lines } in &blocks {
-        let whole_lines = format!("\n{}", text(file));
+    for Block { file, lines } in [PAGE, NETWORK_PAGE].iter().flat_map(|page| blocks(&text(page))) {
+        let whole_lines = format!("\n{}", text(&file));
         assert!(whole_lines.contains(&format!("\n{lines}")), "not in {file}:\n{lines}");
     }
+    let blocks = blocks(&text(PAGE));
     for file in ["Cargo.toml", "src/heuristic.rs", "src/solver.rs", "tests/game.rs"] {
         assert!(blocks.iter().any(|block| block.file == file), "the page shows nothing of {file}");
     }
@@ -52,8 +53,9 @@ fn every_block_stands_in_its_file() {
 
 #[test]
 fn these_files_are_shown_from_the_first_line_to_the_last() {
-    let blocks = blocks(&text(PAGE));
-    for file in ["connect_four.toml", "src/main.rs", "src/lib.rs", "src/game.rs"] {
+    let game = ["connect_four.toml", "src/main.rs", "src/lib.rs", "src/game.rs"].map(|file| (PAGE, file));
+    for (page, file) in game.into_iter().chain([(NETWORK_PAGE, "src/network.rs")]) {
+        let blocks = blocks(&text(page));
         let of_file = blocks.iter().filter(|block| block.file == file);
         let shown: Vec<&str> = of_file.flat_map(|block| block.lines.lines()).filter(|line| !line.is_empty()).collect();
         let text = text(file);

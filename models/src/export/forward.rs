@@ -1,10 +1,10 @@
-//! The forward pass of each kind of network as a list of operators: the same walk through the layers as in training.
+//! The forward pass of a network as a list of operators: one or a few for each of its operations.
 
-use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, VALUE_LOGITS};
-use crate::config::{NetworkConfig, OverBoard};
+use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, PassBuilder, VALUE_LOGITS};
 use crate::error::NetworkError;
-use crate::layout::HEAD_CHANNELS;
-use crate::shape::{Board, Shape, Taps};
+use crate::kinds::NetworkConfig;
+use crate::network::{Network, Op, Var};
+use crate::shape::{Board, Shape};
 
 /// The forward pass of a network as a list of operators over observations `[batch, planes, height, width]`: the planes of
 /// points as they lie on the board's lattice, then the planes that are constant, which are read at their first cell.
@@ -12,25 +12,21 @@ use crate::shape::{Board, Shape, Taps};
 /// # Errors
 /// A size is out of range, or the board has no points or no lattice.
 pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass, NetworkError> {
-    config.layout(shape)?;
+    let network = Network::new(config, shape)?;
     shape.check_points()?;
     shape.board.check_cells()?;
     let [height, width] = shape.board.lattice;
-    let mut walk = ForwardPass::new([shape.board.point_planes + shape.scalars(), height, width]);
-    let observed = Observed::read(&mut walk, shape);
-    match (config, config.taps(shape)) {
-        (&NetworkConfig::ResidualMlp { blocks, .. }, _) => mlp(&mut walk, blocks, shape, &observed),
-        (&NetworkConfig::ResidualGraph { blocks, channels, .. }, taps) => {
-            let taps = taps.expect("a graph network has taps");
-            graph(&mut walk, [blocks, channels], &taps, shape, &observed);
-        }
-        (&NetworkConfig::ResidualConv { blocks, channels, .. }, taps) => {
-            let taps = taps.expect("a network of convolutions has taps");
-            let over_board = config.over_board().expect("it is one of convolutions");
-            conv(&mut walk, ([blocks, channels], over_board), &taps, shape, &observed);
-        }
+    let parameters = network.layout().into_iter().map(|tensor| tensor.name);
+    let mut pass = PassBuilder::new([shape.board.point_planes + shape.scalars(), height, width], parameters);
+    let observed = Observed::read(&mut pass, shape);
+    let mut walk = Walk { network: &network, pass, observed, results: Vec::with_capacity(network.ops.len()) };
+    for index in 0..network.ops.len() {
+        let result = walk.operation(Var(index));
+        walk.results.push(result);
     }
-    Ok(walk)
+    walk.output(network.policy, POLICY_LOGITS);
+    walk.output(network.value, VALUE_LOGITS);
+    Ok(walk.pass.finish())
 }
 
 /// The parts of an observation.
@@ -42,130 +38,158 @@ struct Observed {
 }
 
 impl Observed {
-    fn read(walk: &mut ForwardPass, shape: &Shape) -> Observed {
+    fn read(pass: &mut PassBuilder, shape: &Shape) -> Observed {
         let Board { point_planes, lattice: [height, width], .. } = shape.board;
         let (planes, area) = (point_planes + shape.scalars(), height * width);
-        let cells = walk.reshape(OBSERVATION, &[0, planes, area], "cells");
-        let own = walk.slice(&cells, (0, 0), (point_planes, area), "own_cells");
+        let cells = pass.reshape(OBSERVATION, &[0, planes, area], "cells");
+        let own = pass.slice(&cells, (0, 0), (point_planes, area), "own_cells");
         let indices: Vec<i64> = shape.board.cells.iter().map(|&cell| i64::from(cell)).collect();
-        let own = walk.gather(&own, ("cells_of_points", &indices), 2, "own");
-        let common = (shape.scalars() > 0).then(|| walk.slice(&cells, (point_planes, 0), (planes, 1), "common"));
+        let own = pass.gather(&own, ("cells_of_points", &indices), 2, "own");
+        let common = (shape.scalars() > 0).then(|| pass.slice(&cells, (point_planes, 0), (planes, 1), "common"));
         Observed { own, common }
     }
 
     /// As one vector, `[batch, inputs]`.
-    fn vector(&self, walk: &mut ForwardPass, shape: &Shape) -> String {
-        let own = walk.reshape(&self.own, &[0, shape.board.point_planes * shape.board.points], "own_vector");
+    fn vector(&self, pass: &mut PassBuilder, shape: &Shape) -> String {
+        let own = pass.reshape(&self.own, &[0, shape.board.point_planes * shape.board.points], "own_vector");
         let Some(common) = &self.common else { return own };
-        let common = walk.reshape(common, &[0, shape.scalars()], "common_vector");
-        walk.concat(&[&own, &common], 1, "inputs")
+        let common = pass.reshape(common, &[0, shape.scalars()], "common_vector");
+        pass.concat(&[&own, &common], 1, "inputs")
     }
 
     /// As features per point, `[batch, points, features]`.
-    fn features(&self, walk: &mut ForwardPass, shape: &Shape) -> String {
-        let own = walk.transpose(&self.own);
+    fn features(&self, pass: &mut PassBuilder, shape: &Shape) -> String {
+        let own = pass.transpose(&self.own);
         let Some(common) = &self.common else { return own };
-        let common = walk.transpose(common);
-        let common = walk.repeat(&common, shape.board.points, "common_everywhere");
-        walk.concat(&[&own, &common], 2, "features")
+        let common = pass.transpose(common);
+        let common = pass.repeat(&common, shape.board.points, "common_everywhere");
+        pass.concat(&[&own, &common], 2, "features")
     }
 }
 
-fn rectified(walk: &mut ForwardPass, x: &str, layer: &str) -> String {
-    let y = walk.linear(x, layer, layer);
-    walk.relu(&y)
+/// The result of an operation.
+#[derive(Debug, Clone)]
+struct Tensor {
+    name: String,
+    /// Whether it is `[batch, columns]`, as the observation as a vector and what follows from it; otherwise it is
+    /// `[batch, rows, columns]`.
+    flat: bool,
 }
 
-fn mlp(walk: &mut ForwardPass, blocks: usize, shape: &Shape, observed: &Observed) {
-    let inputs = observed.vector(walk, shape);
-    let mut x = rectified(walk, &inputs, "stem");
-    for block in 0..blocks {
-        let inner = rectified(walk, &x, &format!("blocks.{block}.first"));
-        x = added(walk, &x, &inner, &format!("blocks.{block}.second"));
-        x = walk.relu(&x);
-    }
-    walk.linear(&x, "policy", POLICY_LOGITS);
-    value(walk, &x);
+/// The walk through a network's operations.
+struct Walk<'a> {
+    network: &'a Network,
+    pass: PassBuilder,
+    observed: Observed,
+    /// Of the operations so far.
+    results: Vec<Tensor>,
 }
 
-fn value(walk: &mut ForwardPass, x: &str) {
-    let hidden = rectified(walk, x, "value_hidden");
-    walk.linear(&hidden, "value", VALUE_LOGITS);
-}
-
-/// `x + layer(inner)`.
-fn added(walk: &mut ForwardPass, x: &str, inner: &str, layer: &str) -> String {
-    let change = walk.linear(inner, layer, layer);
-    walk.add(x, &change)
-}
-
-fn graph(walk: &mut ForwardPass, [blocks, channels]: [usize; 2], taps: &Taps, shape: &Shape, observed: &Observed) {
-    let points = shape.board.points;
-    let features = observed.features(walk, shape);
-    let mut x = rectified(walk, &features, "stem");
-    for block in 0..blocks {
-        let name = |part: &str| format!("blocks.{block}.{part}");
-        let side_by_side = side_by_side(walk, &x, taps, [points, channels], &name(""));
-        let inner = rectified(walk, &side_by_side, &name("first"));
-        x = added(walk, &x, &inner, &name("second"));
-        x = walk.relu(&x);
-    }
-    heads(walk, points, &x);
-}
-
-/// Concatenates the channels of each point's taps, `[batch, points, channels]` to `[batch, points, taps * channels]`. `prefix`
-/// begins the names of what it makes.
-fn side_by_side(walk: &mut ForwardPass, x: &str, taps: &Taps, [points, channels]: [usize; 2], prefix: &str) -> String {
-    // Taps beyond the end of a line read the row of zeros after the last point.
-    let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
-    let padded = walk.with_row_of_zeros(x);
-    let near = walk.gather(&padded, ("neighbours", &rows), 1, &format!("{prefix}near"));
-    walk.reshape(&near, &[0, points, taps.count * channels], &format!("{prefix}side_by_side"))
-}
-
-fn conv(
-    walk: &mut ForwardPass,
-    ([blocks, channels], over_board): ([usize; 2], OverBoard),
-    taps: &Taps,
-    shape: &Shape,
-    observed: &Observed,
-) {
-    let points = shape.board.points;
-    let features = observed.features(walk, shape);
-    let near = side_by_side(walk, &features, taps, [points, shape.features_per_point()], "stem.");
-    let mut x = rectified(walk, &near, "stem");
-    for block in 0..blocks {
-        let name = |part: &str| format!("blocks.{block}.{part}");
-        let near = side_by_side(walk, &x, taps, [points, channels], &name("first."));
-        let inner = rectified(walk, &near, &name("first"));
-        let near = side_by_side(walk, &inner, taps, [points, channels], &name("second."));
-        let mut change = walk.linear(&near, &name("second"), &name("second"));
-        if over_board.pools {
-            let (means, maxima) = (walk.mean_of_rows(&inner), walk.maximum_of_rows(&inner));
-            let pooled = walk.concat(&[&means, &maxima], 2, &name("pooled.inputs"));
-            change = added(walk, &change, &pooled, &name("pooled"));
+impl<'a> Walk<'a> {
+    fn operation(&mut self, var: Var) -> Tensor {
+        let network = self.network;
+        let shape = &network.shape;
+        match network.ops[var.0] {
+            Op::Inputs => Tensor { name: self.observed.vector(&mut self.pass, shape), flat: true },
+            Op::Points => Tensor { name: self.observed.features(&mut self.pass, shape), flat: false },
+            Op::Linear { x, layer, around } => self.linear(var, x, layer, around),
+            Op::Relu { x } => self.each(x, PassBuilder::relu),
+            Op::Sigmoid { x } => self.each(x, PassBuilder::sigmoid),
+            Op::Add { x, y } => self.pair(x, y, |pass, x, y, _| pass.add(x, y)),
+            Op::Multiply { x, y } => self.pair(x, y, |pass, x, y, _| pass.multiply(x, y)),
+            Op::Mean { x } => self.of_rows(x, PassBuilder::mean_of_rows),
+            Op::Max { x } => self.of_rows(x, PassBuilder::maximum_of_rows),
+            Op::Concat { x, y } => {
+                let name = self.reader(var).map_or("joined".to_owned(), |layer| format!("{layer}.inputs"));
+                self.pair(x, y, |pass, x, y, flat| pass.concat(&[x, y], if flat { 1 } else { 2 }, &name))
+            }
+            Op::Flatten { x } => {
+                let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
+                let name = format!("{}.together", x.strip_suffix(".relu").unwrap_or(x));
+                Tensor { name: self.pass.reshape(x, &[0, rows * columns], &name), flat: true }
+            }
+            Op::Transpose { x } => self.of_rows(x, PassBuilder::transpose),
         }
-        if over_board.excites {
-            let means = walk.mean_of_rows(&change);
-            let squeezed = rectified(walk, &means, &name("squeeze"));
-            let gates = walk.linear(&squeezed, &name("excite"), &name("excite"));
-            let gates = walk.sigmoid(&gates);
-            change = walk.multiply(&change, &gates);
-        }
-        let sum = walk.add(&x, &change);
-        x = walk.relu(&sum);
     }
-    heads(walk, points, &x);
-}
 
-/// Computes policy and value from the channels of all points, `[batch, points, channels]`.
-fn heads(walk: &mut ForwardPass, points: usize, x: &str) {
-    let together = |walk: &mut ForwardPass, layer: &str| {
-        let features = rectified(walk, x, layer);
-        walk.reshape(&features, &[0, points * HEAD_CHANNELS], &format!("{layer}.together"))
-    };
-    let policy = together(walk, "policy_points");
-    walk.linear(&policy, "policy", POLICY_LOGITS);
-    let features = together(walk, "value_points");
-    value(walk, &features);
+    fn linear(&mut self, var: Var, x: Var, layer: usize, around: Option<usize>) -> Tensor {
+        let network = self.network;
+        let name = &network.layers[layer].name;
+        let x = match around {
+            Some(table) => Tensor { name: self.side_by_side(x, layer, table), flat: false },
+            None => self.results[x.0].clone(),
+        };
+        let outputs = [(network.policy, POLICY_LOGITS), (network.value, VALUE_LOGITS)];
+        let output = outputs.into_iter().find(|&(head, _)| head == var && x.flat).map(|(_, name)| name);
+        Tensor { name: self.pass.linear(&x.name, name, output), flat: x.flat }
+    }
+
+    /// Concatenates the columns of each point's taps, `[batch, points, columns]` to `[batch, points, taps * columns]`.
+    fn side_by_side(&mut self, x: Var, layer: usize, table: usize) -> String {
+        let (network, from, [points, columns]) = (self.network, self.by_row(x), self.network.size(x));
+        let taps = &network.tables[table];
+        // Taps beyond the end of a line read the row of zeros after the last point.
+        let rows: Vec<i64> = taps.table.iter().map(|tap| tap.map_or(points as i64, i64::from)).collect();
+        let (padded, prefix) = (self.pass.with_row_of_zeros(&from), self.prefix(layer));
+        let near = self.pass.gather(&padded, ("neighbours", &rows), 1, &format!("{prefix}.near"));
+        self.pass.reshape(&near, &[0, points, taps.count * columns], &format!("{prefix}.side_by_side"))
+    }
+
+    /// What the names of a layer's neighbours begin with: its block, if no other layer of the block reads neighbours.
+    fn prefix(&self, layer: usize) -> &'a str {
+        let network = self.network;
+        let name = |layer: usize| &network.layers[layer].name[..];
+        let Some((block, _)) = name(layer).rsplit_once('.') else { return name(layer) };
+        let reads_neighbours = |op: &&Op| {
+            let Op::Linear { layer, around: Some(_), .. } = **op else { return false };
+            name(layer).rsplit_once('.').is_some_and(|(other, _)| other == block)
+        };
+        if network.ops.iter().filter(reads_neighbours).count() == 1 { block } else { name(layer) }
+    }
+
+    /// The first layer that reads a result.
+    fn reader(&self, var: Var) -> Option<&str> {
+        let layer = self.network.ops.iter().find_map(|op| match *op {
+            Op::Linear { x, layer, .. } if x == var => Some(layer),
+            _ => None,
+        });
+        layer.map(|layer| &self.network.layers[layer].name[..])
+    }
+
+    /// The name of a result as `[batch, rows, columns]`.
+    fn by_row(&mut self, x: Var) -> String {
+        let ([rows, columns], x) = (self.network.size(x), &self.results[x.0]);
+        match x.flat {
+            true => self.pass.reshape(&x.name, &[0, rows, columns], &format!("{}.row", x.name)),
+            false => x.name.clone(),
+        }
+    }
+
+    /// An operator of each number.
+    fn each(&mut self, x: Var, operator: fn(&mut PassBuilder, &str) -> String) -> Tensor {
+        let x = &self.results[x.0];
+        Tensor { name: operator(&mut self.pass, &x.name), flat: x.flat }
+    }
+
+    /// An operator of a matrix by row.
+    fn of_rows(&mut self, x: Var, operator: fn(&mut PassBuilder, &str) -> String) -> Tensor {
+        let x = self.by_row(x);
+        Tensor { name: operator(&mut self.pass, &x), flat: false }
+    }
+
+    /// An operator of two results, which are both flat or both by row.
+    fn pair(&mut self, x: Var, y: Var, operator: impl Fn(&mut PassBuilder, &str, &str, bool) -> String) -> Tensor {
+        let flat = self.results[x.0].flat && self.results[y.0].flat;
+        let name = |walk: &mut Self, x: Var| if flat { walk.results[x.0].name.clone() } else { walk.by_row(x) };
+        let (x, y) = (name(self, x), name(self, y));
+        Tensor { name: operator(&mut self.pass, &x, &y, flat), flat }
+    }
+
+    /// Gives a head the name of its output, unless it has been made under it.
+    fn output(&mut self, head: Var, name: &str) {
+        let made = &self.results[head.0].name;
+        if made != name {
+            self.pass.output(made, self.network.size(head)[1], name);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::messages::{
 };
 use super::operators::{Attribute, ForwardStep, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS};
 use crate::checkpoint::CheckpointInfo;
-use crate::config::OUTCOMES;
+use crate::network::OUTCOMES;
 use crate::tensor_file::Fault;
 use crate::weights::Weights;
 

@@ -1,6 +1,6 @@
 //! A forward pass as a list of operators, and its builder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -50,33 +50,69 @@ pub struct ForwardPass {
     pub steps: Vec<ForwardStep>,
 }
 
-impl ForwardPass {
-    pub(super) fn new(observation: [usize; 3]) -> ForwardPass {
-        ForwardPass { observation, constants: BTreeMap::new(), steps: Vec::new() }
+/// Builds a [`ForwardPass`]. A name that something else has already is followed by a number.
+pub(super) struct PassBuilder {
+    pass: ForwardPass,
+    /// Names of parameters, constants, the input and all outputs.
+    taken: HashSet<String>,
+}
+
+impl PassBuilder {
+    pub(super) fn new(observation: [usize; 3], parameters: impl Iterator<Item = String>) -> PassBuilder {
+        let reserved = [OBSERVATION, POLICY_LOGITS, VALUE_LOGITS].map(str::to_owned);
+        let pass = ForwardPass { observation, constants: BTreeMap::new(), steps: Vec::new() };
+        PassBuilder { pass, taken: parameters.chain(reserved).collect() }
+    }
+
+    pub(super) fn finish(self) -> ForwardPass {
+        self.pass
     }
 
     /// Adds a step and returns the name of its output.
     fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
+        let output = candidates(output).find(|name| !self.taken.contains(name)).expect("there is always another");
+        self.taken.insert(output.clone());
+        self.step_named(operator, inputs, &output)
+    }
+
+    /// Adds a step whose output has a name that is kept for it.
+    fn step_named(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
         let inputs = inputs.iter().map(|&input| input.to_owned()).collect();
-        self.steps.push(ForwardStep { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });
+        self.pass.steps.push(ForwardStep { operator, inputs, output: output.to_owned(), attributes: BTreeMap::new() });
         output.to_owned()
     }
 
     fn with_attribute(&mut self, name: &'static str, value: Attribute) {
-        self.steps.last_mut().expect("a step has just been added").attributes.insert(name, value);
+        self.pass.steps.last_mut().expect("a step has just been added").attributes.insert(name, value);
     }
 
-    /// A constant of this name; equal constants may share one.
+    /// A constant of this name; equal constants share one.
     fn constant(&mut self, name: &str, values: &[i64]) -> String {
-        let known = self.constants.entry(name.to_owned()).or_insert_with(|| values.to_owned());
-        assert_eq!(known, values, "two constants of one name");
-        name.to_owned()
+        let suits = |name: &String| match self.pass.constants.get(name) {
+            Some(known) => known == values,
+            None => !self.taken.contains(name),
+        };
+        let name = candidates(name).find(suits).expect("there is always another");
+        self.pass.constants.entry(name.clone()).or_insert_with(|| values.to_owned());
+        self.taken.insert(name.clone());
+        name
     }
 
-    /// `x W + b` along the last axis, made under the name `output`.
-    pub(super) fn linear(&mut self, x: &str, layer: &str, output: &str) -> String {
-        let product = self.step("MatMul", &[x, &format!("{layer}.weight")], &format!("{output}.product"));
-        self.step("Add", &[&product, &format!("{layer}.bias")], output)
+    /// `x W + b` along the last axis. It is made under the layer's name, or as this output of the file.
+    pub(super) fn linear(&mut self, x: &str, layer: &str, output: Option<&str>) -> String {
+        let product = format!("{}.product", output.unwrap_or(layer));
+        let product = self.step("MatMul", &[x, &format!("{layer}.weight")], &product);
+        let inputs = [&product, &format!("{layer}.bias")[..]];
+        match output {
+            Some(output) => self.step_named("Add", &inputs, output),
+            None => self.step("Add", &inputs, layer),
+        }
+    }
+
+    /// Gives `x`, which has this number of columns, the name of an output of the file.
+    pub(super) fn output(&mut self, x: &str, columns: usize, output: &str) {
+        let shape = self.shape(&[0, columns]);
+        self.step_named("Reshape", &[x, &shape], output);
     }
 
     pub(super) fn relu(&mut self, x: &str) -> String {
@@ -114,10 +150,14 @@ impl ForwardPass {
 
     /// Gives it another shape; 0 stands for the axis as it was, that of the batch.
     pub(super) fn reshape(&mut self, x: &str, shape: &[usize], output: &str) -> String {
+        let shape = self.shape(shape);
+        self.step("Reshape", &[x, &shape], output)
+    }
+
+    fn shape(&mut self, shape: &[usize]) -> String {
         let shape: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
         let name = format!("shape.{}", shape.iter().map(i64::to_string).collect::<Vec<_>>().join("x"));
-        let shape = self.constant(&name, &shape);
-        self.step("Reshape", &[x, &shape], output)
+        self.constant(&name, &shape)
     }
 
     /// Exchanges the last two of three axes.
@@ -161,4 +201,9 @@ impl ForwardPass {
         let pads = self.constant("one_row", &[0, 0, 0, 0, 1, 0]);
         self.step("Pad", &[x, &pads], &format!("{x}.padded"))
     }
+}
+
+/// The name, then the name with numbers.
+fn candidates(name: &str) -> impl Iterator<Item = String> {
+    std::iter::once(name.to_owned()).chain((2..).map(move |number: usize| format!("{name}_{number}")))
 }

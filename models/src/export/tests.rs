@@ -7,7 +7,9 @@ use prost::Message;
 use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx};
 use crate::checkpoint::CheckpointInfo;
-use crate::config::NetworkConfig;
+use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::network::NetworkKind;
+use crate::network::{Init, NetworkBuilder, Var};
 use crate::shape::{Board, Neighbourhood, Shape};
 use crate::weights::Weights;
 
@@ -26,42 +28,45 @@ fn shape(scalars: usize) -> Shape {
 }
 
 fn networks(blocks: usize) -> [NetworkConfig; 6] {
-    let graph = |neighbourhood| NetworkConfig::ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood };
+    let graph = |neighbourhood| NetworkConfig::from(ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood });
     [
-        NetworkConfig::ResidualMlp { blocks, width: 8 },
+        NetworkConfig::from(ResidualMlp { blocks, width: 8 }),
         graph(Neighbourhood::Lines),
         graph(Neighbourhood::Square),
-        NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: false, squeeze_excite: 0 },
-        NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 0 },
-        NetworkConfig::ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 3 },
+        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: false, squeeze_excite: 0 }),
+        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 0 }),
+        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 3 }),
     ]
 }
 
 #[test]
 fn every_parameter_is_used_once_in_its_order_and_every_name_is_made_before_its_use() {
-    for (config, scalars) in [0, 2].into_iter().flat_map(|blocks| networks(blocks).map(|config| (config, 3 - blocks))) {
-        let shape = shape(scalars);
-        let layout: Vec<String> = config.layout(&shape).unwrap().into_iter().map(|spec| spec.name).collect();
-        let pass = forward_pass(&config, &shape).unwrap();
-        assert_eq!(pass.observation, [2 + scalars, 3, 3]);
-        let inputs = || pass.steps.iter().flat_map(|step| &step.inputs);
-        let used: Vec<&String> = inputs().filter(|name| layout.contains(name)).collect();
-        assert_eq!(used, layout.iter().collect::<Vec<_>>(), "{config:?}");
-
-        let mut made: HashSet<&str> = layout.iter().chain(pass.constants.keys()).map(String::as_str).collect();
-        assert_eq!(made.len(), layout.len() + pass.constants.len());
-        made.insert(OBSERVATION);
-        for step in &pass.steps {
-            assert!(step.inputs.iter().all(|name| made.contains(name.as_str())), "{config:?}: {step:?}");
-            assert!(made.insert(&step.output), "{config:?} makes `{}` twice", step.output);
-        }
-        assert!(pass.constants.keys().all(|name| inputs().any(|input| input == name)));
-        assert!(made.contains(POLICY_LOGITS) && made.contains(VALUE_LOGITS));
+    for blocks in [0, 2] {
+        networks(blocks).iter().for_each(|config| check_names(config, &shape(3 - blocks)));
     }
     assert!(forward_pass(&networks(1)[0], &Shape::flat(4, 3)).is_err());
     let mut outside = shape(1);
     outside.board.cells[4] = 9;
     assert!(forward_pass(&networks(1)[0], &outside).unwrap_err().to_string().contains("contradict"));
+}
+
+fn check_names(config: &NetworkConfig, shape: &Shape) {
+    let layout: Vec<String> = config.layout(shape).unwrap().into_iter().map(|spec| spec.name).collect();
+    let pass = forward_pass(config, shape).unwrap();
+    assert_eq!(pass.observation, [2 + shape.scalars(), 3, 3]);
+    let inputs = || pass.steps.iter().flat_map(|step| &step.inputs);
+    let used: Vec<&String> = inputs().filter(|name| layout.contains(name)).collect();
+    assert_eq!(used, layout.iter().collect::<Vec<_>>(), "{config:?}");
+
+    let mut made: HashSet<&str> = layout.iter().chain(pass.constants.keys()).map(String::as_str).collect();
+    assert_eq!(made.len(), layout.len() + pass.constants.len());
+    made.insert(OBSERVATION);
+    for step in &pass.steps {
+        assert!(step.inputs.iter().all(|name| made.contains(name.as_str())), "{config:?}: {step:?}");
+        assert!(made.insert(&step.output), "{config:?} makes `{}` twice", step.output);
+    }
+    assert!(pass.constants.keys().all(|name| inputs().any(|input| input == name)));
+    assert!(made.contains(POLICY_LOGITS) && made.contains(VALUE_LOGITS));
 }
 
 #[test]
@@ -102,4 +107,82 @@ fn the_file_holds_names_shapes_weights_and_metadata() {
         let other = Weights::random(&NetworkConfig::default().layout(&shape).unwrap(), 3);
         assert!(onnx(&info, &other).is_err());
     }
+}
+
+/// FNV-1a of all operators, names and constants: files that were exported before are written again byte for byte.
+#[test]
+fn operators_and_names_stay_the_same() {
+    const KNOWN: [[u64; 6]; 2] = [
+        [
+            0xd11f_f67a_292f_301a,
+            0x2c49_c5ba_60ea_cf55,
+            0x2c49_c5ba_60ea_cf55,
+            0x9c6d_9c6d_48f3_b533,
+            0x9c6d_9c6d_48f3_b533,
+            0x9c6d_9c6d_48f3_b533,
+        ],
+        [
+            0xaf96_bc81_af6b_8ecb,
+            0x7827_9543_6ea7_ebf8,
+            0xd0d8_b487_56e7_3ddb,
+            0x87a5_c0db_a484_d1b5,
+            0xb6ab_5acb_403c_d37f,
+            0xf3fd_1b5c_f658_28a6,
+        ],
+    ];
+    for (blocks, known) in [0, 2].into_iter().zip(KNOWN) {
+        for (config, known) in networks(blocks).iter().zip(known) {
+            let text = serde_json::to_string(&forward_pass(config, &shape(3 - blocks)).unwrap()).unwrap();
+            let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            assert_eq!(text.bytes().fold(0xcbf2_9ce4_8422_2325, add), known, "{config}");
+        }
+    }
+}
+
+/// Every operation on one row and on many, layers with the names of other things, and heads that are no layers.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+struct Odd {}
+
+impl NetworkKind for Odd {
+    const NAME: &'static str = "odd";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (inputs, points) = (net.inputs(), net.points());
+        let (lines, square) = (net.neighbours(Neighbourhood::Lines, 1), net.neighbours(Neighbourhood::Square, 1));
+        let stem = net.rectified_around("policy_logits", points, lines, 4);
+        let other = net.linear_around("neighbours", points, square, 4, Init::He);
+        let row = net.rectified("cells", inputs, 4);
+        let gates = net.sigmoid(row);
+        let mut x = net.multiply(stem, gates);
+        x = net.add(x, row);
+        x = net.add(x, other);
+        let (mean, max) = (net.mean(x), net.max(row));
+        let wide = net.concat(mean, max);
+        let twice = net.concat(row, row);
+        let sum = net.add(wide, twice);
+        let turned = net.transpose(x);
+        let turned = net.rectified("own.transposed", turned, 5);
+        let turned = net.transpose(turned);
+        let joined = net.concat(turned, stem);
+        let flat = net.flatten(joined);
+        let actions = net.shape().actions;
+        let (a, b) = (net.linear("a", flat, actions, Init::Head), net.linear("b", sum, actions, Init::Head));
+        [net.add(a, b), net.linear("value", sum, 3, Init::Head)]
+    }
+}
+
+#[test]
+fn any_network_has_names_of_its_own() {
+    let shape = shape(1);
+    let config = NetworkConfig::from(Odd {});
+    check_names(&config, &shape);
+    let pass = forward_pass(&config, &shape).unwrap();
+    let made = |name: &str| pass.steps.iter().filter(|step| step.output == name).collect::<Vec<_>>();
+    for (head, from) in [(POLICY_LOGITS, "b.sum"), (VALUE_LOGITS, "value")] {
+        let steps = made(head);
+        assert_eq!((steps.len(), steps[0].operator, &steps[0].inputs[0][..]), (1, "Reshape", from));
+    }
+    assert_eq!((made("policy_logits_2").len(), made("cells_2").len()), (1, 1), "layers with the names of other things");
+    assert_eq!(pass.constants["neighbours"].len(), 5 * 3);
+    assert_eq!(pass.constants["neighbours_2"].len(), 5 * 9);
 }

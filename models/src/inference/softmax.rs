@@ -58,7 +58,7 @@ pub fn portable_softmax(logits: &mut [f32]) {
 ///
 /// With `n` the nearest integer to `x / ln 2`, it is `2^n` times a Taylor polynomial of `x - n ln 2`, whose magnitude is
 /// at most `ln 2 / 2`.
-fn portable_exp(x: f32) -> f32 {
+pub(super) fn portable_exp(x: f32) -> f32 {
     /// 1.5 * 2^23: a sum with it is rounded to an integer, which its lowest bits hold.
     const TO_INTEGERS: f32 = 12_582_912.0;
     /// ln 2 in two parts, the first of so few bits that its products with `n` are exact.

@@ -1,6 +1,6 @@
 //! A batch of training examples on the host. Every example is checked when it is added.
 
-use crate::config::OUTCOMES;
+use crate::network::OUTCOMES;
 use crate::shape::Shape;
 
 /// Tolerance of the sum of a row's target probabilities.
@@ -122,19 +122,6 @@ impl TrainingBatch {
         &self.shape
     }
 
-    /// Copies up to `count` examples from the row `first` on.
-    pub(crate) fn rows(&self, first: usize, count: usize) -> TrainingBatch {
-        let ([inputs, actions], count) = (self.shape.sizes(), count.min(self.len() - first));
-        let part = |data: &[f32], width: usize| data[first * width..][..count * width].to_vec();
-        TrainingBatch {
-            shape: self.shape.clone(),
-            inputs: part(&self.inputs, inputs),
-            legal: self.legal[first * actions..][..count * actions].to_vec(),
-            policy: part(&self.policy, actions),
-            value: part(&self.value, OUTCOMES),
-        }
-    }
-
     /// Observations, `[len, inputs]`.
     pub fn inputs(&self) -> &[f32] {
         &self.inputs
@@ -207,11 +194,6 @@ mod tests {
         value: [0.25, 0.25, 0.5],
     };
 
-    /// The columns of one row.
-    fn columns(batch: &TrainingBatch) -> (&[f32], &[bool], &[f32], &[f32]) {
-        (batch.inputs(), batch.legal(), batch.policy(), batch.value())
-    }
-
     fn batch_of(examples: &[Example<'_>]) -> TrainingBatch {
         let mut batch = TrainingBatch::new(Shape::flat(2, 3));
         examples.iter().for_each(|&example| batch.push(example).unwrap());
@@ -238,21 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_all_columns_of_its_rows() {
-        let batch = batch_of(&[GOOD, OTHER, GOOD]);
-        assert_eq!(columns(&batch.rows(1, 1)), (OTHER.inputs, OTHER.legal, OTHER.policy, &OTHER.value[..]));
-        assert_eq!(batch.rows(0, 2), batch_of(&[GOOD, OTHER]));
-        assert_eq!(batch.rows(1, 9), batch_of(&[OTHER, GOOD]), "no more than there are");
-        assert!(batch.rows(3, 1).is_empty());
-    }
-
-    #[test]
     fn faults_are_named_and_leave_the_batch_alone() {
         let mut batch = TrainingBatch::new(Shape::flat(2, 3));
         let mut error = |example: Example<'_>| batch.push(example).unwrap_err().to_string();
         assert_eq!(error(Example { inputs: &[1.0], ..GOOD }), "an example has 1 inputs, not 2");
         assert_eq!(error(Example { inputs: &[1.0, f32::NAN], ..GOOD }), "input 1 of an example is not finite");
-        assert_eq!(error(Example { inputs: &[f32::INFINITY, 1.0], ..GOOD }), "input 0 of an example is not finite");
         assert_eq!(error(Example { legal: &[false; 3], ..GOOD }), "an example has no legal action");
         let illegal = Example { policy: &[0.5, 0.5, 0.0], ..GOOD };
         assert_eq!(error(illegal), "the policy target of an example is 0.5 at 1");

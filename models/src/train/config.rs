@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gradients::Backend;
 use super::state::StateError;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
@@ -11,8 +10,6 @@ use crate::error::NetworkError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimiserConfig {
-    /// What computes the gradients.
-    pub backend: Backend,
     /// What the gradients are computed on; AdamW runs on the processor.
     pub device: ComputeDevice,
     /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
@@ -34,7 +31,6 @@ pub struct OptimiserConfig {
 impl Default for OptimiserConfig {
     fn default() -> Self {
         OptimiserConfig {
-            backend: Backend::default(),
             device: ComputeDevice::default(),
             weight_decay: 1e-4,
             clip_norm: 1.0,

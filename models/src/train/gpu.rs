@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use burn::tensor::{Device, DeviceType, FloatDType, Tensor, TensorData};
 
 use super::network::PolicyValueNet;
-use crate::config::NetworkConfig;
 use crate::device::{DeviceError, Gpu, GpuInterface, HalfFloat, find};
 use crate::error::NetworkError;
+use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
 use crate::weights::Weights;
 

@@ -1,58 +1,36 @@
-//! Losses and gradients of a batch: by the passes on our kernels, or by burn's autodiff on the processor or a GPU.
+//! Losses and gradients of a batch by burn: on the processor with operations of ours, on a GPU with burn's own.
 
-mod autodiff;
-mod kernels;
+mod on_processor;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod on_gpu;
 
-use serde::{Deserialize, Serialize};
-
-use self::autodiff::Autodiff;
-use self::kernels::Kernels;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use self::on_gpu::GpuGradients;
+use self::on_processor::ProcessorGradients;
 use super::batch::TrainingBatch;
-use super::passes::LossSums;
+use super::loss::LossSums;
 use super::state::LearnerState;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 use crate::weights::Weights;
 
-/// What computes the gradients of training. Both compute the same to within rounding.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Backend {
-    /// Forward and backward passes on the kernels of inference: two to four times as fast for networks over points, and
-    /// the same bits with AVX2 and AVX-512.
-    #[default]
-    Kernels,
-    /// The networks in burn and its autodiff, on burn's CPU backend.
-    Burn,
-}
-
 /// Computes the gradients of a learner.
 #[derive(Debug)]
 pub(super) enum Gradients {
-    Kernels(Kernels),
-    Autodiff(Autodiff),
+    Processor(Box<ProcessorGradients>),
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     Gpu(GpuGradients),
 }
 
 impl Gradients {
-    /// For the network of a state that has been checked. On a GPU burn computes them, whatever the backend.
-    pub(super) fn new(
-        backend: Backend,
-        device: ComputeDevice,
-        state: &LearnerState,
-    ) -> Result<Gradients, NetworkError> {
-        Ok(match (backend, device) {
-            (Backend::Kernels, ComputeDevice::Cpu) => Gradients::Kernels(Kernels::new(state)),
-            (Backend::Burn, ComputeDevice::Cpu) => Gradients::Autodiff(Autodiff::new(state)?),
+    /// For the network of a state that has been checked.
+    pub(super) fn new(device: ComputeDevice, state: &LearnerState) -> Result<Gradients, NetworkError> {
+        Ok(match device {
+            ComputeDevice::Cpu => Gradients::Processor(Box::new(ProcessorGradients::new(state)?)),
             #[cfg(any(feature = "wgpu", feature = "cuda"))]
-            (_, ComputeDevice::Gpu(number)) => Gradients::Gpu(GpuGradients::new(state, number)?),
+            ComputeDevice::Gpu(number) => Gradients::Gpu(GpuGradients::new(state, number)?),
             #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
-            (_, ComputeDevice::Gpu(_)) => return Err(crate::device::DeviceError::NotBuilt.into()),
+            ComputeDevice::Gpu(_) => return Err(crate::device::DeviceError::NotBuilt.into()),
         })
     }
 
@@ -66,8 +44,7 @@ impl Gradients {
         threads: usize,
     ) -> Result<(LossSums, &Weights), NetworkError> {
         match self {
-            Gradients::Kernels(kernels) => Ok(kernels.differentiate(state, batch, value_weight, threads)),
-            Gradients::Autodiff(autodiff) => autodiff.differentiate(state, batch, value_weight, threads),
+            Gradients::Processor(processor) => Ok(processor.differentiate(state, batch, value_weight, threads)),
             #[cfg(any(feature = "wgpu", feature = "cuda"))]
             Gradients::Gpu(gpu) => gpu.differentiate(state, batch, value_weight),
         }

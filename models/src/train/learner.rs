@@ -6,10 +6,10 @@ use super::adamw::{self, Rule};
 use super::batch::TrainingBatch;
 use super::config::{LearnError, OptimiserConfig};
 use super::gradients::Gradients;
-use super::passes::LossSums;
+use super::loss::LossSums;
 use super::state::LearnerState;
-use crate::config::NetworkConfig;
 use crate::error::NetworkError;
+use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
 use crate::weights::Weights;
 
@@ -50,12 +50,12 @@ impl StepReport {
 /// A network in training.
 ///
 /// ```
-/// use turnstone_models::{TrainingBatch, Example, Learner, NetworkConfig, OptimiserConfig, Shape};
+/// use turnstone_models::{TrainingBatch, Example, Learner, OptimiserConfig, NetworkConfig, ResidualMlp, Shape};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // One training step on one position of a game with four inputs and three actions.
 /// let shape = Shape::flat(4, 3);
-/// let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
+/// let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 32 });
 /// let mut learner = Learner::new(shape.clone(), &network, &OptimiserConfig::default(), 7)?;
 /// let mut batch = TrainingBatch::new(shape);
 /// batch.push(Example {
@@ -113,12 +113,12 @@ impl Learner {
             tensors.check(&layout).map_err(NetworkError::from)?;
         }
         state.check_progress()?;
-        let gradients = Gradients::new(optimiser.backend, optimiser.device, &state)?;
+        let gradients = Gradients::new(optimiser.device, &state)?;
         Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
     }
 
     /// Sets the maximum number of threads of a step, at least 1; the default is 1. The results do not depend on it. A
-    /// step uses at most eight threads, four for a residual MLP, of which burn uses one.
+    /// step uses at most eight threads, four for a network that is not one over points.
     pub fn use_threads(&mut self, threads: usize) {
         self.threads = threads.max(1);
     }

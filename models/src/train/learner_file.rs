@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::state::LearnerState;
-use crate::config::NetworkConfig;
+use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, json, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};

@@ -5,7 +5,7 @@ use burn::tensor::{Bool, Device, Tensor, TensorData};
 
 use super::batch::TrainingBatch;
 use super::network::Output;
-use crate::config::OUTCOMES;
+use crate::network::OUTCOMES;
 
 /// The logit of illegal actions: so low that their probability is exactly zero, and finite so that its product with a
 /// target of zero is zero.
@@ -22,6 +22,29 @@ pub struct Loss {
     pub value: Tensor<1>,
     /// Logarithms of the masked policy, `[batch, actions]`.
     pub log_policy: Tensor<2>,
+}
+
+/// Sums over positions; cross-entropies and entropies in nats.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct LossSums {
+    /// Cross-entropies of the masked policy against its target.
+    pub(crate) policy: f64,
+    /// Cross-entropies of win, draw and loss against their targets.
+    pub(crate) value: f64,
+    /// Entropies of the masked policy.
+    pub(crate) policy_entropy: f64,
+    /// Entropies of the policy's targets.
+    pub(crate) target_entropy: f64,
+}
+
+impl LossSums {
+    /// Adds the sums over other positions.
+    pub(crate) fn add(&mut self, other: &LossSums) {
+        self.policy += other.policy;
+        self.value += other.value;
+        self.policy_entropy += other.policy_entropy;
+        self.target_entropy += other.target_entropy;
+    }
 }
 
 /// Logarithms of the policy over the legal actions, `[batch, actions]`. Illegal actions have probability 0, and the
@@ -64,14 +87,18 @@ pub(crate) fn matrix(data: &[f32], columns: usize, device: &Device) -> Tensor<2>
 #[cfg(test)]
 mod tests {
     use super::super::batch::Example;
-    use super::super::network::{PolicyValueNet, read};
+    use super::super::network::PolicyValueNet;
     use super::*;
-    use crate::config::NetworkConfig;
+    use crate::kinds::{NetworkConfig, ResidualMlp};
     use crate::shape::Shape;
     use crate::weights::Weights;
 
     const SHAPE: Shape = Shape::flat(3, 4);
     const VALUE_WEIGHT: f64 = 0.7;
+
+    fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+        tensor.into_data().try_into_vec().unwrap()
+    }
 
     fn batch() -> TrainingBatch {
         let mut batch = TrainingBatch::new(SHAPE);
@@ -131,7 +158,7 @@ mod tests {
 
     #[test]
     fn gradients_agree_with_finite_differences() {
-        let (batch, config) = (batch(), NetworkConfig::ResidualMlp { blocks: 2, width: 6 });
+        let (batch, config) = (batch(), NetworkConfig::from(ResidualMlp { blocks: 2, width: 6 }));
         let mut layout = config.layout(&SHAPE).unwrap();
         layout.iter_mut().for_each(|spec| spec.deviation = 0.5); // biases and heads too, so that nothing vanishes
         let weights = Weights::random(&layout, 11);

@@ -1,33 +1,30 @@
-//! The networks in burn: parameters on a device, forward pass, gradients.
+//! A network in burn: its operations as a graph, and its parameters on a device.
 
-mod output;
-mod layers;
-mod mlp;
-mod points;
 mod graph;
-mod conv;
+mod around;
 
-pub use output::Output;
+pub use graph::Output;
+pub(crate) use graph::{LinearStep, forward};
 
-use burn::module::Param;
-use burn::nn::Linear;
+use burn::tensor::activation::relu;
+use burn::tensor::module::linear;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 
-use self::layers::Layers;
-use crate::config::NetworkConfig;
+use self::around::AroundPoints;
 use crate::error::NetworkError;
-use crate::shape::{Shape, Taps};
+use crate::kinds::NetworkConfig;
+use crate::network::{Network, Step, fused};
+use crate::shape::Shape;
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
-/// A network with a policy head and a win/draw/loss value head.
+/// A network that is composed of burn's own operations, for any device of burn: what GPUs compute, and what the operations of
+/// training on a processor are compared with.
 #[derive(Debug)]
 pub struct PolicyValueNet {
-    config: NetworkConfig,
-    shape: Shape,
-    /// The points that each layer of a graph network or of convolutions reads.
-    taps: Option<Taps>,
-    /// In the order of the layout.
-    layers: Vec<Linear>,
+    network: Network,
+    steps: Vec<Step>,
+    /// Matrix and bias of each layer.
+    layers: Vec<(Tensor<2>, Tensor<1>)>,
 }
 
 impl PolicyValueNet {
@@ -41,17 +38,18 @@ impl PolicyValueNet {
         weights: &Weights,
         device: &Device,
     ) -> Result<PolicyValueNet, NetworkError> {
-        weights.check(&config.layout(shape)?)?;
-        let layers = weights.tensors().chunks_exact(2).map(|layer| linear(layer, device)).collect();
-        Ok(PolicyValueNet { config: config.clone(), shape: shape.clone(), taps: config.taps(shape), layers })
+        let network = Network::new(config, shape)?;
+        weights.check(&network.layout())?;
+        let layer = |tensors: &[NamedTensor]| (leaf(&tensors[0], device), leaf(&tensors[1], device));
+        let layers = weights.tensors().chunks_exact(2).map(layer).collect();
+        Ok(PolicyValueNet { steps: fused(&network), network, layers })
     }
 
     /// The network with its parameters rounded to other floats; its inputs must then be such.
     #[cfg(any(feature = "wgpu", feature = "cuda"))]
     pub(crate) fn with_floats(mut self, float: burn::tensor::FloatDType) -> PolicyValueNet {
-        for layer in &mut self.layers {
-            layer.weight = Param::from_tensor(layer.weight.val().cast(float));
-            layer.bias = layer.bias.as_ref().map(|bias| Param::from_tensor(bias.val().cast(float)));
+        for (weight, bias) in &mut self.layers {
+            (*weight, *bias) = (weight.clone().cast(float), bias.clone().cast(float));
         }
         self
     }
@@ -60,104 +58,43 @@ impl PolicyValueNet {
     ///
     /// # Panics
     /// If the second axis is not the network's number of inputs.
+    #[expect(clippy::needless_pass_by_value, reason = "as the modules of burn take their inputs")]
     pub fn forward(&self, inputs: Tensor<2>) -> Output {
-        assert_eq!(inputs.dims()[1], self.shape.inputs, "the length of an observation");
-        let layers = Layers::new(&self.layers);
-        let blocks = self.config.blocks();
-        match (&self.config, &self.taps) {
-            (NetworkConfig::ResidualMlp { .. }, _) => mlp::forward(layers, blocks, inputs),
-            (NetworkConfig::ResidualGraph { .. }, taps) => {
-                let taps = taps.as_ref().expect("a graph network is built with its taps");
-                graph::forward(layers, blocks, taps, &self.shape, inputs)
-            }
-            (NetworkConfig::ResidualConv { .. }, taps) => {
-                let taps = taps.as_ref().expect("a network of convolutions is built with its taps");
-                let over_board = self.config.over_board().expect("it is one of convolutions");
-                conv::forward(layers, (blocks, over_board), taps, &self.shape, inputs)
-            }
-        }
-    }
-
-    /// Copies the parameters to the host, unchanged since the network was built. `layout` must be that of the network.
-    pub fn weights(&self, layout: &[TensorSpec]) -> Weights {
-        self.collect(layout, |matrix| read(matrix.clone()), |vector| read(vector.clone()))
+        let around = AroundPoints::of(&self.network, &inputs);
+        forward(&self.network, &self.steps, &inputs, |step, x, residual| {
+            let (weight, bias) = self.layers[step.layer].clone();
+            let y = match step.around {
+                Some(table) => around[table].apply(x, weight, bias),
+                None => linear(x, weight, Some(bias)),
+            };
+            let y = residual.into_iter().fold(y, |y, residual| residual + y);
+            if step.relu { relu(y) } else { y }
+        })
     }
 
     /// The gradients of the parameters, named by `layout`; zeros where the loss does not depend on a parameter.
     pub fn gradients(&self, layout: &[TensorSpec], gradients: &Gradients) -> Weights {
-        self.collect(
-            layout,
-            |matrix| matrix.grad(gradients).map(read).unwrap_or_default(),
-            |vector| vector.grad(gradients).map(read).unwrap_or_default(),
-        )
+        let named = |(spec, data): (&TensorSpec, Tensor<1>)| NamedTensor {
+            name: spec.name.clone(),
+            shape: spec.shape.clone(),
+            data: data.into_data().try_into_vec().expect("parameters are floats of 32 bits"),
+        };
+        Weights::from_ordered(layout.iter().zip(self.flat_gradients(gradients)).map(named).collect())
     }
 
     /// The gradients of the parameters on the device, each in one row, in the order of the layout.
-    #[cfg(any(feature = "wgpu", feature = "cuda"))]
     pub(crate) fn flat_gradients(&self, gradients: &Gradients) -> Vec<Tensor<1>> {
-        let mut all = Vec::with_capacity(2 * self.layers.len());
-        for layer in &self.layers {
-            let (matrix, bias) =
-                (layer.weight.val(), layer.bias.as_ref().expect("every layer is built with a bias").val());
-            let of_matrix = matrix.grad(gradients).unwrap_or_else(|| matrix.inner().zeros_like());
-            let of_bias = bias.grad(gradients).unwrap_or_else(|| bias.inner().zeros_like());
-            all.extend([of_matrix.flatten(0, 1), of_bias]);
-        }
-        all
-    }
-
-    /// Reads a tensor for every parameter, in the order of the layout.
-    fn collect(
-        &self,
-        layout: &[TensorSpec],
-        of_matrix: impl Fn(&Tensor<2>) -> Vec<f32>,
-        of_vector: impl Fn(&Tensor<1>) -> Vec<f32>,
-    ) -> Weights {
-        assert_eq!(2 * self.layers.len(), layout.len(), "the layout of another network");
-        let read_layer = |layer: &Linear| {
-            let bias = layer.bias.as_ref().expect("every layer is built with a bias");
-            [of_matrix(&layer.weight), of_vector(bias)]
+        let of_layer = |(weight, bias): &(Tensor<2>, Tensor<1>)| {
+            let of_weight = weight.grad(gradients).unwrap_or_else(|| weight.clone().inner().zeros_like());
+            let of_bias = bias.grad(gradients).unwrap_or_else(|| bias.clone().inner().zeros_like());
+            [of_weight.flatten(0, 1), of_bias]
         };
-        let named = |(spec, mut data): (&TensorSpec, Vec<f32>)| {
-            data.resize(spec.count(), 0.0);
-            NamedTensor { name: spec.name.clone(), shape: spec.shape.clone(), data }
-        };
-        Weights::from_ordered(layout.iter().zip(self.layers.iter().flat_map(read_layer)).map(named).collect())
+        self.layers.iter().flat_map(of_layer).collect()
     }
 }
 
-/// Builds a layer from its matrix and its bias.
-fn linear(layer: &[NamedTensor], device: &Device) -> Linear {
-    let data = |tensor: &NamedTensor| TensorData::new(tensor.data.clone(), tensor.shape.clone());
-    Linear {
-        weight: Param::from_tensor(Tensor::from_data(data(&layer[0]), device)),
-        bias: Some(Param::from_tensor(Tensor::from_data(data(&layer[1]), device))),
-    }
-}
-
-/// Copies a tensor to the host, row-major.
-pub(crate) fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().try_into_vec().expect("all tensors of this crate hold f32")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SHAPE: Shape = Shape::flat(5, 7);
-
-    #[test]
-    fn weights_pass_through_the_network_unchanged() {
-        for blocks in [0, 3] {
-            let config = NetworkConfig::ResidualMlp { blocks, width: 9 };
-            let layout = config.layout(&SHAPE).unwrap();
-            let weights = Weights::random(&layout, 1);
-            for device in [Device::flex(), Device::flex().autodiff()] {
-                let net = PolicyValueNet::new(&config, &SHAPE, &weights, &device).unwrap();
-                assert_eq!(net.weights(&layout), weights);
-                let output = net.forward(Tensor::zeros([4, 5], &device));
-                assert_eq!((output.policy.dims(), output.value.dims()), ([4, 7], [4, 3]));
-            }
-        }
-    }
+/// A parameter on a device.
+pub(crate) fn leaf<const D: usize>(tensor: &NamedTensor, device: &Device) -> Tensor<D> {
+    let parameter = Tensor::from_data(TensorData::new(tensor.data.clone(), tensor.shape.clone()), device);
+    if parameter.is_autodiff() { parameter.require_grad() } else { parameter }
 }

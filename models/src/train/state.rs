@@ -1,6 +1,6 @@
 //! The state of a learner.
 
-use crate::config::NetworkConfig;
+use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
 use crate::weights::{NamedTensor, Weights};
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use turnstone_env::games::Mancala;
-use turnstone_models::{NetworkConfig, Precision, Weights};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -11,7 +11,7 @@ use crate::config::{SearchConfig, SelfPlayConfig};
 #[test]
 fn the_samples_of_a_task_decide_the_quantisation() {
     let game = Mancala::default();
-    let network = NetworkConfig::ResidualMlp { blocks: 1, width: 16 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let self_play = SelfPlayConfig { games_per_iteration: 2, precision: Precision::I8, ..SelfPlayConfig::default() };
     let random = random_observations(&game);

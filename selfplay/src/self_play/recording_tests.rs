@@ -8,7 +8,7 @@ use turnstone_agents::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
-use turnstone_models::{NetworkConfig, Precision, Weights};
+use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, Uniform};
 
 use super::*;
@@ -40,7 +40,7 @@ fn played<G: Game>(
     games: usize,
     evaluator: &mut impl Evaluator<G>,
 ) -> Part {
-    let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&[], 1);
     let task = Task {
         network: &network,
@@ -305,7 +305,7 @@ fn workers_and_their_order_change_no_game() {
 /// Returns the positions of the games that it compares.
 fn workers_and_their_order(precision: Precision) -> Shard {
     let game = Mancala::with_params(&Params::new().with("stones", 2)).expect("valid parameters");
-    let network = NetworkConfig::ResidualMlp { blocks: 0, width: 4 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&turnstone_agents::shape(&game.spec())).expect("a small network"), 1);
     let games = |threads, concurrent_games, games_per_iteration| {
         let self_play = SelfPlayConfig {

@@ -29,8 +29,9 @@ pub fn game_of_table<T: ?Sized>(section: &Table, games: &Games<T>) -> Result<Arc
     games.make(name, &params).map_err(|e| format!("game: {e}"))
 }
 
-/// Keys that version 0.1.0 had, with the reason why they are gone. At 0, their default, they changed nothing.
-const REMOVED: [(&str, &str, &str); 3] = [
+/// Keys that version 0.1.0 had, with the reason why they are gone.
+const REMOVED: [(&str, &str, &str); 4] = [
+    ("learn", "backend", "burn trains every network"),
     ("self_play", "archived_starts", "games from archived positions brought no gain"),
     ("learn", "margin_weight", "auxiliary targets brought no gain"),
     ("learn", "plies_left_weight", "auxiliary targets brought no gain"),
@@ -62,8 +63,12 @@ pub(super) fn take_removed(table: &mut Table) -> Removed {
         let keys = table.get_mut(section).and_then(Value::as_table_mut);
         let Some(value) = keys.and_then(|keys| keys.remove(key)) else { continue };
         removed.count += 1;
-        let is_default = value.as_float() == Some(0.0) || value.as_integer() == Some(0);
-        if !is_default {
+        // At 0, their default, they changed nothing. Both backends computed the same but for rounding.
+        let means_nothing = match key {
+            "backend" => matches!(value.as_str(), Some("kernels" | "burn")),
+            _ => value.as_float() == Some(0.0) || value.as_integer() == Some(0),
+        };
+        if !means_nothing {
             removed.faults.push(format!(
                 "{section}.{key} is {value}, but was removed after version 0.1.0, as {reason}: leave it out"
             ));

@@ -1,7 +1,7 @@
 //! The `[learn]` section.
 
 use serde::{Deserialize, Serialize};
-use turnstone_models::{Backend, ComputeDevice, OptimiserConfig};
+use turnstone_models::{ComputeDevice, OptimiserConfig};
 
 use turnstone_selfplay::config::{or_all_cores, within};
 
@@ -11,9 +11,7 @@ use turnstone_selfplay::config::{or_all_cores, within};
 pub struct LearnConfig {
     /// Positions per learner step.
     pub batch: usize,
-    /// What computes the gradients: `kernels`, or burn's autodiff.
-    pub backend: Backend,
-    /// What the gradients are computed on; a GPU takes burn's autodiff.
+    /// What the gradients are computed on.
     pub device: ComputeDevice,
     /// Threads of a learner step; 0 selects one per core. The number does not change any result.
     pub threads: usize,
@@ -48,7 +46,6 @@ impl Default for LearnConfig {
         let optimiser = OptimiserConfig::default();
         Self {
             batch: 256,
-            backend: optimiser.backend,
             device: optimiser.device,
             threads: 0,
             learning_rate: 2e-3,
@@ -78,7 +75,6 @@ impl LearnConfig {
     #[must_use]
     pub fn optimiser(&self) -> OptimiserConfig {
         OptimiserConfig {
-            backend: self.backend,
             device: self.device,
             weight_decay: self.weight_decay,
             clip_norm: self.clip_norm,
@@ -110,7 +106,6 @@ mod tests {
     #[test]
     fn the_optimiser_has_the_constants_of_the_config() {
         let config = LearnConfig {
-            backend: Backend::Burn,
             weight_decay: 0.01,
             clip_norm: 2.0,
             ema_decay: 0.9,
@@ -118,7 +113,6 @@ mod tests {
             ..LearnConfig::default()
         };
         let expected = OptimiserConfig {
-            backend: Backend::Burn,
             weight_decay: 0.01,
             clip_norm: 2.0,
             ema_decay: 0.9,

@@ -58,6 +58,12 @@ fn removed_keys_are_accepted_at_their_defaults_only() {
         let fault = set(&format!("{key}=0.3")).expect_err("it was removed");
         assert!(fault.starts_with(&format!("{key} is 0.3, but was removed after version 0.1.0")), "{fault}");
     }
+    for backend in ["kernels", "burn"] {
+        assert_eq!(set(&format!("learn.backend=\"{backend}\"")), Ok(plain.clone()));
+    }
+    let expected =
+        "learn.backend is \"cuda\", but was removed after version 0.1.0, as burn trains every network: leave it out";
+    assert_eq!(set("learn.backend=\"cuda\""), Err(expected.to_owned()));
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), text("0.5")).expect("writable");
     assert_eq!(Config::read_past(file.path(), &games), Ok(plain));
@@ -122,19 +128,21 @@ fn faults_name_the_key() {
     );
     assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
     assert_eq!(
-        with("[net]\nkind = \"residual_conv\"\n[self_play]\nprecision = \"i8\""),
-        "self_play.precision: a residual_conv has floats only, no integers of eight bits: give f32 or auto as its precision"
-    );
-    assert_eq!(
         with("[net]\nkind = \"residual_graph\"\nchanels = 8"),
         "unknown key `net.chanels` (did you mean `net.channels`?)"
     );
     assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
     assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
-    assert!(with("[net]\nkind = \"conv\"").contains("unknown variant `conv`"));
-    let removed =
-        "net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; the kinds are `residual_mlp`, ";
-    assert!(with("[net]\nkind = \"mixer\"\nhidden = 8").contains(removed));
+    let kinds = "the kinds are residual_mlp, residual_graph, residual_conv";
+    assert_eq!(
+        with("[net]\nkind = \"conv\"\nlayers = 3"),
+        format!("line 3: net.kind: there is no kind of network `conv`; {kinds}")
+    );
+    assert_eq!(
+        with("[net]\nkind = \"mixer\"\nhidden = 8"),
+        format!("line 3: net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; {kinds}")
+    );
+    assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
     assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
     assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");

@@ -29,7 +29,7 @@ const DISK: f64 = 20e9;
 
 /// Summarises the config, which is valid at this point.
 pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check> {
-    let (parameters, iterations) = (memory::parameters(game, &config.net)?, config.run.iterations);
+    let (parameters, iterations) = (memory::cost(game, config)?.parameters, config.run.iterations);
     let games = config.self_play.games_per_iteration;
     let params = game.params();
     let finding =
@@ -195,7 +195,7 @@ pub(super) fn memory(game: &dyn TrainableGame, config: &Config, measured: &Measu
 
 /// Checks the size of the run folder.
 pub(super) fn disk(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
-    let checkpoint = 4.0 * memory::parameters(game, &config.net)? as f64;
+    let checkpoint = 4.0 * memory::cost(game, config)?.parameters as f64;
     let numbered = (plan.steps / config.run.checkpoint_steps).min(config.run.iterations) + 1;
     let replay = memory::position(game, measured) * plan.largest_window as f64;
     // Two for `latest` and `best`, four for the learner's state: weights, averages and two moments.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, TensorSpec};
+use turnstone_models::{ComputeDevice, GpuInference, NetworkCost};
 
 use super::measure::Measured;
 use super::plan::Plan;
@@ -23,12 +23,14 @@ const CACHED: f64 = 40.0 + 16.0 * 4.0;
 const LEARNER_COPIES: f64 = 8.0;
 
 /// Copies of the activations that the learner holds: values, gradients, and burn's intermediate results.
-const ACTIVATION_COPIES: f64 = 4.0;
+const ACTIVATION_COPIES: f64 = 6.0;
 
 /// Copies of the parameters on a GPU that learns: weights, gradients, and what they are copied from and to.
 const GPU_COPIES: f64 = 4.0;
 /// Batches under way on a GPU that evaluates.
 const GPU_BATCHES: f64 = 2.0;
+/// Copies of the activations that such a batch needs at one time: burn adds and rectifies in steps of their own.
+const GPU_ALIVE: f64 = 2.0;
 
 /// Estimated memory demand on GPUs in bytes.
 pub(super) struct OnGpu {
@@ -38,18 +40,17 @@ pub(super) struct OnGpu {
 
 impl OnGpu {
     pub(super) fn of(game: &dyn TrainableGame, config: &Config) -> anyhow::Result<Self> {
-        let parameters = 4.0 * parameters(game, &config.net)? as f64;
+        let cost = cost(game, config)?;
+        let parameters = 4.0 * cost.parameters as f64;
         let (spec, play) = (game.spec(), &config.self_play);
-        let units = units(game, &config.net) as f64;
         let learning = match config.learn.device {
             ComputeDevice::Cpu => 0.0,
             ComputeDevice::Gpu(_) => {
-                GPU_COPIES * parameters + 4.0 * ACTIVATION_COPIES * config.learn.batch as f64 * units
+                GPU_COPIES * parameters + 4.0 * ACTIVATION_COPIES * (config.learn.batch * cost.activations) as f64
             }
         };
         let rows = GpuInference::padded(play.gpu_batch());
-        // Activations of a layer or two are alive at once, those of all layers only in training.
-        let row = (spec.features() + spec.actions) as f64 + 4.0 * units / (2 * config.net.blocks() + 2) as f64;
+        let row = (spec.features() + spec.actions) as f64 + GPU_ALIVE * cost.alive as f64;
         let self_play = match play.device {
             ComputeDevice::Cpu => 0.0,
             ComputeDevice::Gpu(_) => parameters + 4.0 * GPU_BATCHES * rows as f64 * row,
@@ -73,7 +74,8 @@ impl Demand {
         measured: &Measured,
         plan: &Plan,
     ) -> anyhow::Result<Self> {
-        let parameters = 4.0 * parameters(game, &config.net)? as f64;
+        let cost = cost(game, config)?;
+        let parameters = 4.0 * cost.parameters as f64;
         let workers = config.self_play.workers();
         let seats = workers * config.self_play.concurrent_games.min(config.self_play.games_per_iteration);
         // A factor of 2 because a tree keeps the subtree of the last move and its memory doubles as it grows, and
@@ -86,7 +88,7 @@ impl Demand {
         };
         let node = state + NODE + EDGE * measured.self_play.legal_mean;
         let activations = match config.learn.device {
-            ComputeDevice::Cpu => 4.0 * ACTIVATION_COPIES * (config.learn.batch * units(game, &config.net)) as f64,
+            ComputeDevice::Cpu => 4.0 * ACTIVATION_COPIES * (config.learn.batch * cost.activations) as f64,
             ComputeDevice::Gpu(_) => 0.0,
         };
         Ok(Self {
@@ -106,19 +108,9 @@ pub(super) fn position(game: &dyn TrainableGame, measured: &Measured) -> f64 {
     4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.self_play.legal_mean
 }
 
-/// Approximate number of activations per position, which the learner keeps for the backward pass.
-fn units(game: &dyn TrainableGame, network: &NetworkConfig) -> usize {
-    let points = game.spec().points;
-    match *network {
-        NetworkConfig::ResidualMlp { blocks, width } => (2 * blocks + 2) * width,
-        NetworkConfig::ResidualGraph { blocks, channels, .. } => (3 * blocks + 2) * channels * points,
-        NetworkConfig::ResidualConv { blocks, channels, .. } => (4 * blocks + 2) * channels * points,
-    }
-}
-
-/// Number of parameters of the network.
-pub(super) fn parameters(game: &dyn TrainableGame, network: &NetworkConfig) -> anyhow::Result<usize> {
-    Ok(network.layout(&shape(game.spec()))?.iter().map(TensorSpec::count).sum())
+/// What the network of a run costs.
+pub(super) fn cost(game: &dyn TrainableGame, config: &Config) -> anyhow::Result<NetworkCost> {
+    Ok(config.net.cost(&shape(game.spec()))?)
 }
 
 /// Available memory in bytes: that of the machine, or that of the container if it has less. `None` where it is unknown;
@@ -147,24 +139,23 @@ mod tests {
     use turnstone_env::Erased;
     use turnstone_env::games::Konane;
 
-    fn on_gpu(concurrent_games: usize, threads: usize) -> OnGpu {
+    /// A run on GPUs.
+    fn config(concurrent_games: usize, threads: usize) -> Config {
         let text = format!(
             "[game]\nname = \"konane\"\n[net]\nkind = \"residual_conv\"\nblocks = 1\nchannels = 8\n\
              [learn]\ndevice = \"gpu\"\nbatch = 64\n\
              [self_play]\ndevice = \"gpu\"\ngames_per_iteration = 100000\n\
              concurrent_games = {concurrent_games}\nthreads = {threads}\n"
         );
-        let config = Config::parse(&text, &turnstone_env::games::built_in()).expect("valid");
-        OnGpu::of(&Erased::new(Konane::default()), &config).expect("a network")
+        Config::parse(&text, &turnstone_env::games::built_in()).expect("valid")
     }
 
     /// Batches have a row per seat, are padded to a power of two, and have 8192 rows at most.
     #[test]
     fn the_memory_of_self_play_on_a_gpu_follows_its_batches() {
-        let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 8, global_pooling: false, squeeze_excite: 0 };
         let game: &dyn TrainableGame = &Erased::new(Konane::default());
-        let weights = 4.0 * parameters(game, &conv).expect("a network") as f64;
-        let rows = |seats, threads| on_gpu(seats, threads).self_play - weights;
+        let weights = 4.0 * cost(game, &config(1, 1)).expect("a network").parameters as f64;
+        let rows = |seats, threads| OnGpu::of(game, &config(seats, threads)).expect("a network").self_play - weights;
         let row = rows(64, 2) / 128.0;
         assert!(row > 8.0 * game.spec().features() as f64, "{row} bytes a row");
         for (seats, threads, expected) in [(65, 2, 256.0), (100, 1, 128.0), (2048, 4, 8192.0), (4096, 16, 8192.0)] {

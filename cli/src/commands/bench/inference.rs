@@ -52,7 +52,11 @@ impl Inference {
                 ComputeDevice::Cpu => "one thread".to_owned(),
                 gpu => gpu.to_string(),
             };
-            println!("{}, {} parameters, {place}", config.net, weights.count());
+            let cost = config.net.cost(&shape)?;
+            println!(
+                "{}, {} parameters, {} multiply-adds per position, {place}",
+                config.net, cost.parameters, cost.multiply_adds
+            );
             println!("{:>6}{:>16}", "batch", "evaluations/s");
         }
         let mut rows = Vec::new();
@@ -85,7 +89,7 @@ pub(super) fn bare_rate(
         let engine = GpuInference::new(weights, net, shape, (number, precision), batch)?;
         return rate_on_gpu(&engine, batch, &inputs[..batch * shape.inputs], time);
     }
-    let mut engine = if precision.is_quantised(net) {
+    let mut engine = if precision.is_quantised() {
         let network = QuantisedNetwork::new(weights, net, shape, inputs)?;
         turnstone_models::Inference::quantised(&Arc::new(network), batch)
     } else {

@@ -47,6 +47,16 @@ impl Steps {
         Steps::of_ranges(highs.iter().map(|&high| [0.0, range(high, widest)]))
     }
 
+    /// Steps for numbers of both signs, `[rows, width]`.
+    pub(super) fn of_signed(samples: &[f32], width: usize) -> Steps {
+        let ranges: Vec<[f32; 2]> = columns(samples, width).collect();
+        let widest = ranges.iter().map(|[low, high]| high - low).fold(f32::MIN_POSITIVE, f32::max);
+        Steps::of_ranges(ranges.iter().map(|&[low, high]| {
+            let missing = (range(high - low, widest) - (high - low)) / 2.0;
+            [low - missing, high + missing]
+        }))
+    }
+
     /// Steps for ranges that contain 0, `[low, high]`.
     pub(super) fn of_ranges(ranges: impl IntoIterator<Item = [f32; 2]>) -> Steps {
         let (mut step, mut zero) = (Vec::new(), Vec::new());
@@ -164,9 +174,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_both_signs_have_a_byte_for_zero() {
+        let steps = Steps::of_signed(&[-1.0, 0.0, 2.2, 0.0], 2);
+        // -1.4 to 2.6, and -0.5 to 0.5: sqrt(3.2 / 16 * 3.2) and a quarter more.
+        let expected = [4.0 / 255.0, 1.0 / 255.0];
+        assert!(steps.steps().iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8), "{:?}", steps.steps());
+        assert_eq!(steps.zeros()[0], 89);
+        assert_eq!(bytes(&steps, &[-1.0, 0.7, 2.2, 0.7, 0.0, -0.7]), [25, 255, 229, 255, 89, 0]);
+    }
+
+    #[test]
     fn numbers_return_within_half_a_step() {
         let samples: Vec<f32> = (0..300).map(|i| ((i * 7919 % 1013) as f32 / 500.0) - 1.0).collect();
-        let steps = Steps::of_ranges([[-1.1, 1.1]; 3]);
+        let steps = Steps::of_signed(&samples, 3);
         for (i, (&x, byte)) in samples.iter().zip(bytes(&steps, &samples)).enumerate() {
             let step = steps.steps()[i % 3];
             let back = step * (f32::from(byte) - f32::from(steps.zeros()[i % 3]));
@@ -177,7 +197,7 @@ mod tests {
 
     #[test]
     fn steps_follow_their_columns() {
-        let steps = Steps::of_ranges([[-1.5, 3.5], [-0.5, 1.5], [-0.25, 3.5]]);
+        let steps = Steps::of_signed(&[-1.0, 0.5, 3.0, 3.0, 1.0, 2.0], 3);
         let both = steps.part(1..3).repeated(2);
         assert_eq!(both.steps(), [1, 2, 1, 2].map(|column: usize| steps.steps()[column]));
         assert_eq!(both.zeros(), [1, 2, 1, 2].map(|column: usize| steps.zeros()[column]));

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::inference::{Inference, Instructions};
+use crate::kinds::everything::Everything;
+use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::network::NetworkKind;
 use crate::shape::{Board, Neighbourhood};
 use crate::weights::TensorSpec;
 
@@ -12,18 +15,25 @@ fn shape() -> Shape {
     let right = (0..7).map(|point| (point < 6).then_some(point + 1)).collect();
     let left = (0..7_u16).map(|point| point.checked_sub(1)).collect();
     let board =
-        Board { point_planes: 2, points: 7, directions: vec![right, left], lattice: [1, 7], cells: (0..7).collect() };
+        Board { point_planes: 2, points: 7, directions: vec![right, left], lattice: [2, 4], cells: (0..7).collect() };
     Shape { inputs: 17, actions: 21, board }
 }
 
 fn configs() -> Vec<NetworkConfig> {
     let neighbourhood = Neighbourhood::Lines;
+    let conv =
+        |global_pooling, squeeze_excite| ResidualConv { blocks: 2, channels: 20, global_pooling, squeeze_excite };
     vec![
-        NetworkConfig::ResidualMlp { blocks: 0, width: 1 },
-        NetworkConfig::ResidualMlp { blocks: 2, width: 50 },
-        NetworkConfig::ResidualMlp { blocks: 3, width: 128 },
-        NetworkConfig::ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood },
-        NetworkConfig::ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood },
+        ResidualMlp { blocks: 0, width: 1 }.into(),
+        ResidualMlp { blocks: 2, width: 50 }.into(),
+        ResidualMlp { blocks: 3, width: 128 }.into(),
+        ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood }.into(),
+        ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood }.into(),
+        conv(false, 0).into(),
+        conv(true, 0).into(),
+        conv(false, 8).into(),
+        conv(true, 5).into(),
+        Everything::default().into(),
     ]
 }
 
@@ -89,7 +99,9 @@ fn outputs_are_close_to_those_of_floats() {
             let size = (expected.iter().map(|x| (x - mean).powi(2)).sum::<f32>() / expected.len() as f32).sqrt();
             let errors = found.iter().zip(expected).map(|(a, b)| (a - b).powi(2));
             let error = (errors.sum::<f32>() / expected.len() as f32).sqrt();
-            assert!(error < 0.05 * size, "{config}: error {error}, deviation {size}");
+            // Numbers of both signs pass through several layers of the made-up network.
+            let share = if config.kind() == Everything::NAME { 0.1 } else { 0.05 };
+            assert!(error < share * size, "{config}: error {error}, deviation {size}");
         }
     }
 }
@@ -108,14 +120,9 @@ fn equal_samples_give_equal_networks_and_none_are_allowed() {
 
 #[test]
 fn faults_are_named() {
-    let config = NetworkConfig::ResidualMlp { blocks: 1, width: 16 };
+    let config = ResidualMlp { blocks: 1, width: 16 }.into();
     let fault = |weights: &Weights| QuantisedNetwork::new(weights, &config, &shape(), &[]).unwrap_err().to_string();
     assert_eq!(fault(&Weights::random(&[], 1)), "tensor `stem.weight` is missing");
-    let conv = NetworkConfig::ResidualConv { blocks: 1, channels: 4, global_pooling: false, squeeze_excite: 0 };
-    let shape = Shape { board: Board { lattice: [2, 7], ..shape().board }, ..shape() };
-    let weights = Weights::random(&conv.layout(&shape).unwrap(), 1);
-    let fault = QuantisedNetwork::new(&weights, &conv, &shape, &[]).unwrap_err();
-    assert_eq!(fault, NetworkError::NoIntegers);
 }
 
 #[test]

@@ -5,9 +5,8 @@ use burn::tensor::{Device, Tensor};
 use crate::error::NetworkError;
 use crate::train::batch::TrainingBatch;
 use crate::train::gpu::{burn_device, read};
-use crate::train::loss::{Loss, masked_loss, matrix};
+use crate::train::loss::{Loss, LossSums, masked_loss, matrix};
 use crate::train::network::PolicyValueNet;
-use crate::train::passes::LossSums;
 use crate::train::state::LearnerState;
 use crate::weights::Weights;
 

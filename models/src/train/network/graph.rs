@@ -1,44 +1,112 @@
-//! Forward pass of the residual graph network: a convolution over neighbours as a gather and a matrix product.
-//!
-//! One `select` of rows gathers the neighbours of all points of a batch. It was the fastest to train of the formulations
-//! that burn allows (forwards and backwards, 64 points, 48 channels, 5 taps, 256 positions: 35 ms; product with the
-//! adjacency matrix 55, sum of products over taps 51, burn's 3x3 convolution 52).
+//! The walk over a network's operations that makes a graph of burn, whoever computes its linear layers.
 
-use burn::tensor::activation::relu;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::Tensor;
+use burn::tensor::activation::{relu, sigmoid};
 
-use super::layers::Layers;
-use super::output::Output;
-use super::points::{features, heads};
-use crate::shape::{Shape, Taps};
+use crate::network::{Network, Op, Step, Var};
+use crate::shape::{Board, Shape};
 
-/// Evaluates observations `[batch, inputs]`.
-pub(super) fn forward(mut layers: Layers<'_>, blocks: usize, taps: &Taps, shape: &Shape, inputs: Tensor<2>) -> Output {
-    let points = shape.board.points;
-    let rows = gathered_rows(taps, inputs.dims()[0], points, &inputs.device());
-    let mut x = layers.rectified(features(shape, inputs));
-    for _ in 0..blocks {
-        let inner = layers.rectified(gather(x.clone(), &rows, taps.count));
-        x = relu(x + layers.plain(inner));
+/// The outputs for each row of a batch: logits, not probabilities.
+#[derive(Debug)]
+pub struct Output {
+    /// Logits of all actions, legal or not, `[batch, actions]`.
+    pub policy: Tensor<2>,
+    /// Logits of win, draw and loss for the mover, `[batch, 3]`.
+    pub value: Tensor<2>,
+}
+
+/// A linear layer: its parameters, the table of neighbours that it reads, and whether a ReLU follows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinearStep {
+    pub(crate) layer: usize,
+    pub(crate) around: Option<usize>,
+    pub(crate) relu: bool,
+}
+
+/// Evaluates observations `[positions, inputs]`. `linear` computes the layers from `[positions * rows, inputs]`, and adds the
+/// residual if there is one.
+///
+/// # Panics
+/// If the second axis is not the network's number of inputs.
+pub(crate) fn forward(
+    network: &Network,
+    steps: &[Step],
+    inputs: &Tensor<2>,
+    mut linear: impl FnMut(LinearStep, Tensor<2>, Option<Tensor<2>>) -> Tensor<2>,
+) -> Output {
+    let [positions, width] = inputs.dims();
+    assert_eq!(width, network.shape.inputs, "the length of an observation");
+    let mut results = Results { network, positions, all: vec![None; network.ops.len()], left: network.uses() };
+    for step in steps {
+        let result = match *step {
+            Step::Layer { x, layer, around, residual, relu, .. } => {
+                let (x, residual) = (results.read(x), residual.map(|residual| results.read(residual)));
+                linear(LinearStep { layer, around, relu }, x, residual)
+            }
+            Step::Other { op: Op::Inputs, .. } => inputs.clone(),
+            Step::Other { op: Op::Points, .. } => features(&network.shape, inputs.clone()),
+            Step::Other { op, .. } => results.compute(op),
+        };
+        results.all[step.output().0] = Some(result);
     }
-    heads(layers, points, x)
+    Output { policy: results.read(network.policy), value: results.read(network.value) }
 }
 
-/// The row that each tap of each point of each position reads; beyond the end of a line the row of zeros after the last.
-pub(super) fn gathered_rows(taps: &Taps, batch: usize, points: usize, device: &Device) -> Tensor<1, Int> {
-    let row = |position: usize, tap: &Option<u16>| match tap {
-        Some(point) => (position * points + usize::from(*point)) as i64,
-        None => (batch * points) as i64,
-    };
-    let rows: Vec<i64> = (0..batch).flat_map(|position| taps.table.iter().map(move |tap| row(position, tap))).collect();
-    let count = rows.len();
-    Tensor::from_data(TensorData::new(rows, [count]), device)
+/// The results so far, each `[positions * rows, columns]`, as long as somebody will read them.
+struct Results<'a> {
+    network: &'a Network,
+    positions: usize,
+    all: Vec<Option<Tensor<2>>>,
+    /// How often each will be read.
+    left: Vec<usize>,
 }
 
-/// Concatenates the channels of each point's taps: `[batch * points, channels]` to `[batch * points, taps * channels]`, with
-/// zeros beyond the end of a line.
-pub(super) fn gather(x: Tensor<2>, rows: &Tensor<1, Int>, taps: usize) -> Tensor<2> {
-    let [count, channels] = x.dims();
-    let zeros = x.clone().narrow(0, 0, 1).zeros_like();
-    Tensor::cat(vec![x, zeros], 0).select(0, rows.clone()).reshape([count, taps * channels])
+impl Results<'_> {
+    fn read(&mut self, var: Var) -> Tensor<2> {
+        self.left[var.0] -= 1;
+        let result = &mut self.all[var.0];
+        let found = if self.left[var.0] == 0 { result.take() } else { result.clone() };
+        found.expect("operations follow those that they read")
+    }
+
+    /// `[positions, rows, columns]`.
+    fn by_position(&mut self, var: Var) -> Tensor<3> {
+        let [rows, columns] = self.network.size(var);
+        self.read(var).reshape([self.positions, rows, columns])
+    }
+
+    /// An operation that is no linear layer and reads other results.
+    fn compute(&mut self, op: Op) -> Tensor<2> {
+        match op {
+            Op::Relu { x } => relu(self.read(x)),
+            Op::Sigmoid { x } => sigmoid(self.read(x)),
+            Op::Add { x, y } => self.row_by_row(x, y, |x, y| x + y),
+            Op::Multiply { x, y } => self.row_by_row(x, y, |x, y| x * y),
+            Op::Mean { x } => self.by_position(x).mean_dim(1).squeeze_dim(1),
+            Op::Max { x } => self.by_position(x).max_dim(1).squeeze_dim(1),
+            Op::Concat { x, y } => Tensor::cat(vec![self.read(x), self.read(y)], 1),
+            Op::Flatten { x } => self.by_position(x).flatten(1, 2),
+            Op::Transpose { x } => self.by_position(x).swap_dims(1, 2).flatten(0, 1),
+            Op::Inputs | Op::Points | Op::Linear { .. } => unreachable!("{op:?} does not read results alone"),
+        }
+    }
+
+    /// `f(x, y)`, where `y` has as many rows as `x`, or one for all rows of a position.
+    fn row_by_row(&mut self, x: Var, y: Var, f: fn(Tensor<3>, Tensor<3>) -> Tensor<3>) -> Tensor<2> {
+        f(self.by_position(x), self.by_position(y)).flatten(0, 1)
+    }
+}
+
+/// Turns observations `[positions, inputs]` into features per point, `[positions * points, features]`: the planes of the
+/// point, then the scalars of the whole board.
+fn features(shape: &Shape, inputs: Tensor<2>) -> Tensor<2> {
+    let Board { point_planes, points, .. } = shape.board;
+    let ([positions, _], scalars) = (inputs.dims(), shape.scalars());
+    let own = inputs.clone().narrow(1, 0, point_planes * points);
+    let own = own.reshape([positions, point_planes, points]).swap_dims(1, 2);
+    if scalars == 0 {
+        return own.flatten(0, 1);
+    }
+    let common = inputs.narrow(1, point_planes * points, scalars).reshape([positions, 1, scalars]);
+    Tensor::cat(vec![own, common.expand([positions, points, scalars])], 2).flatten(0, 1)
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use turnstone_env::games::mu_torere::MuTorere;
-use turnstone_models::{Inference, NetworkConfig, Weights};
+use turnstone_models::{Inference, NetworkConfig, ResidualMlp, Weights};
 
 use super::super::play_on_cpu;
 use super::*;
@@ -76,7 +76,7 @@ fn moves(parts: Vec<Option<Part>>) -> (Moves, bool) {
 /// the processor, and the rows of each batch.
 fn played(event: Event, largest: usize) -> (Result<(Moves, bool), DeviceError>, Moves, Vec<usize>) {
     let game = MuTorere::default();
-    let network = NetworkConfig::ResidualMlp { blocks: 1, width: 8 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 8 });
     let shape = shape(&game.spec());
     let weights = Weights::random(&network.layout(&shape).expect("a small network"), 1);
     let self_play = SelfPlayConfig {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use rand::SeedableRng;
 use turnstone_env::{Game, Side};
-use turnstone_models::NetworkConfig;
+use turnstone_models::{NetworkConfig, ResidualMlp};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise};
 
 use super::Digest;
@@ -82,7 +82,7 @@ pub(super) fn gumbel_network() -> Result<Digest> {
 
 fn network_searches(settings: &Settings) -> Result<Digest> {
     let mut digest = Digest::default();
-    let network = NetworkConfig::ResidualMlp { blocks: 1, width: 32 };
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 32 });
     for variant in default_games() {
         with_game!(variant, |game| {
             let weights = weights(&network.layout(&shape(&game.spec()))?, 3)?;

@@ -56,8 +56,6 @@ pub(crate) struct Conversion {
 pub(crate) enum Destination<'a> {
     /// Numbers, `[rows, outputs]`.
     Numbers(&'a mut [f32]),
-    /// Added to numbers, `[rows, outputs]`.
-    Sum(&'a mut [f32]),
     /// Bytes, `[rows, strips]` times sixteen: the numbers, rounded and limited to 0 and 255, which is a ReLU too.
     Bytes(&'a mut [u8]),
     /// `stream = relu(y)`, and the stream's bytes; both `[rows, strips]` times sixteen.
@@ -71,7 +69,7 @@ impl Destination<'_> {
     /// If a buffer has another size than its rows.
     pub(super) fn check(&self, rows: usize, outputs: usize, strips: usize) {
         match self {
-            Destination::Numbers(y) | Destination::Sum(y) => {
+            Destination::Numbers(y) => {
                 assert_eq!(y.len(), rows * outputs, "{rows} rows of {outputs} numbers");
             }
             Destination::Bytes(bytes) => {
@@ -212,13 +210,6 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
                             numbers.copy_from_slice(&all[..numbers.len()]);
                         }
                     }
-                }
-            }
-            Destination::Sum(numbers) => {
-                for (strip, (sums, conversion)) in (area.first_strip..).zip(strips) {
-                    let mut y = [0.0; LANES];
-                    convert::<N>(sums, conversion).store(&mut y);
-                    outputs_of(product, row, strip, numbers).iter_mut().zip(y).for_each(|(number, y)| *number += y);
                 }
             }
         }

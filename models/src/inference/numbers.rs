@@ -1,0 +1,141 @@
+//! Operations on numbers that no kernel has: they are few, and cheap beside the layers.
+
+use super::softmax::portable_exp;
+use crate::network::Op;
+
+/// Computes `y` from `x` and, for an operation of two, `other`, of several positions. `[rows, columns]` are those of `x` for
+/// one position, and `other_rows` the rows of `other`.
+///
+/// # Panics
+/// If it is one of the operations that have a pass of their own.
+pub(super) fn compute(
+    op: &Op,
+    [rows, columns]: [usize; 2],
+    x: &[f32],
+    (other, other_rows): (&[f32], usize),
+    y: &mut [f32],
+) {
+    if x.is_empty() {
+        return;
+    }
+    let each = |y: &mut [f32], f: fn(f32) -> f32| y.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x));
+    let board = rows * columns;
+    match op {
+        Op::Relu { .. } => each(y, |x| x.max(0.0)),
+        Op::Sigmoid { .. } => each(y, sigmoid),
+        Op::Add { .. } => row_by_row(columns, board, x, (other, other_rows), y, |x, other| x + other),
+        Op::Multiply { .. } => row_by_row(columns, board, x, (other, other_rows), y, |x, other| x * other),
+        Op::Mean { .. } => mean(x, board, columns, y),
+        Op::Max { .. } => max(x, board, columns, y),
+        Op::Concat { .. } => {
+            let others = other.len() / (x.len() / columns);
+            let parts = x.chunks_exact(columns).zip(other.chunks_exact(others));
+            for (y, (x, other)) in y.chunks_exact_mut(columns + others).zip(parts) {
+                y[..columns].copy_from_slice(x);
+                y[columns..].copy_from_slice(other);
+            }
+        }
+        Op::Transpose { .. } => {
+            for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(board)) {
+                transpose(x, columns, y);
+            }
+        }
+        Op::Inputs | Op::Points | Op::Linear { .. } | Op::Flatten { .. } => unreachable!("{op:?} is no such operation"),
+    }
+}
+
+/// `y = f(x, other)` for each row; `other` has a row for each, or one for all rows of a position.
+fn row_by_row(
+    columns: usize,
+    board: usize,
+    x: &[f32],
+    (other, other_rows): (&[f32], usize),
+    y: &mut [f32],
+    f: impl Fn(f32, f32) -> f32,
+) {
+    if other_rows * columns == board {
+        y.iter_mut().zip(x).zip(other).for_each(|((y, &x), &other)| *y = f(x, other));
+        return;
+    }
+    let positions = x.chunks_exact(board).zip(y.chunks_exact_mut(board));
+    for ((x, y), other) in positions.zip(other.chunks_exact(columns)) {
+        for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+            y.iter_mut().zip(x).zip(other).for_each(|((y, &x), &other)| *y = f(x, other));
+        }
+    }
+}
+
+fn mean(x: &[f32], board: usize, columns: usize, y: &mut [f32]) {
+    let share = columns as f32 / board as f32;
+    for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(columns)) {
+        y.fill(0.0);
+        for row in x.chunks_exact(columns) {
+            y.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        }
+        y.iter_mut().for_each(|sum| *sum *= share);
+    }
+}
+
+fn max(x: &[f32], board: usize, columns: usize, y: &mut [f32]) {
+    for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(columns)) {
+        y.fill(f32::NEG_INFINITY);
+        for row in x.chunks_exact(columns) {
+            y.iter_mut().zip(row).for_each(|(most, &x)| *most = most.max(x));
+        }
+    }
+}
+
+/// `1 / (1 + exp(-x))`, with the same bits on every processor.
+fn sigmoid(x: f32) -> f32 {
+    let e = portable_exp(-x.abs());
+    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
+}
+
+/// Transposes `x [rows, columns]` into `y [columns, rows]`.
+pub(crate) fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
+    let rows = x.len() / columns;
+    for (column, y) in y.chunks_exact_mut(rows).enumerate() {
+        y.iter_mut().zip(x.chunks_exact(columns)).for_each(|(y, row)| *y = row[column]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Var;
+
+    /// Two positions of three rows and two columns.
+    const X: [f32; 12] = [1.0, -1.0, 2.0, -3.0, 6.0, -2.0, 0.0, 0.0, 0.0, 3.0, 3.0, 0.0];
+
+    fn computed(op: Op, other: &[f32], other_rows: usize, length: usize) -> Vec<f32> {
+        let mut y = vec![f32::NAN; length];
+        compute(&op, [3, 2], &X, (other, other_rows), &mut y);
+        y
+    }
+
+    #[test]
+    fn rows_are_those_of_each_position() {
+        let (x, y) = (Var(0), Var(1));
+        assert_eq!(computed(Op::Mean { x }, &[], 0, 4), [3.0, -2.0, 1.0, 1.0]);
+        assert_eq!(computed(Op::Max { x }, &[], 0, 4), [6.0, -1.0, 3.0, 3.0]);
+        let one_row = [10.0, 20.0, 30.0, 40.0];
+        let sums = [11.0, 19.0, 12.0, 17.0, 16.0, 18.0, 30.0, 40.0, 30.0, 43.0, 33.0, 40.0];
+        assert_eq!(computed(Op::Add { x, y }, &one_row, 1, 12), sums);
+        assert_eq!(computed(Op::Multiply { x, y }, &one_row, 1, 12)[6..], [0.0, 0.0, 0.0, 120.0, 90.0, 0.0]);
+        assert_eq!(computed(Op::Multiply { x, y }, &X, 3, 12)[..4], [1.0, 1.0, 4.0, 9.0]);
+        assert_eq!(computed(Op::Relu { x }, &[], 0, 12)[..6], [1.0, 0.0, 2.0, 0.0, 6.0, 0.0]);
+        let turned = [1.0, 2.0, 6.0, -1.0, -3.0, -2.0, 0.0, 0.0, 3.0, 0.0, 3.0, 0.0];
+        assert_eq!(computed(Op::Transpose { x }, &[], 0, 12), turned);
+        let both = computed(Op::Concat { x, y }, &[7.0; 6], 3, 18);
+        assert_eq!(both[..6], [1.0, -1.0, 7.0, 2.0, -3.0, 7.0]);
+    }
+
+    #[test]
+    fn sigmoids_are_between_0_and_1() {
+        let expected = [(0.0, 0.5), (1.0, 0.731_058_6), (-1.0, 0.268_941_43), (100.0, 1.0), (-100.0, 0.0)];
+        for (x, y) in expected {
+            assert!((sigmoid(x) - y).abs() < 1e-7, "{x}: {}", sigmoid(x));
+        }
+        assert!(sigmoid(f32::NAN).is_nan());
+    }
+}

@@ -1,0 +1,79 @@
+//! The residual tower of convolutions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{NetworkError, within};
+use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
+use crate::shape::Neighbourhood;
+
+/// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks
+/// `x -> relu(x + g (W2 N(h) + b2 + p))` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the
+/// eight cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over
+/// the board (KataGo; Wu 2019, arXiv:1902.10565); `g`, with `squeeze_excite`, a sigmoid per channel behind two layers of the
+/// mean over the board of what it multiplies (Hu et al. 2017, arXiv:1709.01507). Without them `p` is 0 and `g` is 1. Heads
+/// as in [`ResidualGraph`](super::ResidualGraph).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResidualConv {
+    /// Number of residual blocks, 0 to 32.
+    pub blocks: usize,
+    /// Channels per cell, 1 to 512.
+    pub channels: usize,
+    /// Whether every block reads means and maxima over the whole board.
+    pub global_pooling: bool,
+    /// Hidden units of each block's squeeze-and-excitation, 0 to 512; 0 leaves it out.
+    pub squeeze_excite: usize,
+}
+
+impl Default for ResidualConv {
+    fn default() -> Self {
+        ResidualConv { blocks: 6, channels: 64, global_pooling: false, squeeze_excite: 0 }
+    }
+}
+
+impl NetworkKind for ResidualConv {
+    const NAME: &'static str = "residual_conv";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (channels, into_stream) = (self.channels, Init::Residual(2 * self.blocks));
+        let around = net.neighbours(Neighbourhood::Square, 1);
+        let points = net.points();
+        let mut x = net.rectified_around("stem", points, around, channels);
+        for block in 0..self.blocks {
+            let name = |part: &str| format!("blocks.{block}.{part}");
+            let inner = net.rectified_around(&name("first"), x, around, channels);
+            let mut change = net.linear_around(&name("second"), inner, around, channels, into_stream);
+            if self.global_pooling {
+                let (mean, max) = (net.mean(inner), net.max(inner));
+                let pooled = net.concat(mean, max);
+                let everywhere = net.linear(&name("pooled"), pooled, channels, into_stream);
+                change = net.add(change, everywhere);
+            }
+            if self.squeeze_excite > 0 {
+                let mean = net.mean(change);
+                let squeezed = net.rectified(&name("squeeze"), mean, self.squeeze_excite);
+                let gates = net.linear(&name("excite"), squeezed, channels, Init::Head);
+                let gates = net.sigmoid(gates);
+                change = net.multiply(change, gates);
+            }
+            let sum = net.add(x, change);
+            x = net.relu(sum);
+        }
+        net.heads(x)
+    }
+
+    fn validate(&self) -> Result<(), NetworkError> {
+        within("the number of blocks", self.blocks, 0..=32)?;
+        within("the number of channels", self.channels, 1..=512)?;
+        within("the number of units of squeeze_excite", self.squeeze_excite, 0..=512)
+    }
+
+    fn describe(&self) -> String {
+        let pooling = if self.global_pooling { ", global pooling" } else { "" };
+        let excitation = match self.squeeze_excite {
+            0 => String::new(),
+            units => format!(", squeeze-excite {units}"),
+        };
+        format!("residual conv, {} blocks of {} channels{pooling}{excitation}", self.blocks, self.channels)
+    }
+}

@@ -1,0 +1,137 @@
+//! The kinds that are built in, and one that is added.
+
+use super::*;
+use crate::shape::{Board, Neighbourhood};
+use crate::weights::Weights;
+
+const SHAPE: Shape = Shape::flat(5, 7);
+
+fn mlp(blocks: usize, width: usize) -> NetworkConfig {
+    ResidualMlp { blocks, width }.into()
+}
+
+fn read_from(text: &str) -> Result<NetworkConfig, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn configs_are_read_and_written() {
+    let text = r#"{"kind":"residual_mlp","blocks":3,"width":128}"#;
+    let config = read_from(text).unwrap();
+    assert_eq!(config, mlp(3, 128));
+    assert_eq!(serde_json::to_string(&config).unwrap(), text);
+    assert_eq!(config.as_kind::<ResidualMlp>().map(|mlp| mlp.width), Some(128));
+    assert!(config.as_kind::<ResidualGraph>().is_none());
+    assert_eq!(config.with_blocks(1), mlp(1, 128));
+    let graph = read_from(r#"{"kind": "residual_graph", "neighbourhood": "square"}"#).unwrap();
+    assert_eq!(graph.to_string(), "residual graph, 3 blocks of 48 channels, the square around");
+    assert_ne!(graph, ResidualGraph::default().into());
+
+    assert!(read_from(r#"{"kind":"residual_mlp","blocks":3,"w":1}"#).unwrap_err().contains("unknown field `w`"));
+    assert!(read_from(r#"{"blocks":3}"#).unwrap_err().contains("missing field `kind`"));
+    assert!(read_from(r#"{"kind":"mixer"}"#).unwrap_err().contains("the kinds are residual_mlp, residual_graph"));
+    assert!(
+        read_from(r#"{"kind":"lstm"}"#).unwrap_err().contains("no kind of network `lstm`; the kinds are residual_mlp")
+    );
+    assert!(read_from(r#"{"kind":["residual_mlp"]}"#).unwrap_err().contains("is a name"));
+}
+
+#[test]
+fn the_layout_is_named_in_its_order() {
+    let layout = mlp(1, 8).layout(&SHAPE).unwrap();
+    let names: Vec<&str> = layout.iter().map(|spec| spec.name.as_str()).collect();
+    #[rustfmt::skip]
+    assert_eq!(names, [
+        "stem.weight", "stem.bias",
+        "blocks.0.first.weight", "blocks.0.first.bias", "blocks.0.second.weight", "blocks.0.second.bias",
+        "policy.weight", "policy.bias", "value_hidden.weight", "value_hidden.bias", "value.weight", "value.bias",
+    ]);
+    assert_eq!(layout[0].shape, [5, 8]);
+}
+
+#[test]
+fn sizes_out_of_range_are_refused() {
+    let error = |blocks, width, shape: Shape| mlp(blocks, width).layout(&shape).unwrap_err().to_string();
+    assert_eq!(error(33, 8, SHAPE), "the number of blocks is 33, but must be from 0 to 32");
+    assert_eq!(error(1, 0, SHAPE), "the network width is 0, but must be from 1 to 2048");
+    assert!(error(1, 8, Shape::flat(0, 1)).contains("inputs is 0"));
+    assert!(error(1, 8, Shape::flat(1, usize::MAX)).contains("actions is"));
+    assert!(error(0, 2048, Shape::flat(65536, 1)).contains("parameters is"));
+}
+
+#[test]
+fn boards_out_of_range_are_refused() {
+    let board = |[height, width]: [usize; 2]| {
+        let points = height * width;
+        let (lines, cells) = (vec![vec![None; points]], (0..points).map(|cell| cell as u16).collect());
+        let board = Board { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
+        Shape { inputs: points, actions: 1, board }
+    };
+    let conv =
+        |channels| NetworkConfig::from(ResidualConv { blocks: 1, channels, global_pooling: false, squeeze_excite: 0 });
+    let lines = ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines }.into();
+    let fault = |network: &NetworkConfig, lattice| network.layout(&board(lattice)).unwrap_err().to_string();
+    // Points are numbered by 16 bits.
+    let points = "the number of points is 65536, but must be from 1 to 65535";
+    assert_eq!(fault(&conv(1), [256, 256]), points);
+    assert_eq!(fault(&lines, [256, 256]), points);
+    let gathered = "points times taps times channels is 17038080, but must be from 1 to 16777216";
+    assert_eq!(fault(&conv(29), [255, 256]), gathered);
+    assert!(conv(28).layout(&board([255, 256])).is_ok());
+    assert!(lines.layout(&SHAPE).unwrap_err().to_string().contains("needs a board of points"));
+}
+
+/// FNV-1a over names and bits of all tensors.
+fn checksum(weights: &Weights) -> u64 {
+    let bytes = weights.tensors().iter().flat_map(|tensor| {
+        let numbers = tensor.data.iter().flat_map(|x| x.to_bits().to_le_bytes());
+        tensor.name.bytes().chain(numbers)
+    });
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A change of names, order, shapes, deviations or random numbers would start every run from other weights.
+#[test]
+fn initial_weights_stay_the_same() {
+    let right = vec![Some(1), Some(2), None, Some(4), Some(5), None];
+    let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
+    let (directions, lattice, cells) = (vec![right, left], [2, 3], (0..6).collect());
+    let board = Board { point_planes: 2, points: 6, directions, lattice, cells };
+    let shape = Shape { inputs: 14, actions: 9, board };
+    let graph = |blocks, reach, neighbourhood| ResidualGraph { blocks, channels: 12, reach, neighbourhood }.into();
+    let expected: [(NetworkConfig, u64); 3] = [
+        (mlp(2, 40), 0x4def_3efc_fabc_7371),
+        (graph(2, 2, Neighbourhood::Lines), 0xf85c_2999_05c8_e113),
+        (graph(1, 1, Neighbourhood::Square), 0x506a_2bcb_0d03_3017),
+    ];
+    for (config, sum) in expected {
+        let layout = config.layout(&shape).unwrap();
+        assert_eq!(checksum(&Weights::random(&layout, 7)), sum, "{config}");
+    }
+}
+
+#[test]
+fn a_kind_of_ones_own_is_read_once_it_is_registered() {
+    #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Contradicting {
+        rows: usize,
+    }
+    impl NetworkKind for Contradicting {
+        const NAME: &'static str = "contradicting";
+        fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+            let x = net.inputs();
+            let a = net.rectified("same", x, 4);
+            let b = net.rectified("same", a, 5);
+            let sum = net.add(a, b);
+            [sum, a]
+        }
+    }
+    assert!(read_from(r#"{"kind":"contradicting"}"#).is_err());
+    register_network::<Contradicting>();
+    let config = read_from(r#"{"kind":"contradicting","rows":2}"#).unwrap();
+    assert_eq!(config.to_string(), "contradicting, rows 2");
+    let fault = config.layout(&SHAPE).unwrap_err().to_string();
+    assert_eq!(fault, "the network cannot be built: same is the name of two layers");
+    assert!(network_kinds().ends_with(&["contradicting"]));
+}

@@ -1,0 +1,13 @@
+//! A network as a list of operations over named parameters, from which everything else is made: the layout of the
+//! parameters, inference with floats and with integers, the graph that is trained, the ONNX file, and the costs.
+
+mod operations;
+mod builder;
+mod kind;
+mod fusion;
+
+pub use builder::{Init, NetworkBuilder, Table};
+pub(crate) use fusion::{Step, fused};
+pub use kind::NetworkKind;
+pub(crate) use operations::{Network, Op};
+pub use operations::{OUTCOMES, Var};

@@ -1,0 +1,120 @@
+//! The operations of a network, with the sizes of their results and the parameters that they name.
+
+use crate::shape::{Shape, Taps};
+use crate::weights::TensorSpec;
+
+/// Number of classes of the value head: win, draw and loss for the mover, in this order.
+pub const OUTCOMES: usize = 3;
+
+/// Result of an operation: a matrix `[rows, columns]` per position, where the rows are the points of the board or one row for
+/// all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub(crate) usize);
+
+/// An operation on the results of earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// The observation, `[1, inputs]`.
+    Inputs,
+    /// The observation by point, `[points, features]`: the planes of the point, then the scalars of the whole board.
+    Points,
+    /// A linear layer, `x W + b` for every row; over neighbours it reads the rows of a point and of its neighbours, side by
+    /// side, with zeros for those that are missing.
+    Linear { x: Var, layer: usize, around: Option<usize> },
+    /// `max(x, 0)`.
+    Relu { x: Var },
+    /// `1 / (1 + exp(-x))`.
+    Sigmoid { x: Var },
+    /// `x + y`; `y` may be one row, which is added to every row of `x`.
+    Add { x: Var, y: Var },
+    /// `x y`, number by number; `y` may be one row.
+    Multiply { x: Var, y: Var },
+    /// The mean of each column, `[1, columns]`.
+    Mean { x: Var },
+    /// The maximum of each column, `[1, columns]`.
+    Max { x: Var },
+    /// The columns of `x`, then those of `y`.
+    Concat { x: Var, y: Var },
+    /// All rows as one, `[1, rows * columns]`.
+    Flatten { x: Var },
+    /// `[columns, rows]`.
+    Transpose { x: Var },
+}
+
+/// A linear layer: a matrix `<name>.weight`, `[taps * inputs, outputs]`, and a bias `<name>.bias`, `[outputs]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LayerSpec {
+    pub(crate) name: String,
+    /// Numbers that a row of outputs depends on: the columns of its input, times the taps.
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    /// Standard deviation of the initial weights; the bias starts at zero.
+    pub(crate) deviation: f64,
+}
+
+/// A network for games of one shape.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Network {
+    pub(crate) shape: Shape,
+    /// In an order in which operations follow those that they read. The index is that of the [`Var`].
+    pub(crate) ops: Vec<Op>,
+    /// `[rows, columns]` of the result of each operation.
+    pub(crate) sizes: Vec<[usize; 2]>,
+    /// In the order of the layout.
+    pub(crate) layers: Vec<LayerSpec>,
+    /// The tables of neighbours that layers read.
+    pub(crate) tables: Vec<Taps>,
+    /// Logits of all actions, `[1, actions]`.
+    pub(crate) policy: Var,
+    /// Logits of win, draw and loss, `[1, 3]`.
+    pub(crate) value: Var,
+}
+
+impl Op {
+    /// The results that it reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Var> {
+        let pair = match *self {
+            Op::Inputs | Op::Points => [None, None],
+            Op::Linear { x, .. } | Op::Relu { x } | Op::Sigmoid { x } | Op::Mean { x } | Op::Max { x } => {
+                [Some(x), None]
+            }
+            Op::Flatten { x } | Op::Transpose { x } => [Some(x), None],
+            Op::Add { x, y } | Op::Multiply { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
+        };
+        pair.into_iter().flatten()
+    }
+}
+
+impl Network {
+    /// Name, shape and initial distribution of the parameters.
+    pub(crate) fn layout(&self) -> Vec<TensorSpec> {
+        let tensors = |layer: &LayerSpec| {
+            let tensor = |part: &str, shape, deviation| {
+                let name = format!("{}.{part}", layer.name);
+                TensorSpec { name, shape, deviation }
+            };
+            [
+                tensor("weight", vec![layer.inputs, layer.outputs], layer.deviation),
+                tensor("bias", vec![layer.outputs], 0.0),
+            ]
+        };
+        self.layers.iter().flat_map(tensors).collect()
+    }
+
+    /// Number of rows and of columns of a result.
+    pub(crate) fn size(&self, var: Var) -> [usize; 2] {
+        self.sizes[var.0]
+    }
+
+    /// Whether the network works on points, not only on the observation as a vector.
+    pub(crate) fn reads_points(&self) -> bool {
+        self.ops.contains(&Op::Points)
+    }
+
+    /// The results that are read by others or are outputs, by [`Var`]: how often.
+    pub(crate) fn uses(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.ops.len()];
+        self.ops.iter().flat_map(Op::reads).chain([self.policy, self.value]).for_each(|var| uses[var.0] += 1);
+        uses
+    }
+}
