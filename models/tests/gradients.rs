@@ -212,8 +212,11 @@ fn gradients_are_slopes_of_the_loss() {
                 moved.step(batch, 0.0).unwrap().total_loss
             };
             let (step, name) = ((0.02 / norm).min(2e-3), &state.weights.tensors()[index].name);
-            let slope = (loss(step) - loss(-step)) / (2.0 * step);
-            assert!((slope - norm).abs() < 0.01 * norm, "{network}, {name}: slope {slope}, norm {norm}");
+            // A ReLU or a maximum that switches within a step bends the loss; a smaller step avoids it.
+            let slopes =
+                [1.0, 0.3, 0.1, 0.03].map(|share| (loss(share * step) - loss(-share * step)) / (2.0 * share * step));
+            let is_close = |slope: &f64| (slope - norm).abs() < 0.01 * norm;
+            assert!(slopes.iter().any(is_close), "{network}, {name}: slopes {slopes:?}, norm {norm}");
         }
     }
 }

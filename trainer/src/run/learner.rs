@@ -15,7 +15,8 @@ pub(super) fn restored(setup: &Setup<'_>, state: LearnerState, standing: &Standi
     let shown = path.display();
     ensure!(
         state.network == config.net && config.net.fits(&state.shape, &shape(game.spec())),
-        "{shown}: it is of another network or game than the run's config"
+        "{shown}: it is of another network or game than {}",
+        folder.config().display()
     );
     // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.
     let (due, done) = (steps_due(&config.learn, standing.positions), state.steps);
