@@ -78,8 +78,7 @@ impl Engine {
             layer
         });
         let points = network.shape.board.points;
-        let rows = network.sizes.iter().map(|size| size[0]).max().unwrap_or(1);
-        let group = (ROWS / rows).clamp(1, batch);
+        let group = (ROWS / network.most_rows()).clamp(1, batch);
         let plan = Plan::new(network);
         Engine {
             inputs: network.shape.inputs,
@@ -253,7 +252,7 @@ fn divide(network: &Network) -> (Vec<Step>, Vec<Step>) {
 /// The results of the steps, before they share slots.
 struct Registers<'a> {
     network: &'a Network,
-    /// Number of steps that read each result last, by [`Var`] of what was computed.
+    /// The step that reads each result last, by [`Var`] of what was computed.
     last_read: Vec<usize>,
     /// Whether each result is read by a step over the whole batch, or is an output.
     is_whole: Vec<bool>,
@@ -270,7 +269,7 @@ impl<'a> Registers<'a> {
         let mut registers = Registers { network, last_read, is_whole, of_vars, rooms };
         for (index, step) in steps.iter().enumerate() {
             for var in step.reads() {
-                let var = registers.computed(var);
+                let var = network.computed(var);
                 registers.last_read[var.0] = index;
                 registers.is_whole[var.0] |= index >= near;
             }
@@ -278,22 +277,14 @@ impl<'a> Registers<'a> {
             registers.is_whole[output] |= index >= near;
         }
         for var in [network.policy, network.value] {
-            let var = registers.computed(var);
+            let var = network.computed(var);
             (registers.last_read[var.0], registers.is_whole[var.0]) = (usize::MAX, true);
         }
         registers
     }
 
-    /// What was computed, if `var` only gives it another form.
-    fn computed(&self, mut var: Var) -> Var {
-        while let Op::Flatten { x } = self.network.ops[var.0] {
-            var = x;
-        }
-        var
-    }
-
     fn place(&self, var: Var) -> Place {
-        let var = self.computed(var);
+        let var = self.network.computed(var);
         match self.network.ops[var.0] {
             Op::Inputs => Place::Observations,
             _ => Place::Slot(self.of_vars[var.0].expect("it is computed before it is read")),
@@ -339,8 +330,8 @@ impl<'a> Registers<'a> {
 
     /// The register of a residual that can become that of the sum: nothing reads it later, nor the layer itself.
     fn in_place(&self, index: usize, residual: Var, output: Var, x: Var) -> Option<usize> {
-        let computed = self.computed(residual);
-        let is_last = self.last_read[computed.0] == index && self.computed(x) != computed;
+        let computed = self.network.computed(residual);
+        let is_last = self.last_read[computed.0] == index && self.network.computed(x) != computed;
         let register = self.of_vars[computed.0]?;
         (is_last && self.is_whole[computed.0] == self.is_whole[output.0]).then_some(register)
     }

@@ -71,8 +71,7 @@ impl QuantisedNetwork {
         let outputs = outputs.map(|register| slots[register]);
         let (slots, bytes) = share(&bytes, &lives(&mut passes, bytes.len(), &[], Pass::bytes));
         passes.iter_mut().flat_map(Pass::bytes).for_each(|register| *register = slots[*register]);
-        let rows = network.sizes.iter().map(|size| size[0]).max().unwrap_or(1);
-        let group = (ROWS[usize::from(!network.reads_points())] / rows).max(1);
+        let group = (ROWS[usize::from(!network.reads_points())] / network.most_rows()).max(1);
         Ok(QuantisedNetwork { shape: shape.clone(), parts, passes, numbers, bytes, group, outputs })
     }
 

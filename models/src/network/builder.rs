@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::operations::{LayerSpec, Network, OUTCOMES, Op, Var};
+use super::operations::{LayerSpec, Network, OUTCOMES, Op, Var, computed};
 use crate::error::{NetworkError, within};
 use crate::shape::{Neighbourhood, Shape, Taps};
 
@@ -248,11 +248,8 @@ impl<'a> NetworkBuilder<'a> {
     }
 
     /// Whether a result is more than the observation in another form.
-    fn is_computed(&self, mut var: Var) -> bool {
-        while let Op::Flatten { x } = self.ops[var.0] {
-            var = x;
-        }
-        !matches!(self.ops[var.0], Op::Inputs | Op::Points)
+    fn is_computed(&self, var: Var) -> bool {
+        !matches!(self.ops[computed(&self.ops, var).0], Op::Inputs | Op::Points)
     }
 
     /// The network with these heads: logits of policy and value.

@@ -70,6 +70,14 @@ pub(crate) struct Network {
     pub(crate) value: Var,
 }
 
+/// What was computed, if `var` only gives it another form.
+pub(super) fn computed(ops: &[Op], mut var: Var) -> Var {
+    while let Op::Flatten { x } = ops[var.0] {
+        var = x;
+    }
+    var
+}
+
 impl Op {
     /// The results that it reads.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Var> {
@@ -109,6 +117,16 @@ impl Network {
     /// Whether the network works on points, not only on the observation as a vector.
     pub(crate) fn reads_points(&self) -> bool {
         self.ops.contains(&Op::Points)
+    }
+
+    /// The most rows that a result has.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.sizes.iter().map(|size| size[0]).max().unwrap_or(1)
+    }
+
+    /// What was computed, if `var` only gives it another form.
+    pub(crate) fn computed(&self, var: Var) -> Var {
+        computed(&self.ops, var)
     }
 
     /// The results that are read by others or are outputs, by [`Var`]: how often.

@@ -134,17 +134,9 @@ impl<'a> Calibration<'a> {
         self.bytes.len() - 1
     }
 
-    fn is_output(&self, mut var: Var) -> bool {
-        let outputs = [self.network.policy, self.network.value].map(|mut output| {
-            while let Op::Flatten { x } = self.network.ops[output.0] {
-                output = x;
-            }
-            output
-        });
-        while let Op::Flatten { x } = self.network.ops[var.0] {
-            var = x;
-        }
-        outputs.contains(&var)
+    fn is_output(&self, var: Var) -> bool {
+        let computed = |var| self.network.computed(var);
+        [self.network.policy, self.network.value].map(computed).contains(&computed(var))
     }
 
     fn add_numbers(&mut self, y: Var, op: Op) {
