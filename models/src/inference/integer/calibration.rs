@@ -185,18 +185,19 @@ impl<'a> Calibration<'a> {
                 (_, true) => Steps::of_activations(numbers, width),
                 _ => Steps::of_signed(numbers, width),
             };
-            let place = *place;
-            let quantised = quantised(steps, numbers);
-            self.quantise(var, place, rows, quantised);
+            let (place, quantised) = (*place, quantised(steps, numbers));
+            let bytes = self.quantise(place, rows, quantised);
+            self.shown[var.0].bytes = Some(bytes);
         }
         self.shown[var.0].bytes.as_ref().expect("they have just been made")
     }
 
-    fn quantise(&mut self, var: Var, x: Place, rows: usize, (steps, data): (Steps, Vec<u8>)) {
-        let (stride, width) = (steps.stride(), steps.width());
+    /// Adds the pass that makes bytes of numbers.
+    fn quantise(&mut self, x: Place, rows: usize, (steps, data): (Steps, Vec<u8>)) -> Bytes {
+        let (stride, columns) = (steps.stride(), 0..steps.width());
         let register = self.byte_register(rows * stride);
         self.passes.push(Pass::Quantise { x, steps: steps.clone(), y: register });
-        self.shown[var.0].bytes = Some(Bytes { data, steps, stride, columns: 0..width, register });
+        Bytes { data, steps, stride, columns, register }
     }
 
     /// The bytes that a layer reads, and its parameters. One over neighbours, of which some are missing, needs bytes whose 0
@@ -217,10 +218,7 @@ impl<'a> Calibration<'a> {
         };
         let register = self.number_register(rows * (width + signed.len()), false);
         self.passes.push(Pass::Split { x: place, width, signed: signed.clone(), y: register });
-        let (steps, data) = quantised(steps, &parts);
-        let (stride, columns) = (steps.stride(), 0..steps.width());
-        let bytes_register = self.byte_register(rows * stride);
-        self.passes.push(Pass::Quantise { x: Place::Slot(register), steps: steps.clone(), y: bytes_register });
+        let bytes = self.quantise(Place::Slot(register), rows, quantised(steps, &parts));
         let outputs = self.network.layers[layer].outputs;
         let taps = self.network.tables[table].count;
         let of_taps = weight.chunks_exact(width * outputs).take(taps);
@@ -228,7 +226,7 @@ impl<'a> Calibration<'a> {
             let negative = signed.iter().flat_map(|&column| tap[column * outputs..][..outputs].iter().map(|w| -w));
             tap.iter().copied().chain(negative).collect::<Vec<f32>>()
         });
-        (Bytes { data, steps, stride, columns, register: bytes_register }, weight.collect())
+        (bytes, weight.collect())
     }
 
     fn add_together(&mut self, x: Var, layers: &[(usize, Var)]) {
