@@ -4,7 +4,7 @@ mod graph;
 mod around;
 
 pub use graph::Output;
-pub(crate) use graph::{LinearStep, forward};
+pub(crate) use graph::{LinearStep, features, forward};
 
 use burn::tensor::activation::relu;
 use burn::tensor::module::linear;
@@ -61,7 +61,8 @@ impl PolicyValueNet {
     #[expect(clippy::needless_pass_by_value, reason = "as the modules of burn take their inputs")]
     pub fn forward(&self, inputs: Tensor<2>) -> Output {
         let around = AroundPoints::of(&self.network, &inputs);
-        forward(&self.network, &self.steps, &inputs, |step, x, residual| {
+        let points = |inputs: &Tensor<2>| features(&self.network.shape, inputs);
+        forward(&self.network, &self.steps, &inputs, points, |step, x, residual| {
             let (weight, bias) = self.layers[step.layer].clone();
             let y = match step.around {
                 Some(table) => around[table].apply(x, weight, bias),

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 
 use crate::error::NetworkError;
-use crate::network::{Network, Step, fused};
+use crate::inference::Reader;
+use crate::network::{Network, Op, Step, fused};
 use crate::train::batch::TrainingBatch;
 use crate::train::loss::{LossSums, matrix};
 use crate::train::network::{LinearStep, Output, forward};
@@ -24,6 +25,9 @@ const ROWS: usize = 512;
 /// Small parts pass together up to this number of points.
 const AT_ONCE: usize = 256;
 
+/// Forward multiply-adds of a batch for which a thread more pays: to start one takes as long as a tenth of the smallest step.
+const OF_A_THREAD: usize = 3_000_000;
+
 /// The policy head skips illegal actions if fewer than one in this number of actions is legal.
 const FEW: usize = 6;
 
@@ -33,6 +37,8 @@ pub(in crate::train) struct ProcessorGradients {
     /// burn's on the processor, by name: the default one could be redirected by an environment variable.
     device: Device,
     network: Network,
+    /// Forward multiply-adds of a position.
+    multiply_adds: usize,
     steps: Vec<Step>,
     /// The tables of neighbours.
     around: Vec<Arc<Around>>,
@@ -68,6 +74,7 @@ impl ProcessorGradients {
             around: network.tables.iter().map(|taps| Arc::new(Around::new(taps))).collect(),
             parts: (0..parts).map(|_| sums()).collect(),
             workspaces: Vec::new(),
+            multiply_adds: state.network.cost(&state.shape)?.multiply_adds,
             network,
         })
     }
@@ -81,7 +88,8 @@ impl ProcessorGradients {
     ) -> (LossSums, &Weights) {
         let mut parts = std::mem::take(&mut self.parts);
         let (count, packed) = (parts.len(), self.pack(&state.weights, batch));
-        self.workspaces.resize_with(threads.min(count), Arc::default);
+        let threads = threads.min(count).min(batch.len() * self.multiply_adds / OF_A_THREAD).max(1);
+        self.workspaces.resize_with(threads, Arc::default);
         let at_once = self.parts_at_once(count, batch.len(), threads);
         let queue = Mutex::new(parts.chunks_mut(at_once).enumerate());
         let work = |workspace: &Arc<Workspace>| {
@@ -118,13 +126,14 @@ impl ProcessorGradients {
         let few = legal * FEW < batch.legal().len() && self.network.uses()[self.network.policy.0] == 1;
         let mut layers: Vec<Option<PackedLayer>> = (0..self.network.layers.len()).map(|_| None).collect();
         for step in &self.steps {
-            let Step::Layer { y, layer, around, residual, relu, .. } = *step else { continue };
+            let Step::Layer { y, x, layer, around, residual, relu } = *step else { continue };
             let plain = around.is_none() && residual.is_none() && !relu;
             layers[layer] = Some(if few && plain && y == self.network.policy {
                 PackedLayer::LegalActions(Arc::new(SparseLinear::new(weights, 2 * layer)))
             } else {
                 let around = around.map_or_else(Around::rows, |table| self.around[table].clone());
-                PackedLayer::Linear(Arc::new(Linear::new(weights, 2 * layer, &around)))
+                let first = matches!(self.network.ops[x.0], Op::Inputs | Op::Points);
+                PackedLayer::Linear(Arc::new(Linear::new(weights, 2 * layer, &around, first)))
             });
         }
         Packed { layers: layers.into_iter().map(|layer| layer.expect("every layer has a step")).collect() }
@@ -163,21 +172,35 @@ impl ProcessorGradients {
         let [inputs, actions] = batch.shape().sizes();
         let legal = &batch.legal()[rows.start * actions..rows.end * actions];
         let legal = Arc::new(Selection::of(legal, actions));
-        let observations = matrix(&batch.inputs()[rows.start * inputs..rows.end * inputs], inputs, &self.device);
-        let Output { policy, value } = forward(&self.network, &self.steps, &observations, |step, x, residual| {
-            let LinearStep { layer, relu, .. } = step;
-            let workspace = workspace.clone();
-            match &packed.layers[layer] {
-                PackedLayer::Linear(layer) => {
-                    linear(x, residual, leaf, LinearCall { layer: layer.clone(), relu, workspace })
+        workspace.start_graph();
+        let observed = &batch.inputs()[rows.start * inputs..rows.end * inputs];
+        let observations = matrix(observed, inputs, &self.device);
+        let points = |_: &Tensor<2>| self.features(observed, rows.len());
+        let Output { policy, value } =
+            forward(&self.network, &self.steps, &observations, points, |step, x, residual| {
+                let LinearStep { layer, relu, .. } = step;
+                let workspace = workspace.clone();
+                match &packed.layers[layer] {
+                    PackedLayer::Linear(layer) => {
+                        linear(x, residual, leaf, LinearCall { layer: layer.clone(), relu, workspace })
+                    }
+                    PackedLayer::LegalActions(layer) => {
+                        legal_logits(x, leaf, LegalCall { layer: layer.clone(), legal: legal.clone(), workspace })
+                    }
                 }
-                PackedLayer::LegalActions(layer) => {
-                    legal_logits(x, leaf, LegalCall { layer: layer.clone(), legal: legal.clone(), workspace })
-                }
-            }
-        });
+            });
         let targets = Targets { batch, rows, legal: &legal, value_weight, workspace };
         loss(policy, value, &targets).backward();
+    }
+
+    /// The features of all points of these positions, `[positions * points, features]`. They need no gradient, and made of
+    /// burn's operations they took 3 % of a step.
+    fn features(&self, observed: &[f32], positions: usize) -> Tensor<2> {
+        let reader = Reader::new(&self.network.shape);
+        let sizes = [positions * self.network.shape.board.points, reader.features()];
+        let mut features = vec![0.0; sizes[0] * sizes[1]];
+        reader.read(observed, &mut features);
+        Tensor::from_data(TensorData::new(features, sizes), &self.device)
     }
 
     fn add_parts(&mut self, packed: &Packed) -> (LossSums, &Weights) {

@@ -23,8 +23,8 @@ pub(crate) struct LinearStep {
     pub(crate) relu: bool,
 }
 
-/// Evaluates observations `[positions, inputs]`. `linear` computes the layers from `[positions * rows, inputs]`, and adds the
-/// residual if there is one.
+/// Evaluates observations `[positions, inputs]`. `points` computes the features of all points from them, `[positions * points,
+/// features]`, and `linear` the layers from `[positions * rows, inputs]`; it adds the residual if there is one.
 ///
 /// # Panics
 /// If the second axis is not the network's number of inputs.
@@ -32,6 +32,7 @@ pub(crate) fn forward(
     network: &Network,
     steps: &[Step],
     inputs: &Tensor<2>,
+    points: impl Fn(&Tensor<2>) -> Tensor<2>,
     mut linear: impl FnMut(LinearStep, Tensor<2>, Option<Tensor<2>>) -> Tensor<2>,
 ) -> Output {
     let [positions, width] = inputs.dims();
@@ -44,7 +45,7 @@ pub(crate) fn forward(
                 linear(LinearStep { layer, around, relu }, x, residual)
             }
             Step::Other { op: Op::Inputs, .. } => inputs.clone(),
-            Step::Other { op: Op::Points, .. } => features(&network.shape, inputs.clone()),
+            Step::Other { op: Op::Points, .. } => points(inputs),
             Step::Other { op, .. } => results.compute(op),
         };
         results.all[step.output().0] = Some(result);
@@ -99,7 +100,7 @@ impl Results<'_> {
 
 /// Turns observations `[positions, inputs]` into features per point, `[positions * points, features]`: the planes of the
 /// point, then the scalars of the whole board.
-fn features(shape: &Shape, inputs: Tensor<2>) -> Tensor<2> {
+pub(crate) fn features(shape: &Shape, inputs: &Tensor<2>) -> Tensor<2> {
     let Board { point_planes, points, .. } = shape.board;
     let ([positions, _], scalars) = (inputs.dims(), shape.scalars());
     let own = inputs.clone().narrow(1, 0, point_planes * points);
@@ -107,6 +108,6 @@ fn features(shape: &Shape, inputs: Tensor<2>) -> Tensor<2> {
     if scalars == 0 {
         return own.flatten(0, 1);
     }
-    let common = inputs.narrow(1, point_planes * points, scalars).reshape([positions, 1, scalars]);
+    let common = inputs.clone().narrow(1, point_planes * points, scalars).reshape([positions, 1, scalars]);
     Tensor::cat(vec![own, common.expand([positions, points, scalars])], 2).flatten(0, 1)
 }

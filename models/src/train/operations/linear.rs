@@ -47,19 +47,20 @@ impl Around {
 pub(crate) struct Linear {
     around: Arc<Around>,
     forwards: Layer,
-    /// From the gradients of the outputs to those of the inputs.
-    backwards: Layer,
+    /// From the gradients of the outputs to those of the inputs; `None` where these have none.
+    backwards: Option<Layer>,
     /// Index of the matrix among the network's tensors; the bias is the next one.
     matrix: usize,
 }
 
 impl Linear {
-    /// Packs the layer whose matrix is the tensor of this index.
-    pub(crate) fn new(weights: &Weights, matrix: usize, around: &Arc<Around>) -> Linear {
+    /// Packs the layer whose matrix is the tensor of this index. `first` says that it reads observations, which have no
+    /// gradients.
+    pub(crate) fn new(weights: &Weights, matrix: usize, around: &Arc<Around>, first: bool) -> Linear {
         let [weight, bias] = [matrix, matrix + 1].map(|index| &weights.tensors()[index].data);
         let taps = around.forwards.taps();
         let forwards = Layer::new(weight, bias, taps);
-        let backwards = Layer::transposed(weight, bias.len(), taps, &around.backward_taps);
+        let backwards = (!first).then(|| Layer::transposed(weight, bias.len(), taps, &around.backward_taps));
         Linear { around: around.clone(), forwards, backwards, matrix }
     }
 
@@ -145,16 +146,27 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
         }
         workspace.for_each_part(|sums, share| layer.add_gradients(share.of(x), share.of(dy), &mut sums.gradients));
         let mut parents = ops.parents.into_iter();
-        if let Some(of_x) = parents.next().flatten() {
+        if let (Some(of_x), Some(backwards)) = (parents.next().flatten(), &layer.backwards) {
             let inputs = layer.forwards.inputs();
-            let dx = workspace.tensor(x.len() / inputs, inputs, |dx| {
-                layer.backwards.apply_around(layer.boards(x), &layer.around.backwards, dy, dx, Finish::Plain);
-            });
+            let product = |dy: &[f32], dx: &mut [f32], finish| {
+                backwards.apply_around(layer.boards(x), &layer.around.backwards, dy, dx, finish);
+            };
+            // burn would add a second gradient in a pass of its own and free a buffer.
+            let dx = if workspace.has_gradient(of_x.id.value) {
+                let mut sum = owned(grads.consume::<Flex>(&of_x));
+                product(dy, sum.storage_mut(), Finish::Add);
+                sum
+            } else {
+                workspace.tensor(x.len() / inputs, inputs, |dx| product(dy, dx, Finish::Plain))
+            };
             grads.register::<Flex>(of_x.id, dx);
         }
         // The second parent is the leaf that stands for the weights.
         match parents.nth(1).flatten() {
-            Some(of_residual) => grads.register::<Flex>(of_residual.id, gradient),
+            Some(of_residual) => {
+                workspace.has_gradient(of_residual.id.value);
+                grads.register::<Flex>(of_residual.id, gradient);
+            }
             None => workspace.give_back(gradient),
         }
     }

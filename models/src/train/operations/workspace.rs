@@ -23,6 +23,8 @@ pub(crate) struct Workspace {
     buffers: Mutex<Vec<Vec<f32>>>,
     /// The parts of the batch that the positions under way belong to, in their order.
     parts: Mutex<Vec<Sums>>,
+    /// The nodes of the graph under way that a backward pass of ours has registered a gradient of.
+    registered: Mutex<Vec<u64>>,
 }
 
 /// Sums over a part of a batch.
@@ -58,6 +60,19 @@ impl Workspace {
             start = positions.end;
             add(part, Share { positions, all });
         }
+    }
+
+    /// Forgets the graph of the positions before.
+    pub(crate) fn start_graph(&self) {
+        self.registered.lock().expect("training does not panic").clear();
+    }
+
+    /// Notes that a backward pass registers a gradient of this node. Returns whether another one has before.
+    pub(super) fn has_gradient(&self, node: u64) -> bool {
+        let mut registered = self.registered.lock().expect("training does not panic");
+        let known = registered.contains(&node);
+        registered.push(node);
+        known
     }
 
     /// A tensor `[rows, columns]` that `fill` writes to. What it finds there has no meaning.
