@@ -250,6 +250,65 @@ fn a_run_climbs_the_ladder_and_meets_its_best() {
     assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not of this game"), "{text}");
 }
 
+/// Text of a run of four iterations whose learning rate and simulations change.
+fn annealed() -> String {
+    let text = TINY.replace("iterations = 12", "iterations = 4").replace("every = 3", "every = 0");
+    text.replace("simulations = 8\n[self_play]", "simulations = 4\nfinal_simulations = 8\n[self_play]")
+}
+
+#[test]
+fn a_finished_run_goes_on_with_its_final_values() {
+    let place = Place::with(&annealed());
+    let (longer, whole) = (place.run("longer"), place.run("whole"));
+    assert_eq!(finish(place.start(&longer)).0, Some(0));
+    let first = fs::read(longer.join("config.toml")).expect("readable");
+    let folder = longer.to_str().expect("UTF-8");
+    let more = ["--resume", folder, "--set", "run.iterations=8", "--max-minutes", "0.0001"];
+    let (code, text) = finish(train(&more));
+    assert!(code == Some(0) && text.contains("changed since the run was last trained"), "{text}");
+    assert_eq!(metrics(&longer).len(), 5);
+    // The run's own config has the change.
+    let (code, text) = finish(resume(&longer));
+    assert_eq!(code, Some(0), "{text}");
+    let config = place.config.to_str().expect("UTF-8");
+    let keys = ["--set", "run.iterations=8", "--set", "run.schedule_iterations=4"];
+    let (code, text) = finish(train(&[&[config, "--run", whole.to_str().expect("UTF-8")][..], &keys].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    for file in ["latest.safetensors", "config.toml", "replay/000008.shard"] {
+        let same = fs::read(longer.join(file)).expect("written") == fs::read(whole.join(file)).expect("written");
+        assert!(same, "{file} differs");
+    }
+    let rates: Vec<f64> =
+        metrics(&longer).iter().map(|line| line["learning_rate"].as_f64().expect("a number")).collect();
+    assert!(rates.len() == 8 && rates[2] > rates[3] && rates[3] > rates[4], "{rates:?}");
+    assert_eq!(rates[4..], [2e-4; 4]);
+    // Both configs are there, under the checksums of the provenance.
+    let lines = fs::read_to_string(longer.join("provenance.jsonl")).expect("readable");
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines.len(), &lines[1]["iteration"]), (2, &4.into()));
+    let before = longer.join(format!("config-{}.toml", lines[0]["config"].as_str().expect("a checksum")));
+    assert_eq!(fs::read(before).expect("kept"), first);
+}
+
+#[test]
+fn a_run_that_continues_keeps_what_its_state_depends_on() {
+    let place = Place::with(&annealed());
+    let run = place.run("run");
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let before = fs::read(run.join("config.toml")).expect("readable");
+    let refused = |change: &str, expected: &str| {
+        let (code, text) = finish(train(&["--resume", run.to_str().expect("UTF-8"), "--set", change]));
+        assert!(code == Some(1) && text.contains(expected) && text.lines().count() == 1, "{change}: {text}");
+        assert_eq!(fs::read(run.join("config.toml")).expect("readable"), before, "{change}");
+    };
+    for key in ["learn.batch=64", "seed=6", "net.width=8", "game.max_plies=40", "arena.opponents=[]"] {
+        let name = key.split_once('=').map_or(key, |(name, _)| name);
+        refused(key, &format!("--set: {name} cannot change when a run continues, as "));
+    }
+    refused("run.iterations=3", "--set: run.iterations is 3, but 4 are finished already");
+    refused("learn.window=0", "learn.window is 0");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_cleanly_and_the_run_goes_on() {

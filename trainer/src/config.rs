@@ -4,8 +4,10 @@ mod arena;
 mod learn;
 mod overrides;
 mod keys;
+mod continuing;
 
 pub use arena::ArenaConfig;
+pub use continuing::CHANGEABLE;
 pub use keys::game_of_table;
 pub use learn::LearnConfig;
 pub use overrides::Override;
@@ -86,6 +88,9 @@ pub struct Config {
 pub struct RunConfig {
     /// Number of iterations of self-play and learning.
     pub iterations: u64,
+    /// Number of iterations over which the learning rate and the simulations of self-play go from their first to their
+    /// final values, which they keep from then on. 0: over all iterations.
+    pub schedule_iterations: u64,
     /// Learner steps between numbered checkpoints, which are written at the end of an iteration.
     pub checkpoint_steps: u64,
     /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
@@ -98,7 +103,20 @@ pub struct RunConfig {
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { iterations: 100, checkpoint_steps: 1000, keep_checkpoints: 10, overlap: 0 }
+        Self { iterations: 100, schedule_iterations: 0, checkpoint_steps: 1000, keep_checkpoints: 10, overlap: 0 }
+    }
+}
+
+impl RunConfig {
+    /// Share of the schedules that is over before an iteration, from 0 to 1.
+    #[must_use]
+    pub fn progress(&self, iteration: u64) -> f64 {
+        ((iteration - 1) as f64 / self.scheduled() as f64).min(1.0)
+    }
+
+    /// The number of iterations that the schedules take.
+    fn scheduled(&self) -> u64 {
+        if self.schedule_iterations == 0 { self.iterations } else { self.schedule_iterations }
     }
 }
 
@@ -148,7 +166,7 @@ impl Config {
     /// Those of [`Config::parse`].
     pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
         let mut table = toml::Table::try_from(self).expect("a configuration is a table");
-        if overrides.iter().any(Override::is_network_kind) {
+        if overrides.iter().any(|change| change.sets("net", "kind")) {
             // The kinds of networks have different keys.
             table.remove("net");
         }
@@ -237,6 +255,9 @@ impl Config {
             // Nothing is added at 0, so that the checksums of configs from before the key existed are unchanged.
             text += &format!("overlap {}", self.run.overlap);
         }
+        if self.run.schedule_iterations > 0 {
+            text += &format!("schedule {}", self.run.schedule_iterations);
+        }
         format!("{:08x}", crc32fast::hash(text.as_bytes()))
     }
 
@@ -254,6 +275,7 @@ impl Config {
         self.learn.validate()?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
+        within("run.schedule_iterations", self.run.schedule_iterations, 0, 1_000_000_000)?;
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
         within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)?;
         within("run.overlap", self.run.overlap, 0, 1)

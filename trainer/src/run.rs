@@ -328,13 +328,8 @@ impl<'a> Run<'a> {
         Ok(Some(reports))
     }
 
-    /// Share of the run before an iteration, in [0, 1).
-    fn progress(&self, iteration: u64) -> f64 {
-        (iteration - 1) as f64 / self.setup.config.run.iterations as f64
-    }
-
     fn learning_rate(&self, iteration: u64) -> f64 {
-        learning_rate(&self.setup.config.learn, self.learner.steps(), self.progress(iteration))
+        learning_rate(&self.setup.config.learn, self.learner.steps(), self.setup.config.run.progress(iteration))
     }
 
     fn is_last(&self, iteration: u64) -> bool {

@@ -43,8 +43,9 @@ pub(crate) struct Train {
     /// Seed of the run in place of the config's
     #[arg(long, conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// Replace a value of the config, e.g. learn.batch=512; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    /// Replace a value of the config, e.g. learn.batch=512; may be repeated. With --resume, of the run's own config, and
+    /// only keys that may change
+    #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
     /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
     #[arg(long)]
@@ -188,8 +189,7 @@ impl Train {
         } else {
             read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?
         };
-        let read_back = Config::parse(&text, games).map_err(anyhow::Error::msg)?;
-        ensure!(read_back == config, "the run's config cannot be written so that it is read back as it is");
+        confirm_reads_back(&text, &config, games)?;
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
         Ok((config, folder, false))
     }
@@ -215,13 +215,37 @@ impl Train {
                 );
             }
         }
+        let config = if self.set.is_empty() { config } else { self.change(config, &folder, games)? };
         Ok((config, folder, true))
+    }
+
+    /// Replaces values in the config of a run that continues. Nothing is written if one may not change.
+    fn change(&self, config: Config, folder: &RunFolder, games: &Games) -> Result<Config> {
+        let changed = config.continued_with(&self.set, games).map_err(anyhow::Error::msg).context("--set")?;
+        confirm_matches(&*changed.game(games).map_err(anyhow::Error::msg)?, &changed)?;
+        // A state that cannot be read is refused when the run is restored.
+        let finished = folder.load_state().map_or(0, |(_, standing, _)| standing.iteration);
+        let iterations = changed.run.iterations;
+        ensure!(iterations >= finished, "--set: run.iterations is {iterations}, but {finished} are finished already");
+        if changed != config {
+            let text = toml::to_string(&changed)?;
+            confirm_reads_back(&text, &changed, games)?;
+            folder.replace_config(&text)?;
+        }
+        Ok(changed)
     }
 
     fn folder_of(&self, config: &Path) -> PathBuf {
         let name = config.file_stem().unwrap_or(config.as_os_str());
         self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
     }
+}
+
+/// Checks that a text means this config.
+fn confirm_reads_back(text: &str, config: &Config, games: &Games) -> Result<()> {
+    let read_back = Config::parse(text, games).map_err(anyhow::Error::msg)?;
+    ensure!(read_back == *config, "the run's config cannot be written so that it is read back as it is");
+    Ok(())
 }
 
 /// The folder in which the leader of a run keeps what it has received.

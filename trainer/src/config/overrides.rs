@@ -39,9 +39,9 @@ fn is_beyond_integers(text: &str) -> bool {
 }
 
 impl Override {
-    /// Whether the key is `net.kind`.
-    pub(super) fn is_network_kind(&self) -> bool {
-        self.section.as_deref() == Some("net") && self.key == "kind"
+    /// Whether this is the key.
+    pub(super) fn sets(&self, section: &str, key: &str) -> bool {
+        self.section.as_deref() == Some(section) && self.key == key
     }
 
     /// Sets the value in the table of a configuration.

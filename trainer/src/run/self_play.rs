@@ -45,8 +45,9 @@ impl<'a> Run<'a> {
 
     /// What the games of an iteration depend on, as of now.
     fn input(&self, iteration: u64) -> Input {
-        let simulations = self.setup.config.search.simulations_at(self.progress(iteration));
-        let quantised = self.setup.config.self_play.precision.is_quantised();
+        let config = self.setup.config;
+        let simulations = config.search.simulations_at(config.run.progress(iteration));
+        let quantised = config.self_play.precision.is_quantised();
         let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
         Input { iteration, simulations, weights: self.learner.averaged().clone(), samples }
     }

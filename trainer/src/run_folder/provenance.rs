@@ -30,6 +30,18 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
+    /// Replaces the config of the run. The one before remains as `config-<CRC-32>.toml`, with the checksum under which the
+    /// run's provenance names it.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn replace_config(&self, text: &str) -> Result<()> {
+        let path = self.config();
+        let before = fs::read(&path).with_context(|| path.display().to_string())?;
+        self.write(&self.path.join(format!("config-{:08x}.toml", crc32fast::hash(&before))), &before)?;
+        self.write(&path, text.as_bytes())
+    }
+
     /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line
     /// in force now, and a message for each damaged line.
     ///

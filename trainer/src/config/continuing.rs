@@ -1,0 +1,207 @@
+//! Which keys may change when a run continues, and why the others may not.
+
+use toml::Table;
+use turnstone_env::{DynGame, Games};
+
+use super::{Config, Override};
+
+/// The keys that may change when a run continues. `configs/README.md` has the same list.
+pub const CHANGEABLE: [&str; 48] = [
+    "search.method",
+    "search.simulations",
+    "search.final_simulations",
+    "search.c_puct",
+    "search.fpu_reduction",
+    "search.noise_concentration",
+    "search.noise_fraction",
+    "search.forced_playouts",
+    "search.considered",
+    "search.c_visit",
+    "search.c_scale",
+    "search.proof_nodes",
+    "search.play_proof_nodes",
+    "self_play.games_per_iteration",
+    "self_play.concurrent_games",
+    "self_play.cached_positions",
+    "self_play.threads",
+    "self_play.precision",
+    "self_play.device",
+    "self_play.full_search_share",
+    "self_play.fast_simulations",
+    "self_play.opening_plies",
+    "self_play.temperature",
+    "self_play.temperature_plies",
+    "self_play.final_temperature",
+    "learn.device",
+    "learn.threads",
+    "learn.learning_rate",
+    "learn.final_learning_rate",
+    "learn.warmup_steps",
+    "learn.window",
+    "learn.max_window",
+    "learn.root_value_share",
+    "learn.augment",
+    "learn.weight_decay",
+    "learn.clip_norm",
+    "learn.ema_decay",
+    "learn.value_weight",
+    "arena.every",
+    "arena.games",
+    "arena.final_games",
+    "arena.grade",
+    "arena.best_games",
+    "run.iterations",
+    "run.schedule_iterations",
+    "run.checkpoint_steps",
+    "run.keep_checkpoints",
+    "run.overlap",
+];
+
+/// Why a key may not change, and what to do. `None` for keys that may, and for those that do not exist.
+fn why_fixed(key: &str) -> Option<&'static str> {
+    if CHANGEABLE.contains(&key) {
+        return None;
+    }
+    match key.split_once('.').map_or(key, |(section, _)| section) {
+        "seed" => Some("every random stream of the run depends on it; start another run"),
+        "game" => Some("its positions and its network are of this game; start another run"),
+        "net" => Some("its weights are those of this network; start another run"),
+        "learn" => Some("the number of steps that are due counts all positions of the run; start another run"),
+        "arena" => Some("scores before and after would not compare; start another run, or play matches with `arena`"),
+        _ => None,
+    }
+}
+
+impl Config {
+    /// Returns the configuration of a run that continues, with some values replaced. Where `run.iterations` changes,
+    /// `run.schedule_iterations` becomes what it was, unless it is replaced too: the schedules remain those of the run so far.
+    ///
+    /// # Errors
+    /// Those of [`Config::with`], or one line that names a key that may not change, and why.
+    pub fn continued_with<T: DynGame + ?Sized>(&self, changes: &[Override], games: &Games<T>) -> Result<Self, String> {
+        let mut config = self.with(changes, games)?;
+        for key in differing(self, &config) {
+            if let Some(reason) = why_fixed(&key) {
+                return Err(format!("{key} cannot change when a run continues, as {reason}"));
+            }
+        }
+        let names_schedule = changes.iter().any(|change| change.sets("run", "schedule_iterations"));
+        if config.run.iterations != self.run.iterations && !names_schedule {
+            config.run.schedule_iterations = self.run.scheduled();
+        }
+        Ok(config)
+    }
+}
+
+/// The keys whose values differ, as `learn.batch`.
+fn differing(before: &Config, after: &Config) -> Vec<String> {
+    let table = |config| Table::try_from(config).expect("a configuration is a table");
+    let (before, after) = (table(before), table(after));
+    let mut keys = Vec::new();
+    for (section, value) in &after {
+        let old = before.get(section);
+        match (value.as_table(), old.and_then(toml::Value::as_table)) {
+            (Some(new), Some(old)) => {
+                let removed = old.keys().filter(|key| !new.contains_key(*key));
+                let changed = new.keys().chain(removed).filter(|key| new.get(*key) != old.get(*key));
+                keys.extend(changed.map(|key| format!("{section}.{key}")));
+            }
+            _ if old != Some(value) => keys.push(section.clone()),
+            _ => {}
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::keys;
+    use turnstone_env::games::built_in;
+    use turnstone_models::NetworkConfig;
+
+    fn set(config: &Config, changes: &[&str]) -> Result<Config, String> {
+        let changes: Vec<Override> = changes.iter().map(|text| text.parse().expect("an override")).collect();
+        config.continued_with(&changes, &built_in())
+    }
+
+    fn config() -> Config {
+        Config::parse("[game]\nname = \"mancala\"\n[run]\niterations = 60", &built_in()).expect("valid")
+    }
+
+    #[test]
+    fn every_key_may_change_or_has_a_reason() {
+        let all = keys::all(crate::config::known(NetworkConfig::default()));
+        for key in &all {
+            assert!(CHANGEABLE.contains(&key.as_str()) != why_fixed(key).is_some(), "{key}");
+        }
+        assert!(CHANGEABLE.iter().all(|key| all.iter().any(|known| known == key)));
+    }
+
+    #[test]
+    fn the_page_lists_the_keys_that_may_change() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/README.md");
+        let page = std::fs::read_to_string(page).expect("readable");
+        let (_, section) = page.split_once("## Keys that may change when a run continues").expect("the section");
+        let list = section.lines().filter(|line| line.starts_with("- ") || line.starts_with("  "));
+        let listed: Vec<&str> =
+            list.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|word| word.contains('.')).collect();
+        assert_eq!(listed, CHANGEABLE);
+    }
+
+    #[test]
+    fn keys_that_may_not_change_are_refused_by_name() {
+        let refused = |change: &str| set(&config(), &[change]).expect_err("it is refused");
+        assert_eq!(
+            refused("learn.batch=512"),
+            "learn.batch cannot change when a run continues, as the number of steps that are due counts all positions \
+             of the run; start another run"
+        );
+        let fixed = "seed=3|game.stones=3|net.width=64|net.kind=residual_graph|arena.opponents=[]|arena.ladder_games=2|\
+            arena.simulations=5|arena.search=puct|arena.opening_plies=[0, 2]|learn.samples_per_position=2";
+        for change in fixed.split('|') {
+            let key = change.split_once('=').map_or(change, |(key, _)| key);
+            let fault = refused(change);
+            assert!(fault.starts_with(&format!("{key} cannot change when a run continues, as ")), "{change}: {fault}");
+        }
+        // A whole section at once is no way around it.
+        assert!(
+            refused("learn={batch=512}").starts_with("learn.batch cannot change"),
+            "{}",
+            refused("learn={batch=512}")
+        );
+        assert_eq!(refused("learn.bach=8"), "unknown key `learn.bach` (did you mean `learn.batch`?)");
+        assert_eq!(set(&config(), &["learn.batch=256"]), Ok(config()), "what stays as it is changes nothing");
+    }
+
+    #[test]
+    fn more_iterations_leave_the_schedules_as_they_are() {
+        let longer = set(&config(), &["run.iterations=120"]).expect("valid");
+        assert_eq!((longer.run.iterations, longer.run.schedule_iterations), (120, 60));
+        assert_eq!(set(&longer, &["run.iterations=200"]).expect("valid").run.schedule_iterations, 60);
+        let asked = set(&longer, &["run.iterations=200", "run.schedule_iterations=0"]).expect("valid");
+        assert_eq!((asked.run.iterations, asked.run.schedule_iterations), (200, 0));
+        assert_eq!(set(&config(), &["learn.threads=2"]).expect("valid").run, config().run);
+    }
+
+    /// The numbers of the complaint: 1e-4 at the end of 60 iterations, and 1.05e-3 again if the schedule is stretched to 120.
+    #[test]
+    fn an_annealed_rate_and_grown_searches_stay() {
+        let at = |config: &Config, iteration| {
+            let progress = config.run.progress(iteration);
+            let rate = crate::learn::learning_rate(&config.learn, 1000, progress);
+            ((rate * 1e6).round() / 1e6, config.search.simulations_at(progress))
+        };
+        let text = "[game]\nname = \"mancala\"\n[search]\nsimulations = 32\nfinal_simulations = 96\n[learn]\n\
+            learning_rate = 2e-3\nfinal_learning_rate = 1e-4\n[run]\niterations = 60";
+        let config = Config::parse(text, &built_in()).expect("valid");
+        assert_eq!((at(&config, 1), at(&config, 31)), ((2e-3, 32), (1.05e-3, 64)));
+        let longer = set(&config, &["run.iterations=120"]).expect("valid");
+        assert_eq!(at(&longer, 31), (1.05e-3, 64));
+        for iteration in [61, 90, 120] {
+            assert_eq!(at(&longer, iteration), (1e-4, 96), "iteration {iteration}");
+        }
+        let stretched = set(&config, &["run.iterations=120", "run.schedule_iterations=120"]).expect("valid");
+        assert_eq!(at(&stretched, 61), (1.05e-3, 64));
+    }
+}
