@@ -99,11 +99,21 @@ pub struct RunConfig {
     /// With 1, the games of an iteration are played while the one before is learned from, by the network of the
     /// iteration before that. With 0, one after the other.
     pub overlap: u64,
+    /// CRC-32, as eight hexadecimal digits, of the checkpoint that the learner begins with, which is in the run's folder;
+    /// empty for random weights. `train --from` writes it.
+    pub from: String,
 }
 
 impl Default for RunConfig {
     fn default() -> Self {
-        Self { iterations: 100, schedule_iterations: 0, checkpoint_steps: 1000, keep_checkpoints: 10, overlap: 0 }
+        Self {
+            iterations: 100,
+            schedule_iterations: 0,
+            checkpoint_steps: 1000,
+            keep_checkpoints: 10,
+            overlap: 0,
+            from: String::new(),
+        }
     }
 }
 
@@ -258,6 +268,9 @@ impl Config {
         if self.run.schedule_iterations > 0 {
             text += &format!("schedule {}", self.run.schedule_iterations);
         }
+        if !self.run.from.is_empty() {
+            text += &format!("from {}", self.run.from);
+        }
         format!("{:08x}", crc32fast::hash(text.as_bytes()))
     }
 
@@ -278,7 +291,14 @@ impl Config {
         within("run.schedule_iterations", self.run.schedule_iterations, 0, 1_000_000_000)?;
         within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
         within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)?;
-        within("run.overlap", self.run.overlap, 0, 1)
+        within("run.overlap", self.run.overlap, 0, 1)?;
+        let (from, is_digit) = (&self.run.from, |c: char| matches!(c, '0'..='9' | 'a'..='f'));
+        if !from.is_empty() && (from.len() != 8 || !from.chars().all(is_digit)) {
+            return Err(format!(
+                "run.from is {from:?}, but must be eight hexadecimal digits, as train --from writes it"
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The training run: iterations of self-play, learning, matches and writing files.
 
 mod setup;
+mod beginning;
 mod learner;
 mod restore;
 mod wall_clock;
@@ -8,6 +9,7 @@ mod self_play;
 mod evaluation;
 mod save;
 
+pub use beginning::Beginning;
 pub use setup::{Players, Setup, confirm_matches};
 
 use std::fmt::Display;
@@ -26,7 +28,6 @@ use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
-use turnstone_agents::shape;
 use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::grading::TruthSet;
 use turnstone_selfplay::replay::{GameId, Shard, Window, window_size};
@@ -79,7 +80,7 @@ impl<'a> Run<'a> {
         confirm_matches(game, config)?;
         let truth = truth(game, config)?;
         folder.create_dirs()?;
-        let mut learner = Learner::new(shape(spec), &config.net, &config.learn.optimiser(), config.seed)?;
+        let mut learner = learner::initial(&setup)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;

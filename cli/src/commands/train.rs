@@ -24,7 +24,7 @@ use crate::commands::absent::ClusterArgs;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::progress::Reporter;
-use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{Beginning, DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -47,6 +47,9 @@ pub(crate) struct Train {
     /// only keys that may change
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
+    /// Begin with the network of another run's checkpoint or folder in place of a random one
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "resume")]
+    from: Option<PathBuf>,
     /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
     #[arg(long)]
     device: Option<ComputeDevice>,
@@ -180,10 +183,16 @@ impl Train {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
-        let config = self.on_device(config, games)?;
+        let mut config = self.on_device(config, games)?;
         // What cannot work is refused before there is a folder.
-        confirm_matches(&*config.game(games).map_err(anyhow::Error::msg)?, &config)?;
-        let changed = self.seed.is_some() || self.device.is_some() || !self.set.is_empty();
+        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        confirm_matches(&*game, &config)?;
+        let beginning = self.beginning(&config)?;
+        if let Some(beginning) = &beginning {
+            beginning.weights(&*game, &config).context("--from")?;
+            config.run.from = beginning.checksum();
+        }
+        let changed = self.seed.is_some() || self.device.is_some() || self.from.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
         } else {
@@ -191,7 +200,32 @@ impl Train {
         };
         confirm_reads_back(&text, &config, games)?;
         let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
+        if let Some(Err(fault)) = beginning.map(|beginning| folder.save_beginning(beginning.bytes())) {
+            folder.discard();
+            return Err(fault);
+        }
         Ok((config, folder, false))
+    }
+
+    /// The network of `--from`. A config that has `run.from` already repeats a run, and needs the network of that run.
+    fn beginning(&self, config: &Config) -> Result<Option<Beginning>> {
+        let expected = &config.run.from;
+        let Some(path) = &self.from else {
+            ensure!(
+                expected.is_empty(),
+                "run.from is {expected}: give the network with this CRC-32, start.safetensors in the folder of its run, \
+                 with --from"
+            );
+            return Ok(None);
+        };
+        let beginning = Beginning::read(path).context("--from")?;
+        let (found, path) = (beginning.checksum(), path.display());
+        ensure!(
+            expected.is_empty() || *expected == found,
+            "--from: the CRC-32 of {path} is {found}, and run.from of the config is {expected}: give that network, or \
+             leave the key out"
+        );
+        Ok(Some(beginning))
     }
 
     /// Opens an existing run. If a config is given as well, it must equal the run's own.

@@ -68,6 +68,7 @@ fn why_fixed(key: &str) -> Option<&'static str> {
         "net" => Some("its weights are those of this network; start another run"),
         "learn" => Some("the number of steps that are due counts all positions of the run; start another run"),
         "arena" => Some("scores before and after would not compare; start another run, or play matches with `arena`"),
+        "run" => Some("the run began with that network; start another run with --from"),
         _ => None,
     }
 }
@@ -158,7 +159,7 @@ mod tests {
              of the run; start another run"
         );
         let fixed = "seed=3|game.stones=3|net.width=64|net.kind=residual_graph|arena.opponents=[]|arena.ladder_games=2|\
-            arena.simulations=5|arena.search=puct|arena.opening_plies=[0, 2]|learn.samples_per_position=2";
+            arena.simulations=5|arena.search=puct|arena.opening_plies=[0, 2]|run.from=00000000|learn.samples_per_position=2";
         for change in fixed.split('|') {
             let key = change.split_once('=').map_or(change, |(key, _)| key);
             let fault = refused(change);

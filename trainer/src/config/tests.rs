@@ -27,12 +27,14 @@ fn the_checksum_is_of_what_decides_the_weights() {
     let plain = checksum("");
     assert_eq!(plain, "eb034d06", "checkpoints of earlier versions have it");
     let without_part = "self_play.threads = 3|self_play.concurrent_games = 7|self_play.cached_positions = 0|\
-        search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|run.overlap = 0|run.schedule_iterations = 0";
+        search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|\
+        run.overlap = 0|run.schedule_iterations = 0";
     for change in without_part.split('|') {
         assert_eq!(checksum(change), plain, "{change}");
     }
     let decisive = "seed = 2|learn.batch = 64|search.simulations = 9|search.proof_nodes = 9|run.iterations = 3|\
-        run.overlap = 1|run.schedule_iterations = 7|learn.device = \"gpu\"|self_play.device = \"gpu\"|net.kind = \"residual_graph\"|\
+        run.overlap = 1|run.schedule_iterations = 7|run.from = \"0123abcd\"|\
+        learn.device = \"gpu\"|self_play.device = \"gpu\"|net.kind = \"residual_graph\"|\
         self_play.games_per_iteration = 9|self_play.precision = \"i8\"";
     for change in decisive.split('|') {
         assert_ne!(checksum(change), plain, "{change}");
@@ -145,6 +147,8 @@ fn faults_name_the_key() {
     assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
     assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
+    let digits = "but must be eight hexadecimal digits, as train --from writes it";
+    assert_eq!(with("[run]\nfrom = \"runs/x\""), format!("run.from is \"runs/x\", {digits}"));
     assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");
     assert_eq!(
         fault("[game]\nname = \"mancla\""),

@@ -1,12 +1,39 @@
-//! The learner of a resumed run, and whether its network can play.
+//! The learner of a new and of a resumed run, and whether its network can play.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
+use super::beginning::Beginning;
 use super::setup::Setup;
 use crate::learn::steps_due;
 use crate::run_folder::Standing;
 use turnstone_agents::{LoadedNetwork, checkpoint_info, shape};
 use turnstone_models::{Learner, LearnerState};
+
+/// Starts with random weights, or with those of the network that `run.from` names, which is in the folder.
+pub(super) fn initial(setup: &Setup<'_>) -> Result<Learner> {
+    let Setup { game, config, folder, .. } = *setup;
+    let (optimiser, shape) = (config.learn.optimiser(), shape(game.spec()));
+    if config.run.from.is_empty() {
+        return Ok(Learner::new(shape, &config.net, &optimiser, config.seed)?);
+    }
+    let beginning = Beginning::read(&folder.beginning())
+        .context("the network that run.from names is missing: give it to a new run with --from CHECKPOINT")?;
+    let (found, expected) = (beginning.checksum(), &config.run.from);
+    let shown = folder.beginning();
+    let shown = shown.display();
+    ensure!(found == *expected, "{shown}: its CRC-32 is {found}, not {expected} as run.from says");
+    let weights = beginning.weights(game, config)?;
+    let state = LearnerState {
+        shape,
+        network: config.net.clone(),
+        steps: 0,
+        moment1: weights.zeros_like(),
+        moment2: weights.zeros_like(),
+        average: weights.clone(),
+        weights,
+    };
+    Ok(Learner::from_state(state, &optimiser)?)
+}
 
 /// Continues with a state of the run, which may be another run's or forged.
 pub(super) fn restored(setup: &Setup<'_>, state: LearnerState, standing: &Standing) -> Result<Learner> {

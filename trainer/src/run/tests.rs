@@ -10,6 +10,8 @@ use crate::config::Config;
 use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 use crate::tensorboard::tests::read;
+use turnstone_agents::{checkpoint_info, shape};
+use turnstone_models::Weights;
 use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, built_in};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
@@ -97,6 +99,35 @@ fn a_run_learns_from_its_window() {
     let (state, standing, _) = folder.load_state().expect("a state");
     assert_eq!((standing.iteration, standing.positions), (5, positions));
     assert_eq!(&state, learner.state());
+}
+
+#[test]
+fn a_run_begins_with_the_network_of_its_config() {
+    let games = built_in();
+    let mut config = Config::parse(CONFIG, &games).expect("valid");
+    let game = config.game(&games).expect("a game");
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let weights = Weights::random(&config.net.layout(&shape(game.spec())).expect("a network"), 99);
+    let file = place.path().join("other.safetensors");
+    let info = checkpoint_info(&*game, &config.net, &config.search.settings(), 70);
+    turnstone_models::save(&file, &info, &weights).expect("written");
+    let beginning = Beginning::read(&file).expect("readable");
+    config.run.from = beginning.checksum();
+    let (reporter, stop) = (Reporter::new(true), AtomicBool::new(false));
+    let folder = RunFolder::create(&place.path().join("run"), CONFIG, false).expect("a folder");
+    let start = |config: &Config| {
+        let (game, folder, players) = (&*game, &folder, Players::default());
+        Run::start(Setup { game, config, folder, reporter: &reporter, stop: &stop, players }).map(drop)
+    };
+    let fault = |config: &Config| format!("{:#}", start(config).expect_err("a fault"));
+    assert!(fault(&config).starts_with("the network that run.from names is missing: "), "{}", fault(&config));
+    folder.save_beginning(beginning.bytes()).expect("written");
+    start(&config).expect("it starts");
+    let (state, _, _) = folder.load_state().expect("a state");
+    assert_eq!((state.steps, &state.weights, &state.average), (0, &weights, &weights));
+    assert_eq!((&state.moment1, &state.moment2), (&weights.zeros_like(), &weights.zeros_like()));
+    config.run.from = "0123abcd".to_owned();
+    assert!(fault(&config).ends_with("not 0123abcd as run.from says"), "{}", fault(&config));
 }
 
 /// Tags of TensorBoard, and where the metrics have their values.

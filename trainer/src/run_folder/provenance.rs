@@ -1,4 +1,4 @@
-//! Which program trained in a run folder, with which config, and from which iteration on.
+//! Which program trained in a run folder, with which config, from which network and from which iteration on.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,6 +21,9 @@ pub struct Provenance {
     /// The devices of self-play and learning, as in `gpu and cpu`; empty if both are the processor.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub devices: String,
+    /// CRC-32 of the network that the run began with, as `run.from`; empty if it was a random one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub from: String,
 }
 
 impl RunFolder {
@@ -42,6 +45,20 @@ impl RunFolder {
         self.write(&path, text.as_bytes())
     }
 
+    /// Path of the network that the run began with, if it was not a random one.
+    #[must_use]
+    pub fn beginning(&self) -> PathBuf {
+        self.path.join("start.safetensors")
+    }
+
+    /// Writes the network that a new run begins with.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_beginning(&self, bytes: &[u8]) -> Result<()> {
+        self.write(&self.beginning(), bytes)
+    }
+
     /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line
     /// in force now, and a message for each damaged line.
     ///
@@ -51,13 +68,15 @@ impl RunFolder {
         &self,
         iteration: u64,
         devices: &str,
+        from: &str,
     ) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
         let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
         let config = format!("{:08x}", crc32fast::hash(&config));
-        let now = Provenance { iteration, program: program().to_owned(), config, devices: devices.to_owned() };
+        let (program, devices, from) = (program().to_owned(), devices.to_owned(), from.to_owned());
+        let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
         for (number, line) in (1..).zip(lines) {
@@ -100,7 +119,7 @@ mod tests {
             text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()
         };
         let record = |iteration| {
-            let (last, _, damaged) = folder.record_provenance(iteration, "").expect("written");
+            let (last, _, damaged) = folder.record_provenance(iteration, "", "").expect("written");
             assert_eq!(damaged, [""; 0]);
             last
         };
@@ -110,6 +129,7 @@ mod tests {
             program: program().to_owned(),
             config: "2082cc5b".to_owned(),
             devices: String::new(),
+            from: String::new(),
         };
         assert_eq!(lines(), std::slice::from_ref(&first));
         assert_eq!(record(5), Some(first.clone()));
@@ -125,10 +145,10 @@ mod tests {
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);
         let changed = fs::read_to_string(folder.provenance()).expect("readable").replace(":9,", ":3,");
         fs::write(folder.provenance(), changed).expect("writable");
-        let (_, _, damaged) = folder.record_provenance(9, "").expect("written");
+        let (_, _, damaged) = folder.record_provenance(9, "", "").expect("written");
         assert!(damaged.len() == 1 && damaged[0].contains("provenance.jsonl: line 2: its checksum"), "{damaged:?}");
         assert_eq!(lines().len(), 2);
-        let (last, now, _) = folder.record_provenance(9, "gpu and gpu").expect("written");
+        let (last, now, _) = folder.record_provenance(9, "gpu and gpu", "").expect("written");
         assert_eq!((last.expect("a line").devices, now.devices), (String::new(), "gpu and gpu".to_owned()));
         assert_eq!(lines().len(), 3);
         assert!(

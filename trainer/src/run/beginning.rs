@@ -1,0 +1,77 @@
+//! The network that a run begins with, if it is not a random one.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use turnstone_agents::{LoadedNetwork, shape};
+use turnstone_env::DynGame;
+use turnstone_models::{Weights, read_bounded};
+
+use crate::config::Config;
+
+/// Longest checkpoint that a run begins with, in bytes: more than four bytes for each parameter that a network may have.
+const LONGEST_CHECKPOINT: u64 = 1 << 29;
+
+/// A checkpoint that a run begins with, as the bytes of its file.
+#[derive(Debug)]
+pub struct Beginning {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Beginning {
+    /// Reads a checkpoint: a file, or `latest.safetensors` of a run folder.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(checkpoint: &Path) -> Result<Self> {
+        let path = if checkpoint.is_dir() { checkpoint.join("latest.safetensors") } else { checkpoint.to_owned() };
+        let bytes = read_bounded(&path, LONGEST_CHECKPOINT).with_context(|| path.display().to_string())?;
+        Ok(Self { path, bytes })
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// CRC-32 of the file, as eight hexadecimal digits: what `run.from` is.
+    #[must_use]
+    pub fn checksum(&self) -> String {
+        format!("{:08x}", crc32fast::hash(&self.bytes))
+    }
+
+    /// The weights, for the network of a config. The game may have other parameters if its shape is the same.
+    ///
+    /// # Errors
+    /// One line that names the file and the fault: it is no checkpoint, or one of another game or network.
+    pub fn weights(&self, game: &dyn DynGame, config: &Config) -> Result<Weights> {
+        let shown = self.path.display();
+        let loaded = LoadedNetwork::from_bytes(&self.bytes, &self.path)?;
+        let (info, shape) = (&loaded.info, shape(game.spec()));
+        let (name, version) = (game.name(), game.version());
+        ensure!(info.game == name, "{shown}: it is of the game {}, and the run is of {name}", info.game);
+        ensure!(
+            info.game_version == version,
+            "{shown}: it is of version {} of {name}, and the run is of version {version}",
+            info.game_version
+        );
+        ensure!(
+            info.network == config.net,
+            "{shown}: its network is a {}, and that of the config a {}: set [net] to the same",
+            info.network,
+            config.net
+        );
+        ensure!(
+            config.net.fits(&info.shape, &shape),
+            "{shown}: it is for another board: {} inputs and {} actions there, {} and {} here",
+            info.shape.inputs,
+            info.shape.actions,
+            shape.inputs,
+            shape.actions
+        );
+        ensure!(loaded.is_finite(game), "{shown}: the outputs of its network are not finite");
+        Ok(loaded.weights)
+    }
+}
