@@ -1,5 +1,7 @@
 //! Whole training runs: a smoke run that learns, faults of its files, and resuming after kill -9.
 
+mod warm_starts;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -307,76 +309,6 @@ fn a_run_that_continues_keeps_what_its_state_depends_on() {
     }
     refused("run.iterations=3", "--set: run.iterations is 3, but 4 are finished already");
     refused("learn.window=0", "learn.window is 0");
-}
-
-#[test]
-fn a_run_begins_with_the_network_of_another() {
-    let place = Place::with(&annealed());
-    let earlier = place.run("earlier");
-    assert_eq!(finish(place.start(&earlier)).0, Some(0));
-    let network = fs::read(earlier.join("latest.safetensors")).expect("written");
-    let (config, from) = (place.config.to_str().expect("UTF-8"), earlier.to_str().expect("UTF-8"));
-    let begin = |name: &str, more: &[&str]| {
-        let run = place.run(name);
-        let changes = ["--run", run.to_str().expect("UTF-8"), "--set", "game.max_plies=28"];
-        (train(&[&[config][..], &changes, more].concat()), run)
-    };
-    let (child, whole) = begin("whole", &["--from", from]);
-    let (code, text) = finish(child);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(fs::read(whole.join("start.safetensors")).expect("copied") == network);
-    let checksum = format!("{:08x}", crc32fast::hash(&network));
-    let read = |file: &str| fs::read_to_string(whole.join(file)).expect("readable");
-    assert!(read("config.toml").contains(&format!("from = \"{checksum}\"")), "{}", read("config.toml"));
-    assert!(read("provenance.jsonl").contains(&format!("\"from\":\"{checksum}\"")), "{}", read("provenance.jsonl"));
-    // Killed, and continued without the original.
-    let (mut child, killed) = begin("killed", &["--from", from]);
-    while !killed.join("state.safetensors").exists() {
-        sleep(Duration::from_millis(5));
-    }
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ends");
-    fs::rename(&earlier, place.run("moved")).expect("it can be renamed");
-    let (code, text) = finish(resume(&killed));
-    assert_eq!(code, Some(0), "{text}");
-    // Repeated from its own folder.
-    let [config, start] = ["config.toml", "start.safetensors"].map(|file| whole.join(file).display().to_string());
-    let again = place.run("again");
-    let (code, text) = finish(train(&[&config, "--from", &start, "--run", again.to_str().expect("UTF-8")]));
-    assert_eq!(code, Some(0), "{text}");
-    let (child, random) = begin("random", &[]);
-    assert_eq!(finish(child).0, Some(0));
-    let state = |run: &Path| fs::read(run.join("state.safetensors")).expect("written");
-    assert!(state(&whole) == state(&killed) && state(&whole) == state(&again) && state(&whole) != state(&random));
-    let (code, text) = finish(train(&[&config, "--run", place.run("without").to_str().expect("UTF-8")]));
-    assert!(code == Some(1) && text.contains(&format!("run.from is {checksum}: give the network")), "{text}");
-    fs::remove_file(killed.join("start.safetensors")).expect("it is there");
-    assert_eq!(finish(resume(&killed)).0, Some(0), "only the start needs it");
-}
-
-#[test]
-fn networks_that_do_not_fit_are_refused() {
-    let place = Place::with(&annealed());
-    let earlier = place.run("earlier");
-    assert_eq!(finish(place.start(&earlier)).0, Some(0));
-    let (config, from) = (place.config.to_str().expect("UTF-8"), earlier.to_str().expect("UTF-8"));
-    let run = place.run("run");
-    let refused = |from: &str, change: &str, expected: &str| {
-        let args = [config, "--from", from, "--run", run.to_str().expect("UTF-8"), "--set", change];
-        let (code, text) = finish(train(&args));
-        assert!(code == Some(1) && text.contains(expected) && text.lines().count() == 1, "{change}: {text}");
-        assert!(!run.exists(), "{change}");
-    };
-    refused(
-        from,
-        "net.width=24",
-        "residual MLP, 1 blocks of 16 units, and that of the config a residual MLP, 1 blocks of 24",
-    );
-    refused(from, "net={kind=\"residual_graph\"}", "and that of the config a residual graph");
-    refused(from, "game={name=\"mancala\"}", "it is of the game mu_torere, and the run is of mancala");
-    refused(from, "run.from=00000000", "run.from of the config is 00000000");
-    refused("nowhere", "seed=6", "--from: nowhere");
-    refused(config, "seed=6", "--from: ");
 }
 
 #[cfg(unix)]
