@@ -249,19 +249,19 @@ impl Train {
                 );
             }
         }
-        let config = if self.set.is_empty() { config } else { self.change(config, &folder, games)? };
+        let config = if self.set.is_empty() { config } else { self.change(&config, &folder, games)? };
         Ok((config, folder, true))
     }
 
     /// Replaces values in the config of a run that continues. Nothing is written if one may not change.
-    fn change(&self, config: Config, folder: &RunFolder, games: &Games) -> Result<Config> {
+    fn change(&self, config: &Config, folder: &RunFolder, games: &Games) -> Result<Config> {
         let changed = config.continued_with(&self.set, games).map_err(anyhow::Error::msg).context("--set")?;
         confirm_matches(&*changed.game(games).map_err(anyhow::Error::msg)?, &changed)?;
         // A state that cannot be read is refused when the run is restored.
         let finished = folder.load_state().map_or(0, |(_, standing, _)| standing.iteration);
         let iterations = changed.run.iterations;
         ensure!(iterations >= finished, "--set: run.iterations is {iterations}, but {finished} are finished already");
-        if changed != config {
+        if changed != *config {
             let text = toml::to_string(&changed)?;
             confirm_reads_back(&text, &changed, games)?;
             folder.replace_config(&text)?;
