@@ -39,7 +39,7 @@ fn call(client: &mut Client, what: &str, payload: &str) {
 
 #[test]
 fn old_jobs_cost_no_disk() {
-    let Some(server) = Server::start("") else { return };
+    let Some(server) = Server::with_room("24MB", "") else { return };
     let place = Place::new(&many_jobs(40));
     let worker = place.worker(&server.url(), &[]);
     let leader = place.lead(&server.url(), "led", &[]);
@@ -49,6 +49,18 @@ fn old_jobs_cost_no_disk() {
     let stored = server.stored();
     assert!(stored < 10 << 20, "{stored} bytes are left on disk");
     assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0, "a removed job leaves no note");
+    // What is gone must not count as stored either.
+    let mut other = Client::connect(server.port());
+    call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
+    for _ in 0..60 {
+        other.publish("other", &vec![0; 200 << 10]);
+    }
+    other.flush();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while server.stored() < stored + 12_000_000 {
+        assert!(Instant::now() < deadline, "of 12 megabytes the server took {}", server.stored() - stored);
+        std::thread::sleep(Duration::from_millis(50));
+    }
     worker.stop();
 }
 
