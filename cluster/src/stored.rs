@@ -6,7 +6,8 @@
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use async_nats::jetstream::Context;
-use async_nats::jetstream::stream::DirectGetErrorKind;
+use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, Stream};
 
 use crate::identity::checksum;
 use crate::names::{JOBS, job};
@@ -37,14 +38,10 @@ pub(crate) async fn get_job(js: &Context, sum: &[u8; 32], most: usize) -> Result
     let (stream, subject, name) = (js.get_stream_no_info(JOBS).await?, job(sum), short(sum));
     let (mut bytes, mut after) = (Vec::new(), 0);
     loop {
-        match stream.direct_get_next_for_subject(subject.clone(), Some(after + 1)).await {
-            Ok(piece) => {
-                bytes.extend_from_slice(&piece.payload);
-                after = piece.sequence;
-            }
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => break,
-            Err(error) => return Err(error).with_context(|| format!("reading job {name}")),
-        }
+        let next = next_piece(&stream, &subject, after).await.with_context(|| format!("reading job {name}"))?;
+        let Some(piece) = next else { break };
+        bytes.extend_from_slice(&piece.payload);
+        after = piece.sequence;
         ensure!(bytes.len() <= most, "job {name} has more than {most} bytes");
     }
     ensure!(!bytes.is_empty(), "job {name} is not on the server");
@@ -56,12 +53,18 @@ pub(crate) async fn get_job(js: &Context, sum: &[u8; 32], most: usize) -> Result
 /// restarted, and takes nothing more when they are as many as it may store.
 pub(crate) async fn remove_job(js: &Context, sum: &[u8; 32]) -> Result<()> {
     let (stream, subject, mut after) = (js.get_stream_no_info(JOBS).await?, job(sum), 0);
-    loop {
-        match stream.direct_get_next_for_subject(subject.clone(), Some(after + 1)).await {
-            Ok(piece) => after = piece.sequence,
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
+    while let Some(piece) = next_piece(&stream, &subject, after).await? {
+        after = piece.sequence;
         stream.delete_message(after).await.map_err(|error| anyhow!(error))?;
+    }
+    Ok(())
+}
+
+/// The first message of a subject after a sequence number; `None` if there is none.
+async fn next_piece(stream: &Stream<()>, subject: &str, after: u64) -> Result<Option<StreamMessage>, DirectGetError> {
+    match stream.direct_get_next_for_subject(subject, Some(after + 1)).await {
+        Ok(piece) => Ok(Some(piece)),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -37,6 +37,17 @@ fn call(client: &mut Client, what: &str, payload: &str) {
     client.flush();
 }
 
+/// Gives a stream of somebody else's so many messages of 200 KiB.
+fn fill(server: &Server, messages: usize) -> Client {
+    let mut other = Client::connect(server.port());
+    call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
+    for _ in 0..messages {
+        other.publish("other", &vec![0; 200 << 10]);
+    }
+    other.flush();
+    other
+}
+
 #[test]
 fn old_jobs_cost_no_disk() {
     let Some(server) = Server::with_room("24MB", "") else { return };
@@ -50,12 +61,7 @@ fn old_jobs_cost_no_disk() {
     assert!(stored < 10 << 20, "{stored} bytes are left on disk");
     assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0, "a removed job leaves no note");
     // What is gone must not count as stored either.
-    let mut other = Client::connect(server.port());
-    call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
-    for _ in 0..60 {
-        other.publish("other", &vec![0; 200 << 10]);
-    }
-    other.flush();
+    fill(&server, 60);
     let deadline = Instant::now() + Duration::from_secs(10);
     while server.stored() < stored + 12_000_000 {
         assert!(Instant::now() < deadline, "of 12 megabytes the server took {}", server.stored() - stored);
@@ -69,13 +75,8 @@ fn a_full_store_is_survived_once_there_is_room() {
     let Some(server) = Server::with_room("20MB", "") else { return };
     let place = Place::new(&many_jobs(4));
     let alone = place.alone();
-    let mut other = Client::connect(server.port());
-    call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
     // All but a part of a job is taken.
-    for _ in 0..102 {
-        other.publish("other", &vec![0; 200 << 10]);
-    }
-    other.flush();
+    let mut other = fill(&server, 102);
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("trying again");
     std::thread::sleep(Duration::from_secs(3));
