@@ -58,7 +58,7 @@ pub use error::AgentError;
 pub use evaluator::{NetworkEvaluator, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
 pub use explorer::Explorer;
-pub use network::{LoadedNetwork, PRETRAINED, checkpoint_info, checkpoint_params, game_params};
+pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use options::parse_time;
 pub use playable::{Effort, GameFiles, Playable, PlayableGame, built_in, load_network, row};
 pub use player::{Player, PlayerFault, TypedPlayer};

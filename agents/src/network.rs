@@ -197,13 +197,13 @@ fn similar(checkpoint: &Path) -> Option<String> {
 
 /// The file that a checkpoint's name refers to, as shown in errors.
 fn file(checkpoint: &Path) -> PathBuf {
-    if checkpoint.as_os_str() == PRETRAINED {
-        PathBuf::from(PRETRAINED_FILE)
-    } else if checkpoint.is_dir() {
-        checkpoint.join("latest.safetensors")
-    } else {
-        checkpoint.to_owned()
-    }
+    if checkpoint.as_os_str() == PRETRAINED { PathBuf::from(PRETRAINED_FILE) } else { checkpoint_file(checkpoint) }
+}
+
+/// The file of a checkpoint: the path itself, or `latest.safetensors` of a run folder.
+#[must_use]
+pub fn checkpoint_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("latest.safetensors") } else { path.to_owned() }
 }
 
 /// A game's parameters in the form stored in checkpoints.

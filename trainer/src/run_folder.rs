@@ -6,6 +6,7 @@ mod standing;
 mod thinning;
 
 pub use provenance::Provenance;
+pub(crate) use provenance::checksum;
 pub use standing::{GameCounts, Standing};
 
 use std::fs::{self, File};
@@ -16,13 +17,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    CheckpointInfo, Integrity, LearnerState, Weights, atomic_write, is_unfinished, read_bounded, remove_unfinished,
-    seal_line,
+    CheckpointInfo, FolderLock, Integrity, LOCK_FILE, LearnerState, Weights, atomic_write, is_unfinished, read_bounded,
+    remove_unfinished, seal_line,
 };
 
 use crate::config::RunConfig;
 use crate::metrics_file::{self, LONGEST_METRICS};
-use turnstone_models::{FolderLock, LOCK_FILE};
 use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
 /// The folder of a run.

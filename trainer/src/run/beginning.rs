@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use turnstone_agents::{LoadedNetwork, shape};
+use turnstone_agents::{LoadedNetwork, checkpoint_file, shape};
 use turnstone_env::DynGame;
 use turnstone_models::{Weights, read_bounded};
 
 use crate::config::Config;
+use crate::run_folder::checksum;
 
 /// Longest checkpoint that a run begins with, in bytes: more than four bytes for each parameter that a network may have.
 const LONGEST_CHECKPOINT: u64 = 1 << 29;
@@ -25,7 +26,7 @@ impl Beginning {
     /// # Errors
     /// The file cannot be read.
     pub fn read(checkpoint: &Path) -> Result<Self> {
-        let path = if checkpoint.is_dir() { checkpoint.join("latest.safetensors") } else { checkpoint.to_owned() };
+        let path = checkpoint_file(checkpoint);
         let bytes = read_bounded(&path, LONGEST_CHECKPOINT).with_context(|| path.display().to_string())?;
         Ok(Self { path, bytes })
     }
@@ -39,7 +40,7 @@ impl Beginning {
     /// CRC-32 of the file, as eight hexadecimal digits: what `run.from` is.
     #[must_use]
     pub fn checksum(&self) -> String {
-        format!("{:08x}", crc32fast::hash(&self.bytes))
+        checksum(&self.bytes)
     }
 
     /// The weights, for the network of a config. The game may have other parameters if its shape is the same.

@@ -16,23 +16,13 @@ pub(super) fn initial(setup: &Setup<'_>) -> Result<Learner> {
     if config.run.from.is_empty() {
         return Ok(Learner::new(shape, &config.net, &optimiser, config.seed)?);
     }
-    let beginning = Beginning::read(&folder.beginning())
+    let path = folder.beginning();
+    let beginning = Beginning::read(&path)
         .context("the network that run.from names is missing: give it to a new run with --from CHECKPOINT")?;
     let (found, expected) = (beginning.checksum(), &config.run.from);
-    let shown = folder.beginning();
-    let shown = shown.display();
-    ensure!(found == *expected, "{shown}: its CRC-32 is {found}, not {expected} as run.from says");
+    ensure!(found == *expected, "{}: its CRC-32 is {found}, not {expected} as run.from says", path.display());
     let weights = beginning.weights(game, config)?;
-    let state = LearnerState {
-        shape,
-        network: config.net.clone(),
-        steps: 0,
-        moment1: weights.zeros_like(),
-        moment2: weights.zeros_like(),
-        average: weights.clone(),
-        weights,
-    };
-    Ok(Learner::from_state(state, &optimiser)?)
+    Ok(Learner::from_state(LearnerState::new(shape, config.net.clone(), weights), &optimiser)?)
 }
 
 /// Continues with a state of the run, which may be another run's or forged.

@@ -26,6 +26,11 @@ pub struct Provenance {
     pub from: String,
 }
 
+/// CRC-32 of a file, as eight hexadecimal digits: how provenance and configs name it.
+pub(crate) fn checksum(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
+}
+
 impl RunFolder {
     /// Path of the run's provenance, one JSON object per line.
     #[must_use]
@@ -41,7 +46,7 @@ impl RunFolder {
     pub fn replace_config(&self, text: &str) -> Result<()> {
         let path = self.config();
         let before = fs::read(&path).with_context(|| path.display().to_string())?;
-        self.write(&self.path.join(format!("config-{:08x}.toml", crc32fast::hash(&before))), &before)?;
+        self.write(&self.path.join(format!("config-{}.toml", checksum(&before))), &before)?;
         self.write(&path, text.as_bytes())
     }
 
@@ -74,7 +79,7 @@ impl RunFolder {
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
-        let config = format!("{:08x}", crc32fast::hash(&config));
+        let config = checksum(&config);
         let (program, devices, from) = (program().to_owned(), devices.to_owned(), from.to_owned());
         let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
