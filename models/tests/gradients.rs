@@ -129,16 +129,7 @@ pub(crate) fn learner_of(shape: &Shape, network: &NetworkConfig, optimiser: &Opt
     let mut layout = network.layout(&shape).unwrap();
     layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
     let weights = Weights::random(&layout, 11);
-    let state = LearnerState {
-        steps: 0,
-        moment1: weights.zeros_like(),
-        moment2: weights.zeros_like(),
-        average: weights.clone(),
-        weights,
-        shape,
-        network: network.clone(),
-    };
-    Learner::from_state(state, optimiser).unwrap()
+    Learner::from_state(LearnerState::new(shape, network.clone(), weights), optimiser).unwrap()
 }
 
 /// The report and the gradients of a step: a tenth of them is the first moment after it.

@@ -90,16 +90,7 @@ impl Learner {
         seed: u64,
     ) -> Result<Learner, LearnError> {
         let weights = Weights::random(&network.layout(&shape)?, seed);
-        let state = LearnerState {
-            shape,
-            network: network.clone(),
-            steps: 0,
-            moment1: weights.zeros_like(),
-            moment2: weights.zeros_like(),
-            average: weights.clone(),
-            weights,
-        };
-        Learner::from_state(state, optimiser)
+        Learner::from_state(LearnerState::new(shape, network.clone(), weights), optimiser)
     }
 
     /// Continues from a [`state`](Self::state), with bit-identical results for equal batches.

@@ -79,9 +79,11 @@ fn cross_entropy(log_probabilities: Tensor<2>, targets: Tensor<2>) -> Tensor<1> 
     (log_probabilities * targets).sum().div_scalar(-rows)
 }
 
-/// Copies a row-major matrix with this number of columns to the device.
-pub(crate) fn matrix(data: &[f32], columns: usize, device: &Device) -> Tensor<2> {
-    Tensor::from_data(TensorData::new(data.to_vec(), [data.len() / columns, columns]), device)
+/// Brings a row-major matrix with this number of columns to the device.
+pub(crate) fn matrix(data: impl Into<Vec<f32>>, columns: usize, device: &Device) -> Tensor<2> {
+    let data = data.into();
+    let rows = data.len() / columns;
+    Tensor::from_data(TensorData::new(data, [rows, columns]), device)
 }
 
 #[cfg(test)]
@@ -114,8 +116,8 @@ mod tests {
     #[test]
     fn illegal_actions_get_no_probability_and_no_gradient() {
         let device = Device::flex().autodiff();
-        let logits = matrix(&[0.5, 90.0, -1.0, 2.0, 1e8, 0.0, 7.0, 0.0], 4, &device).require_grad();
-        let value = matrix(&[0.0; 6], 3, &device);
+        let logits = matrix([0.5, 90.0, -1.0, 2.0, 1e8, 0.0, 7.0, 0.0], 4, &device).require_grad();
+        let value = matrix([0.0; 6], 3, &device);
         let batch = batch();
         let loss = masked_loss(Output { policy: logits.clone(), value }, &batch, VALUE_WEIGHT, &device);
         let gradients = loss.total.backward();

@@ -61,7 +61,7 @@ impl PolicyValueNet {
     #[expect(clippy::needless_pass_by_value, reason = "as the modules of burn take their inputs")]
     pub fn forward(&self, inputs: Tensor<2>) -> Output {
         let around = AroundPoints::of(&self.network, &inputs);
-        let points = |inputs: &Tensor<2>| features(&self.network.shape, inputs);
+        let points = || features(&self.network.shape, &inputs);
         forward(&self.network, &self.steps, &inputs, points, |step, x, residual| {
             let (weight, bias) = self.layers[step.layer].clone();
             let y = match step.around {

@@ -28,6 +28,13 @@ pub struct LearnerState {
 }
 
 impl LearnerState {
+    /// The state before the first step, with these weights.
+    #[must_use]
+    pub fn new(shape: Shape, network: NetworkConfig, weights: Weights) -> LearnerState {
+        let (moment1, moment2) = (weights.zeros_like(), weights.zeros_like());
+        LearnerState { shape, network, steps: 0, moment1, moment2, average: weights.clone(), weights }
+    }
+
     /// Checks what the steps and the moments of training can be. The tensors are checked against their layouts already.
     pub(super) fn check_progress(&self) -> Result<(), StateError> {
         if self.steps > MOST_STEPS {

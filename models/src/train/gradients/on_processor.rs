@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor};
 
 use crate::error::NetworkError;
 use crate::inference::Reader;
@@ -175,7 +175,7 @@ impl ProcessorGradients {
         workspace.start_graph();
         let observed = &batch.inputs()[rows.start * inputs..rows.end * inputs];
         let observations = matrix(observed, inputs, &self.device);
-        let points = |_: &Tensor<2>| self.features(observed, rows.len());
+        let points = || self.features(observed);
         let Output { policy, value } =
             forward(&self.network, &self.steps, &observations, points, |step, x, residual| {
                 let LinearStep { layer, relu, .. } = step;
@@ -195,12 +195,12 @@ impl ProcessorGradients {
 
     /// The features of all points of these positions, `[positions * points, features]`. They need no gradient, and made of
     /// burn's operations they took 3 % of a step.
-    fn features(&self, observed: &[f32], positions: usize) -> Tensor<2> {
-        let reader = Reader::new(&self.network.shape);
-        let sizes = [positions * self.network.shape.board.points, reader.features()];
-        let mut features = vec![0.0; sizes[0] * sizes[1]];
+    fn features(&self, observed: &[f32]) -> Tensor<2> {
+        let (shape, reader) = (&self.network.shape, Reader::new(&self.network.shape));
+        let points = observed.len() / shape.inputs * shape.board.points;
+        let mut features = vec![0.0; points * reader.features()];
         reader.read(observed, &mut features);
-        Tensor::from_data(TensorData::new(features, sizes), &self.device)
+        matrix(features, reader.features(), &self.device)
     }
 
     fn add_parts(&mut self, packed: &Packed) -> (LossSums, &Weights) {

@@ -23,8 +23,8 @@ pub(crate) struct LinearStep {
     pub(crate) relu: bool,
 }
 
-/// Evaluates observations `[positions, inputs]`. `points` computes the features of all points from them, `[positions * points,
-/// features]`, and `linear` the layers from `[positions * rows, inputs]`; it adds the residual if there is one.
+/// Evaluates observations `[positions, inputs]`. `points` gives their features of all points, `[positions * points, features]`,
+/// and `linear` the layers from `[positions * rows, inputs]`; it adds the residual if there is one.
 ///
 /// # Panics
 /// If the second axis is not the network's number of inputs.
@@ -32,7 +32,7 @@ pub(crate) fn forward(
     network: &Network,
     steps: &[Step],
     inputs: &Tensor<2>,
-    points: impl Fn(&Tensor<2>) -> Tensor<2>,
+    points: impl Fn() -> Tensor<2>,
     mut linear: impl FnMut(LinearStep, Tensor<2>, Option<Tensor<2>>) -> Tensor<2>,
 ) -> Output {
     let [positions, width] = inputs.dims();
@@ -45,7 +45,7 @@ pub(crate) fn forward(
                 linear(LinearStep { layer, around, relu }, x, residual)
             }
             Step::Other { op: Op::Inputs, .. } => inputs.clone(),
-            Step::Other { op: Op::Points, .. } => points(inputs),
+            Step::Other { op: Op::Points, .. } => points(),
             Step::Other { op, .. } => results.compute(op),
         };
         results.all[step.output().0] = Some(result);

@@ -152,7 +152,7 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
                 backwards.apply_around(layer.boards(x), &layer.around.backwards, dy, dx, finish);
             };
             // burn would add a second gradient in a pass of its own and free a buffer.
-            let dx = if workspace.has_gradient(of_x.id.value) {
+            let dx = if workspace.note_gradient(of_x.id.value) {
                 let mut sum = owned(grads.consume::<Flex>(&of_x));
                 product(dy, sum.storage_mut(), Finish::Add);
                 sum
@@ -164,7 +164,7 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
         // The second parent is the leaf that stands for the weights.
         match parents.nth(1).flatten() {
             Some(of_residual) => {
-                workspace.has_gradient(of_residual.id.value);
+                workspace.note_gradient(of_residual.id.value);
                 grads.register::<Flex>(of_residual.id, gradient);
             }
             None => workspace.give_back(gradient),

@@ -68,7 +68,7 @@ impl Workspace {
     }
 
     /// Notes that a backward pass registers a gradient of this node. Returns whether another one has before.
-    pub(super) fn has_gradient(&self, node: u64) -> bool {
+    pub(super) fn note_gradient(&self, node: u64) -> bool {
         let mut registered = self.registered.lock().expect("training does not panic");
         let known = registered.contains(&node);
         registered.push(node);

@@ -180,15 +180,7 @@ pub(super) fn learner() -> Result<Digest> {
         let shape = shape(game.spec());
         let batch = batch(&*game, &shape)?;
         let training = weights(&network.layout(&shape)?, 8)?;
-        let state = LearnerState {
-            steps: 0,
-            moment1: training.zeros_like(),
-            moment2: training.zeros_like(),
-            average: weights(&network.layout(&shape)?, 8)?,
-            weights: training,
-            shape,
-            network,
-        };
+        let state = LearnerState::new(shape, network, training);
         let mut learner = Learner::from_state(state, &OptimiserConfig::default())?;
         let report = learner.step(&batch, 1e-2)?;
         let losses = [report.policy_loss, report.value_loss, report.total_loss, report.gradient_norm];
