@@ -91,6 +91,10 @@ fn circles_are_found() {
     // Where the parent needs the name too, it uses the child.
     assert!(is_circle("mod a; mod b; pub use a::A; pub struct L(A);", "use crate::L; pub struct A;", ""));
     assert!(!is_circle("mod a; mod b; pub use a::A; pub struct L;", "use crate::L; pub struct A;", ""));
+    // An exported macro is a name of the root, and leads to its file.
+    let exported = "#[macro_export] macro_rules! m { () => {}; } pub fn f() { crate::a::f() }";
+    assert!(is_circle(lib, "pub fn f() { crate::m!() }", exported));
+    assert!(!is_circle(lib, "pub fn f() {}", exported));
     // Neither tests nor comments nor texts are uses.
     let tests = "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }";
     assert!(!is_circle(lib, "use crate::b::B; pub struct A;", tests));
@@ -127,6 +131,8 @@ fn what_cannot_be_followed_is_a_fault() {
     assert_finds(circles, "env", "mod a { pub fn f() {} } use crate::a::nothing;", 1);
     assert_finds(circles, "env", "mod a { pub fn f() {} } use a::*;", 0);
     assert_finds(circles, "env", "mod a { pub fn f() {} } use self::a::*;", 1);
+    assert_finds(circles, "env", "mod a { #[macro_export] macro_rules! m { () => {}; } } fn f() { crate::m!() }", 0);
+    assert_finds(circles, "env", "mod a { macro_rules! m { () => {}; } } fn f() { crate::m!() }", 1);
 }
 
 #[test]

@@ -50,7 +50,10 @@ pub(crate) type Modules = BTreeMap<Vec<String>, Module>;
 pub(crate) fn modules(files: &BTreeMap<String, String>) -> Modules {
     let mut found = Modules::new();
     if files.contains_key("lib.rs") {
-        Reader { files, found: &mut found }.file("lib.rs", &[], &[]);
+        let mut reader = Reader { files, found: &mut found, macros: Vec::new() };
+        reader.file("lib.rs", &[], &[]);
+        let macros = reader.macros;
+        found.entry(Vec::new()).and_modify(|root| root.imports.extend(macros));
     }
     found
 }
@@ -58,6 +61,8 @@ pub(crate) fn modules(files: &BTreeMap<String, String>) -> Modules {
 struct Reader<'a> {
     files: &'a BTreeMap<String, String>,
     found: &'a mut Modules,
+    /// `#[macro_export]` makes these names of the crate's root.
+    macros: Vec<Import>,
 }
 
 impl Reader<'_> {
@@ -111,7 +116,13 @@ impl Reader<'_> {
                     }
                 }
                 (Kind::Ident, "macro_rules") if next_is("!") => {
-                    module.items.insert(code[at + 2].text.to_owned());
+                    let name = code[at + 2].text.to_owned();
+                    if own.iter().any(|attribute| attribute == "#[macro_export]") {
+                        let segments = [&["crate".to_owned()], path, std::slice::from_ref(&name)].concat();
+                        let path = Path { segments, line: token.line };
+                        self.macros.push(Import { name: name.clone(), path, exported: true });
+                    }
+                    module.items.insert(name);
                 }
                 (Kind::Ident, _) if next_is("::") && (at == 0 || code[at - 1].text != "::") => {
                     module.paths.push(read_path(code, at));
