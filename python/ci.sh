@@ -30,7 +30,7 @@ if [ "${FULL:-yes}" = yes ]; then
   step "source distribution"
   "$work/build/bin/maturin" sdist --out "$work/sdist"
   tar -tzf "$work"/sdist/*.tar.gz > "$work/files"
-  for file in python/Cargo.lock cli/src/main.rs env/src/lib.rs python/src/lib.rs models/pretrained/mancala.safetensors; do
+  for file in python/Cargo.lock cli/src/main.rs env/src/lib.rs python/src/lib.rs games/src/mancala/agent.safetensors; do
     grep -q "/$file$" "$work/files" || { echo "the sdist lacks $file"; exit 1; }
   done
 fi

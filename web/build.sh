@@ -54,6 +54,6 @@ npx tsc --noEmit
 node build.mjs "$out" $compressed
 if [ $agents = yes ]; then
   mkdir -p "$out/agents"
-  cp "$root"/models/pretrained/*.safetensors "$out/agents/"
+  for file in "$root"/games/src/*/agent.safetensors; do cp "$file" "$out/agents/$(basename "$(dirname "$file")").safetensors"; done
 fi
 echo "$out: $(cat "$out"/*.* | gzip -9 | wc -c) bytes compressed"

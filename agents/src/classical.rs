@@ -11,9 +11,11 @@ pub use search::ClassicalSearch;
 use std::fmt;
 use std::time::Duration;
 
-use turnstone_search::classic::{Classical, Heuristic, MAX_DEPTH, MOST_POSITIONS};
+use turnstone_env::Game;
+use turnstone_search::classic::{Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
 use crate::options::{Options, time_text};
+use crate::playable::Playable;
 
 /// Names of the classical agents.
 pub(crate) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
@@ -163,8 +165,8 @@ pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) ->
 }
 
 /// The game's static evaluation of this name, or its first one without a name.
-pub(crate) fn find_heuristic<G: Classical>(name: Option<&str>) -> Result<Box<dyn Heuristic<G>>, String> {
-    let mut all = G::heuristics();
+pub(crate) fn find_heuristic<K: Playable>(name: Option<&str>) -> Result<Box<dyn Heuristic<K::Game>>, String> {
+    let mut all = K::heuristics();
     let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
-    check_heuristic(name, G::NAME, &names).map(|i| all.swap_remove(i))
+    check_heuristic(name, K::Game::NAME, &names).map(|i| all.swap_remove(i))
 }

@@ -41,14 +41,10 @@ pub enum AgentError {
     #[error("{}: the network's outputs for positions of the game are not finite", .0.display())]
     NotFinite(PathBuf),
     /// No trained agent for this game is shipped with the program.
-    #[error(
-        "no trained agent comes with the program for `{game}` (only for: {games}); train one, or name a checkpoint"
-    )]
+    #[error("no trained agent comes with the program for `{game}`; train one, or name a checkpoint")]
     NotPretrained {
         /// Name of the game.
         game: String,
-        /// Names of the games with a trained agent, separated by commas.
-        games: String,
     },
     /// The network cannot be built.
     #[error(transparent)]

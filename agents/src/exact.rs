@@ -4,14 +4,15 @@ use std::fmt::Display;
 use std::path::Path;
 
 use rand::RngExt;
-use turnstone_env::{Action, ActionList};
-use turnstone_exact::{ExactValues, Solvable, SolveLimits};
+use turnstone_env::{Action, ActionList, Game};
+use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_search::Evaluation;
-use turnstone_search::classic::{AlphaBeta, Classical, Heuristic};
+use turnstone_search::classic::{AlphaBeta, Heuristic};
 
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
+use crate::playable::{Effort, Playable};
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::streams::Stream;
@@ -32,32 +33,32 @@ pub(crate) fn missing(spec: &impl Display, game: &str) -> AgentError {
 }
 
 /// Loads the game's exact values, of which searches keep to the limits.
-fn values<G: Solvable>(
+fn values<K: Playable>(
     spec: &impl Display,
     tables: &Path,
-    game: &G,
-    limits: &SolveLimits,
-) -> Result<Box<dyn ExactValues<G>>, AgentError> {
+    game: &K::Game,
+    limits: SolveLimits,
+) -> Result<Box<dyn ExactValues<K::Game>>, AgentError> {
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec, tables)?;
-    let truth = game.patient_exact_values(tables, limits).map_err(|error| fault(error.to_string()))?;
-    truth.ok_or_else(|| missing(spec, G::NAME))
+    let truth = K::exact_values(game, tables, Effort::Patient(limits)).map_err(|error| fault(error.to_string()))?;
+    truth.ok_or_else(|| missing(spec, K::Game::NAME))
 }
 
 /// Loads the exact values that a search may look up at every leaf: without a search of their own.
-pub(crate) fn probes<G: Solvable>(
+pub(crate) fn probes<K: Playable>(
     spec: &impl Display,
     tables: &Path,
-    game: &G,
-) -> Result<Box<dyn ExactValues<G>>, AgentError> {
-    values(spec, tables, game, &SolveLimits::nodes(0))
+    game: &K::Game,
+) -> Result<Box<dyn ExactValues<K::Game>>, AgentError> {
+    values::<K>(spec, tables, game, SolveLimits::nodes(0))
 }
 
 /// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
 /// value, if there is one. Positions that the exact values do not cover within the limits are searched with alpha-beta, or
 /// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
 /// the end or margin.
-pub(crate) struct Exact<G: Classical + Solvable> {
+pub(crate) struct Exact<G: Game> {
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
@@ -65,14 +66,14 @@ pub(crate) struct Exact<G: Classical + Solvable> {
     legal: ActionList,
 }
 
-impl<G: Classical + Solvable> Exact<G> {
-    pub(crate) fn new(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
-        let heuristic = find_heuristic::<G>(None).expect("every game has a heuristic");
+impl<G: Game> Exact<G> {
+    pub(crate) fn new<K: Playable<Game = G>>(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
+        let heuristic = find_heuristic::<K>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
         Ok(Self {
-            truth: values(spec, &spec.tables, game, &limits)?,
+            truth: values::<K>(spec, &spec.tables, game, limits)?,
             beyond,
             error: spec.error,
             depth: spec.depth,
@@ -81,7 +82,7 @@ impl<G: Classical + Solvable> Exact<G> {
     }
 }
 
-impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
+impl<G: Game> TypedPlayer<G> for Exact<G> {
     fn search(
         &mut self,
         game: &G,
@@ -100,7 +101,7 @@ impl<G: Classical + Solvable> TypedPlayer<G> for Exact<G> {
     }
 }
 
-impl<G: Classical + Solvable> Exact<G> {
+impl<G: Game> Exact<G> {
     fn choice(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
         let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
@@ -131,19 +132,76 @@ mod tests {
     use super::*;
     use crate::spec::AgentSpec;
     use crate::streams::{Purpose, stream};
-    use turnstone_env::games::{Konane, Mancala, MuTorere};
+    use std::marker::PhantomData;
+    use turnstone_env::games::{Konane, Mancala, Morris, MuTorere};
     use turnstone_env::{Game, Params, Side, play_text};
-    use turnstone_exact::{MancalaEndgames, MancalaSolver, Silent, Solvable};
+    use turnstone_exact::{Silent, TableError};
+    use turnstone_games::konane::{KonaneSolver, KonaneValues};
+    use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues, StoreDifference};
+    use turnstone_games::morris::MorrisTable;
+    use turnstone_games::mu_torere::MuTorereValues;
 
-    fn player<G: Classical + Solvable>(spec: &str, game: &G) -> Exact<G> {
+    type Values<G> = Result<Option<Box<dyn ExactValues<G>>>, TableError>;
+
+    /// What `turnstone-games` knows, by the traits of the crate under test.
+    struct Known<G>(PhantomData<G>);
+
+    fn limits(effort: Effort) -> SolveLimits {
+        let Effort::Patient(limits) = effort else { panic!("a player is patient") };
+        limits
+    }
+
+    impl Playable for Known<MuTorere> {
+        type Game = MuTorere;
+
+        fn exact_values(game: &MuTorere, _: &Path, _: Effort) -> Values<MuTorere> {
+            Ok(Some(Box::new(MuTorereValues::new(game).expect("no fault"))))
+        }
+    }
+
+    impl Playable for Known<Mancala> {
+        type Game = Mancala;
+
+        fn heuristics() -> Vec<Box<dyn Heuristic<Mancala>>> {
+            vec![Box::new(StoreDifference)]
+        }
+
+        fn exact_values(game: &Mancala, tables: &Path, effort: Effort) -> Values<Mancala> {
+            let endgames = MancalaEndgames::open(game, &tables.join(MancalaEndgames::file_name(game)))?;
+            let solver = MancalaSolver::new(game, Some(endgames), 1 << 16);
+            Ok(Some(Box::new(MancalaValues::forgetting(solver, limits(effort)))))
+        }
+    }
+
+    impl Playable for Known<Konane> {
+        type Game = Konane;
+
+        fn exact_values(_: &Konane, _: &Path, effort: Effort) -> Values<Konane> {
+            assert_eq!(limits(effort).nodes, u64::MAX);
+            Ok(Some(Box::new(KonaneValues::forgetting(KonaneSolver::new(1 << 12), SolveLimits::nodes(10_000)))))
+        }
+    }
+
+    impl Playable for Known<Morris> {
+        type Game = Morris;
+
+        fn exact_values(game: &Morris, tables: &Path, _: Effort) -> Values<Morris> {
+            Ok(Some(Box::new(MorrisTable::open(game, &tables.join(MorrisTable::file_name(game)))?)))
+        }
+    }
+
+    fn player<G: Game>(spec: &str, game: &G) -> Exact<G>
+    where
+        Known<G>: Playable<Game = G>,
+    {
         let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
-        Exact::new(&spec, game).expect("it has exact values")
+        Exact::new::<Known<G>>(&spec, game).expect("it has exact values")
     }
 
     #[test]
     fn it_keeps_the_value_and_errs_at_its_rate() {
         let game = MuTorere::default();
-        let truth = game.exact_values(Path::new("")).expect("no file").expect("it is small");
+        let truth = MuTorereValues::new(&game).expect("no fault");
         let mut state = game.start();
         play_text(&game, &mut state, "0,4 1,0").expect("legal");
         let mut rng = stream(1, Purpose::Play, [0, 0]);
@@ -227,7 +285,7 @@ mod tests {
         assert_eq!(score, None);
         let fault = |spec: &str| {
             let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
-            Exact::new(&spec, &turnstone_env::games::Morris::default()).err().expect("no table").to_string()
+            Exact::new::<Known<Morris>>(&spec, &Morris::default()).err().expect("no table").to_string()
         };
         assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));
     }

@@ -6,11 +6,11 @@
 //! game at a time. Players are generic over the game; the public interface takes object-safe [`PlayableGame`]s.
 //!
 //! ```
-//! use turnstone_agents::{Agent, built_in};
+//! use turnstone_agents::Agent;
 //! use turnstone_agents::streams::{Purpose, stream};
 //! use turnstone_env::Params;
 //!
-//! let game = built_in().make("mancala", &Params::new())?;
+//! let game = turnstone_games::built_in().make("mancala", &Params::new())?;
 //! let agent = Agent::load(&"alphabeta:depth=4".parse()?, &*game)?;
 //! let mut player = agent.player(&*game)?;
 //! let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
@@ -29,6 +29,9 @@ mod memory;
 mod tree_spec;
 mod request;
 mod player;
+mod tablebase;
+mod solving;
+mod playable;
 mod classical;
 mod exact_spec;
 mod engine_spec;
@@ -42,11 +45,10 @@ mod exact;
 #[cfg(feature = "process")]
 mod external;
 mod analyser;
-mod tablebase;
 mod agent;
 mod explorer;
 mod team;
-mod playable;
+mod playable_game;
 pub mod sheet;
 
 pub use agent::Agent;
@@ -60,10 +62,12 @@ pub use exact_spec::{ExactSpec, Rate};
 pub use explorer::Explorer;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use options::parse_time;
-pub use playable::{Effort, GameFiles, Playable, PlayableGame, built_in, load_network, row};
+pub use playable::{Effort, GameFiles, Playable};
+pub use playable_game::{PlayableGame, load_network, row};
 pub use player::{Player, PlayerFault, TypedPlayer};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{MAX_PROOF_NODES, SearchKind, SearchSettings};
+pub use solving::{SolveError, SolveHost, SolveOptions, result_text, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use team::{AtOnce, Team};

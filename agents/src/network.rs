@@ -65,8 +65,7 @@ impl LoadedNetwork {
     /// # Errors
     /// The game has none, or it is not a valid checkpoint.
     pub fn pretrained(game: &str, file: Option<&[u8]>) -> Result<Self, AgentError> {
-        let games = || turnstone_models::pretrained_games().collect::<Vec<_>>().join(", ");
-        let bytes = file.ok_or_else(|| AgentError::NotPretrained { game: game.to_owned(), games: games() })?;
+        let bytes = file.ok_or_else(|| AgentError::NotPretrained { game: game.to_owned() })?;
         Self::from_bytes(bytes, Path::new(PRETRAINED_FILE))
     }
 

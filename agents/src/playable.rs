@@ -1,39 +1,90 @@
-//! Requirements of agents on a game besides its rules, and their object-safe interface.
+//! What agents need to know about a game besides its rules.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use turnstone_env::{DynGame, Erased, Error, Games, Params, Row, for_each_game, games};
-use turnstone_exact::{ExactValues, Solvable, TableError};
-use turnstone_models::{Instructions, NetworkError};
-use turnstone_search::classic::Classical;
+use turnstone_env::Game;
+use turnstone_exact::{ExactValues, SolveLimits, TableError};
+use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::agent::Agent;
-use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
-use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
-use crate::error::AgentError;
-use crate::exact;
-use crate::exact_spec::ExactSpec;
-use crate::explorer::{Explorer, explorer};
-use crate::memory;
-use crate::network::{LoadedNetwork, PRETRAINED};
-use crate::player::{Player, Seat};
-use crate::players::{Network, Random, Rollouts};
-use crate::search_settings::SearchSettings;
-use crate::spec::AgentSpec;
-use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::team::{AtOnce, NetworkTeam, Team};
-use crate::tree_spec::{Budget, DrawValue, TreeSpec};
+use crate::solving::{SolveError, SolveHost, SolveOptions, result_text, start_text};
+use crate::tablebase::Enumeration;
 
-/// A game that agents can be created for: rules with static evaluations ([`Classical`]) and exact values
-/// ([`Solvable`]), both optional. All items have defaults, so that `impl Classical for MyGame {}`, `impl Solvable for
-/// MyGame {}` and `impl Playable for MyGame {}` suffice at first.
-pub trait Playable: Classical + Solvable {
+/// What is known about a game besides its rules: static evaluations, exact values and files. Everything is optional.
+///
+/// A type of rules can implement it for itself, with `type Game = Self`. Where the rules are another crate's, a type
+/// without values stands for the knowledge.
+///
+/// ```
+/// use turnstone_agents::{Playable, row};
+/// use turnstone_env::games;
+///
+/// struct Mancala;
+///
+/// impl Playable for Mancala {
+///     type Game = games::Mancala;
+/// }
+///
+/// let list: turnstone_env::Games<_> = [row::<Mancala>()].into_iter().collect();
+/// assert_eq!(list.names().collect::<Vec<_>>(), ["mancala"]);
+/// ```
+pub trait Playable: 'static {
+    /// The rules.
+    type Game: Game;
+
+    /// Static evaluations, the default first: unless a game has others, [`WinLoss`] alone.
+    #[must_use]
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self::Game>>> {
+        vec![Box::new(WinLoss)]
+    }
+
+    /// Exact values, with table files in the folder `tables`. `None` if there are none for the game's parameters.
+    ///
+    /// # Errors
+    /// A table is missing or damaged; the message names the command that builds it.
+    fn exact_values(
+        _game: &Self::Game,
+        _tables: &Path,
+        _effort: Effort,
+    ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
+        Ok(None)
+    }
+
+    /// Solves the game, or a position of it, as `turnstone solve` does: builds the tables and prints the result. Returns
+    /// whether it was finished; otherwise it was asked to stop.
+    ///
+    /// By default a small game is enumerated, and others are asked for their [exact values](Self::exact_values).
+    ///
+    /// # Errors
+    /// The game has no solution within the limits, or a table cannot be written.
+    fn solve(
+        game: &Self::Game,
+        position: Option<&<Self::Game as Game>::State>,
+        options: &SolveOptions<'_>,
+        host: &dyn SolveHost,
+    ) -> Result<bool, SolveError> {
+        solve_in_memory::<Self>(game, position, options, host).map(|()| true)
+    }
+
     /// Files shipped with the game.
     #[must_use]
     fn files() -> GameFiles {
         GameFiles::default()
     }
+}
+
+/// Kind of exact values.
+#[derive(Clone, Copy, Debug)]
+pub enum Effort {
+    /// All positions that a search of some seconds covers.
+    Full,
+    /// For play and for the adjudication of decided games. Searches are short, so fewer positions are covered, and whether
+    /// one is covered does not depend on earlier queries. A query takes milliseconds, except where the whole game is
+    /// covered: there the first queries may take up to half a minute.
+    Quick,
+    /// For a player that searches as long as the limits allow, without limits as long as the game's solver takes to cover
+    /// a position, or gives up after some seconds. A limit of nodes makes the answers of two calls equal, and the number
+    /// of threads is ignored then.
+    Patient(SolveLimits),
 }
 
 /// Files shipped with a game, compiled into the program.
@@ -50,272 +101,34 @@ pub struct GameFiles {
     pub sheet: Option<&'static str>,
 }
 
-/// Kind of exact values: complete or fast.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effort {
-    /// [`Solvable::exact_values`].
-    Full,
-    /// [`Solvable::quick_exact_values`].
-    Quick,
-}
-
-/// Object-safe interface to a [`Playable`] game.
-pub trait PlayableGame: DynGame {
-    /// [`Playable::files`].
-    fn files(&self) -> GameFiles;
-
-    /// Names of the static evaluations, the default first.
-    fn heuristics(&self) -> Vec<&'static str>;
-
-    /// Creates a classical search.
-    ///
-    /// # Errors
-    /// The game has no static evaluation of the name given in the spec.
-    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
-
-    /// Creates a player for an agent that was loaded for this game.
-    ///
-    /// # Errors
-    /// The spec is `human`, which has no player, or the network, the exact values or the program cannot be started.
-    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
-
-    /// Creates a team of `seats` seats for an agent that was loaded for this game; `None` if the agent has no searches whose
-    /// positions can be evaluated together.
-    ///
-    /// # Errors
-    /// The network does not match the game.
-    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError>;
-
-    /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
-    ///
-    /// # Errors
-    /// A table is missing or damaged.
-    fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError>;
-
-    /// Solves a game of at most `most` positions; `None` if it has more.
-    ///
-    /// # Errors
-    /// The game has a ply limit that cannot be switched off.
-    fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
-
-    /// Creates a search of many positions with an evaluator of the caller, and a cache of `cached` evaluations (0: none).
-    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch>;
-
-    /// Creates an analyser that searches with a network, with evaluation batches of up to `batch` positions.
-    ///
-    /// # Errors
-    /// The weights do not match the network.
-    fn analyser(
-        &self,
-        network: &LoadedNetwork,
-        tree: &TreeSpec,
-        batch: usize,
-    ) -> Result<Box<dyn Analyser>, NetworkError>;
-
-    /// Creates an explorer for an agent with a tree search that was loaded for this game; `None` for other agents.
-    ///
-    /// # Errors
-    /// The network does not match the game.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError>;
-}
-
-impl<G: Playable> PlayableGame for Erased<G> {
-    fn files(&self) -> GameFiles {
-        G::files()
-    }
-
-    fn heuristics(&self) -> Vec<&'static str> {
-        G::heuristics().iter().map(|heuristic| heuristic.name()).collect()
-    }
-
-    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String> {
-        let search = ClassicalSearch::new(spec, self.game())?;
-        Ok(Box::new(WithGame { game: self.game().clone(), search }))
-    }
-
-    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError> {
-        let game = self.game().clone();
-        Ok(match &agent.spec {
-            AgentSpec::Human => {
-                let fault = "a person can only `play`".to_owned();
-                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
-            }
-            AgentSpec::Random => Box::new(Seat { game, player: Random::default() }),
-            AgentSpec::Classical(classical) => {
-                let search = ClassicalSearch::new(classical, &game).expect("the heuristic was found on loading");
-                Box::new(Seat { game, player: ClassicalPlayer::new(search) })
-            }
-            #[cfg(feature = "process")]
-            AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Self::new(game)), spec)?),
-            #[cfg(not(feature = "process"))]
-            AgentSpec::Engine(_) => {
-                let fault = "this build cannot start other programs".to_owned();
-                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
-            }
-            AgentSpec::Mcts { budget } => {
-                let player = Rollouts::new(&game, *budget);
-                Box::new(Seat { game, player })
-            }
-            AgentSpec::Exact(spec) => {
-                let player = exact::Exact::new(spec, &game)?;
-                Box::new(Seat { game, player })
-            }
-            AgentSpec::Az { tree, tables, .. } => {
-                let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-                let truth = tables.as_ref().map(|tables| exact::probes(&agent.spec, tables, &game)).transpose()?;
-                let player = Network::new(&game, network, *tree, truth)?;
-                Box::new(Seat { game, player })
-            }
-        })
-    }
-
-    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError> {
-        let (AtOnce::Team(_), AgentSpec::Az { tree, .. }) = (agent.at_once(), &agent.spec) else { return Ok(None) };
-        let Budget::Simulations(simulations) = tree.budget else { return Ok(None) };
-        let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-        Ok(Some(Box::new(NetworkTeam::new(self.game(), network, *tree, simulations, seats)?)))
-    }
-
-    fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {
-        let truth: Option<Box<dyn ExactValues<G>>> = match effort {
-            Effort::Full => self.game().exact_values(tables)?,
-            Effort::Quick => self.game().quick_exact_values(tables)?,
-        };
-        let game = self.game().clone();
-        Ok(truth.map(|truth| Box::new(Known { game, truth }) as Box<dyn DynExactValues>))
-    }
-
-    fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
-        Enumeration::of(self.game(), most)
-    }
-
-    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch> {
-        Box::new(SideBySide::new(self.game(), settings, DrawValue::default(), cached))
-    }
-
-    fn analyser(
-        &self,
-        network: &LoadedNetwork,
-        tree: &TreeSpec,
-        batch: usize,
-    ) -> Result<Box<dyn Analyser>, NetworkError> {
-        Ok(Box::new(NetworkAnalyser::new(self.game(), network, tree, batch)?))
-    }
-
-    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError> {
-        explorer(self.game(), agent, instructions)
-    }
-}
-
-impl Agent {
-    /// Loads the files of a spec and checks that the agent can play this game.
-    ///
-    /// # Errors
-    /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
-    pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
-        let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-        let exact_values = |tables: &Path| {
-            exact::check(spec, tables)?;
-            let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
-            truth.ok_or_else(|| exact::missing(spec, game.name()))
-        };
-        let mut network = None;
-        match spec {
-            AgentSpec::Az { checkpoint, tree, tables, .. } => {
-                let loaded = load_network(checkpoint, game)?;
-                tree.precision.check(tree.device).map_err(|error| fault(error.to_string()))?;
-                network = Some(loaded);
-                if let Some(tables) = tables {
-                    exact_values(tables)?;
-                }
-            }
-            AgentSpec::Classical(spec) => {
-                classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
-                    .map_err(fault)?;
-                memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
-            }
-            AgentSpec::Exact(ExactSpec { tables, .. }) => {
-                exact_values(tables)?;
-            }
-            AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}
+/// Enumerates a small game and prints its counts; asks a larger one, or one with ply limits that cannot be switched off,
+/// for its exact values.
+fn solve_in_memory<K: Playable + ?Sized>(
+    game: &K::Game,
+    position: Option<&<K::Game as Game>::State>,
+    options: &SolveOptions<'_>,
+    host: &dyn SolveHost,
+) -> Result<(), SolveError> {
+    let (name, most) = (K::Game::NAME, options.most_positions);
+    let enumerated = Enumeration::of(game, most);
+    if let Ok(Some(all)) = enumerated {
+        if position.is_some() {
+            return Err(SolveError::fault(format!("{name} is solved whole, so no position can be given")));
         }
-        Ok(Self { spec: spec.clone(), network })
-    }
-
-    /// Creates a player for one seat of one game at a time.
-    ///
-    /// # Errors
-    /// As [`PlayableGame::player`].
-    pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
-        game.player(self)
-    }
-}
-
-/// Reads a checkpoint for this game: a file, `latest.safetensors` of a run folder, or `pretrained` for the agent
-/// shipped with the program.
-///
-/// # Errors
-/// The checkpoint cannot be read or does not fit the game; the message names the file and the fault.
-pub fn load_network(checkpoint: &Path, game: &dyn PlayableGame) -> Result<LoadedNetwork, AgentError> {
-    let network = if checkpoint.as_os_str() == PRETRAINED {
-        LoadedNetwork::pretrained(game.name(), game.files().pretrained)?
-    } else {
-        LoadedNetwork::read(checkpoint)?
-    };
-    network.checked(checkpoint, game)
-}
-
-impl AgentSpec {
-    /// Game and parameters of the agent's checkpoint file; `None` if it has no such file.
-    ///
-    /// # Errors
-    /// The checkpoint cannot be read.
-    pub fn checkpoint_game(&self) -> Result<Option<(String, Params)>, AgentError> {
-        let Self::Az { checkpoint, .. } = self else { return Ok(None) };
-        if checkpoint.as_os_str() == PRETRAINED {
-            return Ok(None);
+        for (kind, count) in all.counts.by_kind() {
+            host.answer(&format!("{kind:<26} {count:>9}"));
         }
-        let info = LoadedNetwork::read(checkpoint)?.info;
-        Ok(Some((info.game.clone(), crate::network::game_params(&info))))
+        host.answer(&format!("{name}: {}", start_text(all.start)));
+        return Ok(());
     }
-}
-
-/// Entry of a game for a list of games that agents can play.
-#[must_use]
-pub fn row<G: Playable>() -> Row<dyn PlayableGame> {
-    Row { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
-}
-
-/// The built-in games.
-#[must_use]
-pub fn built_in() -> Games<dyn PlayableGame> {
-    let mut rows = Vec::new();
-    for_each_game!(G => rows.push(row::<G>()));
-    rows.into_iter().collect()
-}
-
-macro_rules! built_in_files {
-    ($($game:ident, $name:literal, $truth_set:expr;)+) => {
-        $(impl Playable for games::$game {
-            fn files() -> GameFiles {
-                GameFiles {
-                    ladder: Some(include_str!(concat!("../ladders/", $name, ".toml"))),
-                    truth_set: $truth_set,
-                    pretrained: turnstone_models::pretrained($name),
-                    sheet: Some(include_str!(concat!("../sheets/", $name, ".md"))),
-                }
-            }
-        })+
+    let limited = options.nodes.is_some() || options.time.is_some();
+    let effort = if limited { Effort::Patient(options.limits()) } else { Effort::Full };
+    let Some(truth) = K::exact_values(game, options.tables, effort)? else {
+        let fault = |_| format!("{name} has more than {most} positions, too many to enumerate");
+        return Err(SolveError::Fault(enumerated.map_or_else(|error| error.to_string(), fault)));
     };
-}
-
-built_in_files! {
-    MuTorere, "mu_torere", None;
-    Mancala, "mancala", Some(include_str!("../truth/mancala.txt"));
-    Morris, "morris", Some(include_str!("../truth/morris.txt"));
-    Konane, "konane", Some(include_str!("../truth/konane.txt")); // endgames
-    Morabaraba, "morabaraba", Some(include_str!("../truth/morabaraba.txt")); // endgames
+    let state = position.copied().unwrap_or_else(|| game.start());
+    let value = truth.value(game, &state).ok_or_else(|| SolveError::fault("not solved within --nodes and --time"))?;
+    host.answer(&format!("{}: {}", game.position_text(&state), result_text(value.into())));
+    Ok(())
 }

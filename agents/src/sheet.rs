@@ -1,6 +1,6 @@
 //! The sheet of a game: its sections, and its table of parameters.
 
-use crate::playable::PlayableGame;
+use crate::playable_game::PlayableGame;
 
 /// The text of a section of the game's sheet, without its heading; `None` if there is none.
 #[must_use]
@@ -85,21 +85,6 @@ fn without_links(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Each parameter of the built-in games has a row, with the default that is in force.
-    #[test]
-    fn sheets_explain_all_parameters() {
-        for game in crate::built_in().defaults() {
-            let table = section(&*game, "Parameters").expect("a table of parameters");
-            for parameter in parameters(&*game) {
-                let Parameter { name, default, range, meaning } = parameter;
-                assert!(!range.is_empty() && !meaning.is_empty(), "{} of {}", name, game.name());
-                let row = table.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
-                let written = row.split(" | ").nth(1).expect("a default").replace('`', "");
-                assert_eq!(written, default, "{name} of {}", game.name());
-            }
-        }
-    }
 
     #[test]
     fn links_become_their_texts() {

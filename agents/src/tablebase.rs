@@ -66,6 +66,21 @@ pub struct Counts {
     pub other: usize,
 }
 
+impl Counts {
+    /// Each kind in words, with its number of positions.
+    pub(crate) fn by_kind(&self) -> [(&'static str, usize); 7] {
+        [
+            ("reachable positions", self.reachable),
+            ("won for player 1", self.first),
+            ("won for player 2", self.second),
+            ("draws by infinite play", self.endless),
+            ("positions that are over", self.over),
+            ("won for the player to move", self.mover),
+            ("lost for the player to move", self.other),
+        ]
+    }
+}
+
 impl Enumeration {
     /// Solves a game of at most `most` positions; returns `None` if it has more.
     ///

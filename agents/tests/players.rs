@@ -6,9 +6,10 @@ use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
     Agent, AgentSpec, AtOnce, MAX_PROOF_NODES, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings,
-    built_in, checkpoint_info, load_network,
+    checkpoint_info, load_network,
 };
 use turnstone_env::{Action, AnyState, Params, Side};
+use turnstone_games::built_in;
 use turnstone_models::{NetworkConfig, ResidualConv, Weights};
 
 /// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
@@ -63,19 +64,6 @@ fn a_progress_report_does_not_change_the_moves() {
     ] {
         watched_and_alone(&*mu_torere, spec);
     }
-}
-
-#[test]
-fn every_pretrained_agent_plays_its_game_and_is_small() {
-    let mut agents = 0;
-    for game in built_in().defaults() {
-        let Some(bytes) = game.files().pretrained else { continue };
-        assert!(bytes.len() < 3_000_000, "{}", game.name());
-        load_network(Path::new("pretrained"), &*game).expect("it fits the game's defaults");
-        agents += 1;
-    }
-    assert_eq!(agents, turnstone_models::pretrained_games().count(), "a file in models/pretrained is of no game");
-    assert!(agents > 0);
 }
 
 /// Plays a few moves and returns what the agent said of each.

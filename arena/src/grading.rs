@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_grade_is_that_of_positions_asked_one_by_one() {
-        let game = turnstone_agents::built_in().make("mancala", &Params::new()).expect("a game");
+        let game = turnstone_games::built_in().make("mancala", &Params::new()).expect("a game");
         let mut set = known(&*game).expect("sound").expect("it comes with exact values");
         set.positions.truncate(70);
         let (stop, asked) = (AtomicBool::new(false), AtomicUsize::new(0));

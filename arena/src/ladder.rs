@@ -182,9 +182,9 @@ pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
 mod tests {
     use super::*;
     use crate::{Ending, Format, GameRecord, Header};
-    use turnstone_agents::built_in;
     use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
+    use turnstone_games::built_in;
 
     #[test]
     fn every_shipped_ladder_begins_with_random() {
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn faults_of_a_ladder_are_named() {
-        let game = Erased::new(Mancala::default());
+        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let sound = Ladder::shipped(&game).expect("sound").to_text(&game);
         assert_eq!(Ladder::parse(&sound, &game).expect("it comes back").to_text(&game), sound);
         let fault = |from: &str, to: &str| {
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn an_agent_is_rated_between_weaker_and_stronger_rungs() {
         let rung = |agent: &str, elo| Rung { agent: agent.parse().expect("valid"), elo, reach: 10.0 };
-        let game = Erased::new(Mancala::default());
+        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let mut ladder = Ladder::shipped(&game).expect("sound");
         ladder.rungs = vec![rung("random", 0.0), rung("alphabeta:depth=1", 400.0)];
         let record = |results: [i8; 4]| {

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_fails_ends_the_games_without_a_loss() {
-        let game = turnstone_agents::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("a game");
         let agents = ["random", "mcts:sims=1"]
             .map(|spec| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game"));
         let agents: Vec<&Agent> = agents.iter().collect();
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn games_at_once_need_a_network_and_are_bounded() {
-        let game = turnstone_agents::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("a game");
         let at_once = |specs: &[&str], clocks, games| {
             let load = |spec: &&str| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
             let agents: Vec<Agent> = specs.iter().map(load).collect();

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use turnstone_agents::{Agent, PlayableGame, built_in};
+use turnstone_agents::{Agent, PlayableGame};
 use turnstone_arena::{Format, Running, Settings, Sprt, TournamentRecord, play};
 use turnstone_env::Params;
+use turnstone_games::built_in;
 
 fn agents(game: &dyn PlayableGame, specs: &[&str]) -> Vec<Agent> {
     specs.iter().map(|spec| Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")).collect()

@@ -1,15 +1,14 @@
 //! The `turnstone` program as a library, so that a crate with its own game gets all commands:
 //!
 //! ```no_run
-//! # use turnstone_env::games::Mancala as MyGame;
+//! # use turnstone_games::Mancala as MyGame;
 //! fn main() -> std::process::ExitCode {
 //!     turnstone::Program::new().with::<MyGame>().main()
 //! }
 //! ```
 //!
-//! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_search::classic::Classical`],
-//! [`turnstone_exact::Solvable`] and [`turnstone_agents::Playable`], which have defaults for everything. A kind of network
-//! is added in the same way, by [`Program::with_network`].
+//! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_agents::Playable`], which has defaults for everything. The
+//! built-in games are added in the same way. So is a kind of network, by [`Program::with_network`].
 
 mod args;
 mod signals;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use turnstone_agents::Playable;
 use turnstone_models::{NetworkKind, register_network};
-use turnstone_selfplay::{Games, built_in, row};
+use turnstone_selfplay::{Games, row};
 use turnstone_trainer::progress::print_stderr;
 
 use crate::cli::{Cli, VERSION};
@@ -20,7 +20,9 @@ pub struct Program {
 
 impl Default for Program {
     fn default() -> Self {
-        Self { games: built_in() }
+        let mut program = Self { games: Games::from_iter([]) };
+        turnstone_games::for_each_game!(K => program = program.with::<K>());
+        program
     }
 }
 
@@ -31,10 +33,10 @@ impl Program {
         Self::default()
     }
 
-    /// Adds a game. It replaces a built-in one of the same name.
+    /// Adds a game, by the type that says what is known about it. It replaces a game of the same name.
     #[must_use]
-    pub fn with<G: Playable>(mut self) -> Self {
-        self.games = self.games.with(row::<G>());
+    pub fn with<K: Playable>(mut self) -> Self {
+        self.games = self.games.with(row::<K>());
         self
     }
 

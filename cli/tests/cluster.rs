@@ -27,7 +27,7 @@ use processes::{Place, config, differences, program};
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
-use turnstone_selfplay::{SearchConfig, built_in};
+use turnstone_selfplay::SearchConfig;
 use wire::Client;
 
 /// Games, searches, overlaps and arithmetics, with the number of workers.
@@ -194,7 +194,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
     let mut leader = Client::connect(server.port());
     let worker = place.worker(&server.url(), &[]);
     worker.wait_for("worker ");
-    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let game = turnstone_games::list!(turnstone_selfplay::row).make("mancala", &Params::new()).expect("a game");
     let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 8 });
     let probe = Probe::compute(&*game, &network, &SearchConfig::default(), Precision::F32).expect("a small network");
     let program = program();

@@ -128,7 +128,7 @@ fn faults_are_named() {
     assert!(fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`"));
     assert!(fault("pretrained", "onnx", &folder.path().join("no/x.onnx"), &SHIPPED).contains("no/x.onnx"));
     assert!(fault("pretrained", "onnx", &folder.path().join("x.json"), &SHIPPED).contains("takes the name with .json"));
-    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/pretrained/mu_torere.safetensors");
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../games/src/mu_torere/agent.safetensors");
     let other = fault(shipped, "onnx", &out, &["--game", "mancala"]);
     assert!(other.contains("the checkpoint is for the game `mu_torere`, not `mancala`"), "{other}");
     assert_eq!(export("pretrained", "onnx", &out, &[]).status.code(), Some(2), "a game must be named");

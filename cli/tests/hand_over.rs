@@ -10,7 +10,6 @@ use std::time::Duration;
 use turnstone::engine::{Setup, serve};
 use turnstone::output::Output;
 use turnstone_env::Params;
-use turnstone_selfplay::built_in;
 
 /// A search of a millisecond takes longer only on a machine that does not get to it.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -26,7 +25,7 @@ fn every_go_is_answered() {
 }
 
 fn ask(game: &str, agent: &str, rounds: usize) {
-    let games = built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     let game = games.make(game, &Params::new()).expect("valid defaults");
     let setup = Setup { game, games, agent: agent.parse().expect("a spec"), seed: 1 };
     let (commands, mut to) = std::io::pipe().expect("a pipe");

@@ -167,8 +167,9 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
         ["run.iterations=4", "run.checkpoint_steps=1", "learn.window=100000"].map(|change| ["--set", change]).concat();
     let (code, text) = finish(train(&[&[config, "--run", folder][..], &set].concat()));
     assert_eq!(code, Some(0), "{text}");
-    let config = Config::read(&run.join("config.toml"), &turnstone_selfplay::built_in()).expect("the run's config");
-    let game = config.game(&turnstone_selfplay::built_in()).expect("a game");
+    let config = Config::read(&run.join("config.toml"), &turnstone_games::list!(turnstone_selfplay::row))
+        .expect("the run's config");
+    let game = config.game(&turnstone_games::list!(turnstone_selfplay::row)).expect("a game");
     let id = GameId { name: game.name().to_owned(), version: game.version(), params: game.params() };
     let layout = config.net.layout(&turnstone_agents::shape(game.spec())).expect("a network");
     let steps: Vec<u64> = metrics(&run).iter().map(|line| line["step"].as_u64().expect("a number")).collect();
@@ -384,7 +385,7 @@ fn every_shipped_config_is_sound() {
     let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
     assert!(configs.len() >= 13);
     for path in configs {
-        turnstone_trainer::config::Config::read(&path, &turnstone_selfplay::built_in())
+        turnstone_trainer::config::Config::read(&path, &turnstone_games::list!(turnstone_selfplay::row))
             .unwrap_or_else(|fault| panic!("{fault}"));
     }
 }

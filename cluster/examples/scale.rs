@@ -17,7 +17,7 @@ use turnstone_cluster::{
 };
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_selfplay::{Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task, built_in};
+use turnstone_selfplay::{Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task};
 
 type Fault = Box<dyn Error + Send + Sync>;
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Fault> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [url, name, games, workers] = args.as_slice() else { return Err("scale URL GAME GAMES WORKERS".into()) };
     let (count, workers): (usize, usize) = (games.parse()?, workers.parse()?);
-    let game = built_in().make(name, &Params::new())?;
+    let game = turnstone_games::list!(turnstone_selfplay::row).make(name, &Params::new())?;
     let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
     let weights = Weights::random(&network.layout(&shape(game.spec()))?, 1);
     let self_play = SelfPlayConfig { games_per_iteration: count, ..SelfPlayConfig::default() };

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_probe_is_of_network_search_and_arithmetic() {
-        let game = turnstone_selfplay::built_in().make("mancala", &Params::new()).expect("a game");
+        let game = turnstone_games::list!(turnstone_selfplay::row).make("mancala", &Params::new()).expect("a game");
         let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
         let search = SearchConfig::default();
         let compute = |precision| Probe::compute(&*game, &network, &search, precision).expect("a small network");
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_probe_of_a_large_network_is_small() {
-        let game = turnstone_selfplay::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let game = turnstone_games::list!(turnstone_selfplay::row).make("mu_torere", &Params::new()).expect("a game");
         let search = SearchConfig::default();
         let deep = NetworkConfig::from(ResidualMlp { blocks: 32, width: 64 });
         let probe = Probe::compute(&*game, &deep, &search, Precision::F32).expect("a small network");

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_job_that_panics_ends_itself_only() {
-        let games = turnstone_selfplay::built_in();
+        let games = turnstone_games::list!(turnstone_selfplay::row);
         let game = games.make("mu_torere", &Params::new()).expect("a game");
         let agent = Agent::load(&"random".parse().expect("a spec"), &*game).expect("it plays");
         let start = game.position_text(&game.start());

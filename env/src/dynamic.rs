@@ -4,7 +4,8 @@
 //! talks to a [`DynGame`], whose positions are [`AnyState`]s. [`Erased`] turns the one into the other.
 
 use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -166,21 +167,42 @@ pub trait DynGame: Debug + Send + Sync {
     }
 }
 
-/// A game of a known type as a [`DynGame`].
-#[derive(Clone, Debug)]
-pub struct Erased<G: Game> {
+/// A game of a known type as a [`DynGame`]. `K` is a type for what other crates know about the game; they implement their
+/// own traits for `Erased<G, K>`.
+pub struct Erased<G: Game, K = ()> {
     game: G,
     spec: Spec,
+    knowledge: PhantomData<fn() -> K>,
 }
 
 impl<G: Game> Erased<G> {
     /// Wraps a game.
     #[must_use]
     pub fn new(game: G) -> Self {
-        let spec = game.spec();
-        Self { game, spec }
+        Self::knowing(game)
     }
 
+    /// Wraps a game together with what is known about it: `Erased::knowing::<K>(game)`.
+    #[must_use]
+    pub fn knowing<K>(game: G) -> Erased<G, K> {
+        let spec = game.spec();
+        Erased { game, spec, knowledge: PhantomData }
+    }
+}
+
+impl<G: Game, K> Clone for Erased<G, K> {
+    fn clone(&self) -> Self {
+        Self { game: self.game.clone(), spec: self.spec.clone(), knowledge: PhantomData }
+    }
+}
+
+impl<G: Game, K> Debug for Erased<G, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Erased").field("game", &self.game).field("spec", &self.spec).finish()
+    }
+}
+
+impl<G: Game, K> Erased<G, K> {
     /// The game itself.
     #[must_use]
     pub fn game(&self) -> &G {
@@ -188,7 +210,7 @@ impl<G: Game> Erased<G> {
     }
 }
 
-impl<G: Game> DynGame for Erased<G> {
+impl<G: Game, K: 'static> DynGame for Erased<G, K> {
     fn name(&self) -> &'static str {
         G::NAME
     }

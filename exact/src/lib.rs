@@ -1,33 +1,24 @@
-//! Exact values of games: solvers, their tables and the table files.
+//! Exact values of games: limits and progress of solvers, the tables that they share and write, and a solver by enumeration.
+//! The solvers of the built-in games are in `turnstone-games`.
 //!
 //! Solvers run for seconds to minutes, report their [`Progress`] and may use several threads. Everything else in this
 //! crate answers on the calling thread.
 
 mod progress;
-mod limits;
-mod shared_table;
+pub mod limits;
+pub mod shared_table;
 mod binomial;
 mod values;
 mod reachable;
 mod unlimited;
-mod mu_torere;
 mod table_file;
 mod stored;
-pub mod morris;
-mod mancala;
-mod konane;
-mod morabaraba;
-mod solvable;
 
-pub use konane::{KonaneSolver, KonaneValues};
+pub use binomial::binomial;
 pub use limits::SolveLimits;
-pub use mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
-pub use morabaraba::MorabarabaEndgames;
-pub use morris::MorrisTable;
-pub use mu_torere::MuTorereValues;
-pub use progress::{Progress, Silent};
+pub use progress::{Progress, Silent, duration};
 pub use reachable::Solution;
-pub use solvable::Solvable;
+pub use stored::Stored;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
 pub use unlimited::Unlimited;
-pub use values::ExactValues;
+pub use values::{ExactValues, Memory};

@@ -42,17 +42,17 @@ impl SolveLimits {
 
 /// The number of cores, 1 where it is unknown.
 #[must_use]
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A search that ended without an answer, since a limit was reached or another thread has found it.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub struct Stopped;
 
 /// What the threads of a search count together.
 #[derive(Debug)]
-pub(crate) struct Spent {
+pub struct Spent {
     most_nodes: u64,
     deadline: Option<Duration>,
     clock: Clock,
@@ -64,7 +64,9 @@ pub(crate) struct Spent {
 const BETWEEN_CHECKS: u64 = 512;
 
 impl Spent {
-    pub(crate) fn new(limits: &SolveLimits) -> Self {
+    /// Starts the clock of the limits.
+    #[must_use]
+    pub fn new(limits: &SolveLimits) -> Self {
         let clock = Clock::default();
         let deadline = limits.time.map(|time| clock.now().saturating_add(time));
         let (nodes, exceeded) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -72,7 +74,7 @@ impl Spent {
     }
 
     /// Adds nodes; whether the search may go on.
-    pub(crate) fn add(&self, nodes: u64) -> bool {
+    pub fn add(&self, nodes: u64) -> bool {
         let all = self.nodes.fetch_add(nodes, Ordering::Relaxed) + nodes;
         let late = || self.deadline.is_some_and(|deadline| self.clock.now() >= deadline);
         if all > self.most_nodes || late() {
@@ -82,12 +84,14 @@ impl Spent {
     }
 
     /// Whether a limit was reached.
-    pub(crate) fn exceeded(&self) -> bool {
+    #[must_use]
+    pub fn exceeded(&self) -> bool {
         self.exceeded.load(Ordering::Relaxed)
     }
 
     /// Number of nodes that were added.
-    pub(crate) fn nodes(&self) -> u64 {
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
         self.nodes.load(Ordering::Relaxed)
     }
 }
@@ -96,7 +100,8 @@ impl Spent {
 const ALONE: u64 = 100_000;
 
 /// The nodes of one thread, which are added to those of all threads now and then.
-pub(crate) struct Counter<'a> {
+#[derive(Debug)]
+pub struct Counter<'a> {
     spent: &'a Spent,
     done: &'a AtomicBool,
     /// Nodes that were not added to `spent` yet.
@@ -116,7 +121,7 @@ impl<'a> Counter<'a> {
     /// # Errors
     /// The search has to stop.
     #[inline]
-    pub(crate) fn count(&mut self) -> Result<(), Stopped> {
+    pub fn count(&mut self) -> Result<(), Stopped> {
         if self.left == 0 {
             return Err(Stopped);
         }
@@ -140,7 +145,10 @@ impl Drop for Counter<'_> {
 
 /// Runs a search on one thread. If it does not finish soon, several threads run the same search from the beginning and meet
 /// its results, and each other's, in the transposition table; the first to finish answers.
-pub(crate) fn on_threads<T: Send>(
+///
+/// # Errors
+/// A limit was reached.
+pub fn on_threads<T: Send>(
     threads: usize,
     spent: &Spent,
     search: &(dyn Fn(Counter<'_>) -> Result<T, Stopped> + Sync),
@@ -167,28 +175,38 @@ pub(crate) fn on_threads<T: Send>(
 
 /// The positions that threads are searching, so that others take something else first (simplified ABDADA: T. Kerrigan,
 /// 2017). Two positions may share a place, which costs an order of plies and no more.
-pub(crate) struct Busy(Vec<AtomicU64>);
+#[derive(Debug)]
+pub struct Busy(Vec<AtomicU64>);
 
 const BUSY_PLACES: usize = 1 << 12;
 
-impl Busy {
-    pub(crate) fn new() -> Self {
+impl Default for Busy {
+    fn default() -> Self {
         Self((0..BUSY_PLACES).map(|_| AtomicU64::new(0)).collect())
     }
+}
 
+impl Busy {
     /// Whether a thread is searching the position with this hash.
-    pub(crate) fn contains(&self, hash: u64) -> bool {
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, hash: u64) -> bool {
         self.place(hash).load(Ordering::Relaxed) == hash | 1
     }
 
-    pub(crate) fn enter(&self, hash: u64) {
+    /// Notes that a thread begins to search the position with this hash.
+    #[inline]
+    pub fn enter(&self, hash: u64) {
         self.place(hash).store(hash | 1, Ordering::Relaxed);
     }
 
-    pub(crate) fn leave(&self, hash: u64) {
+    /// Notes that the thread is done with it.
+    #[inline]
+    pub fn leave(&self, hash: u64) {
         let _ = self.place(hash).compare_exchange(hash | 1, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    #[inline]
     fn place(&self, hash: u64) -> &AtomicU64 {
         &self.0[(hash >> 20) as usize % BUSY_PLACES]
     }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// An entry: three words, of which the caller says what belongs to the key.
-pub(super) type Words = [u64; 3];
+pub type Words = [u64; 3];
 
 /// Two entries in one cache line behind a version, which is odd while a thread writes.
 #[repr(align(64))]
@@ -16,7 +16,7 @@ struct Bucket {
 
 /// Buckets of two entries: one for the position with the greater weight, whose search was larger, one for the latest. The
 /// whole position is kept, so no two are ever taken for each other; a reader that meets a writer finds nothing.
-pub(super) struct SharedTable {
+pub struct SharedTable {
     buckets: Vec<Bucket>,
     shift: u32,
     /// The bits of the third word that belong to the key.
@@ -25,32 +25,36 @@ pub(super) struct SharedTable {
 
 impl SharedTable {
     /// A table of about `entries` entries, 32 bytes each.
-    pub(super) fn new(entries: usize, key_bits: u64) -> Self {
+    #[must_use]
+    pub fn new(entries: usize, key_bits: u64) -> Self {
         let buckets = (entries / 2).max(2).next_power_of_two();
         let shift = 64 - buckets.trailing_zeros();
         Self { buckets: (0..buckets).map(|_| Bucket::default()).collect(), shift, key_bits }
     }
 
     /// Removes all entries.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.buckets.iter_mut().for_each(|bucket| *bucket = Bucket::default());
     }
 
     /// Where the entry of a key is.
+    #[must_use]
     #[inline]
-    pub(super) fn place(&self, key: &Words) -> usize {
+    pub fn place(&self, key: &Words) -> usize {
         hash(key[0], key[1] ^ (key[2] & self.key_bits) << 7) as usize >> self.shift
     }
 
     /// Reads something at a place; see [`fetch`].
+    #[must_use]
     #[inline]
-    pub(super) fn touch(&self, place: usize) -> u64 {
+    pub fn touch(&self, place: usize) -> u64 {
         self.buckets[place].version.load(Ordering::Relaxed)
     }
 
     /// The entry of a key, at its place; the other bits of its third word are ignored.
+    #[must_use]
     #[inline]
-    pub(super) fn get(&self, place: usize, key: &Words) -> Option<Words> {
+    pub fn get(&self, place: usize, key: &Words) -> Option<Words> {
         let bucket = &self.buckets[place];
         let version = bucket.version.load(Ordering::Acquire);
         let words: [u64; 6] = std::array::from_fn(|at| bucket.words[at].load(Ordering::Relaxed));
@@ -68,7 +72,7 @@ impl SharedTable {
 
     /// Stores an entry, unless another thread writes into its bucket.
     #[inline]
-    pub(super) fn put(&self, entry: &Words, weight: impl Fn(&Words) -> u32) {
+    pub fn put(&self, entry: &Words, weight: impl Fn(&Words) -> u32) {
         let bucket = &self.buckets[self.place(entry)];
         let version = bucket.version.load(Ordering::Relaxed);
         let locked = version & 1 == 0
@@ -95,7 +99,7 @@ impl SharedTable {
 /// Reads all of these words. Who is about to read several entries touches them with this first, so that the memory
 /// answers for all of them at once: otherwise a search waits for it most of its time.
 #[inline]
-pub(super) fn fetch(touched: impl Iterator<Item = u64>) {
+pub fn fetch(touched: impl Iterator<Item = u64>) {
     black_box(touched.fold(0, |all, word| all ^ word));
 }
 
@@ -106,8 +110,9 @@ fn entries(words: [u64; 6]) -> [Words; 2] {
 }
 
 /// A number that depends on all bits of both words.
+#[must_use]
 #[inline]
-pub(super) fn hash(first: u64, second: u64) -> u64 {
+pub fn hash(first: u64, second: u64) -> u64 {
     let mixed = first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ second.rotate_left(32);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }

@@ -10,20 +10,32 @@ use crate::table_file::{Section, TableError, TableFile, TableIdentity, TableWrit
 const SECTION: &str = "values";
 
 /// Bytes in memory or in a mapped file.
-pub(super) enum Stored {
+pub enum Stored {
+    /// In memory.
     Built(Vec<u8>),
+    /// A section of a mapped file.
     Mapped(Box<TableFile>, Section),
 }
 
 impl Stored {
-    pub(super) fn len(&self) -> usize {
+    /// Number of bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
         match self {
             Self::Built(bytes) => bytes.len(),
             Self::Mapped(_, section) => section.len(),
         }
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// Whether there are no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Built(bytes) => bytes,
             Self::Mapped(file, section) => {
@@ -32,15 +44,21 @@ impl Stored {
         }
     }
 
+    /// The byte at a place.
+    #[must_use]
     #[inline]
-    pub(super) fn get(&self, at: usize) -> u8 {
+    pub fn get(&self, at: usize) -> u8 {
         match self {
             Self::Built(bytes) => bytes[at],
             Self::Mapped(file, section) => file.byte(*section, at).expect("every block was checked at opening"),
         }
     }
 
-    pub(super) fn save(&self, path: &Path, identity: &TableIdentity) -> io::Result<()> {
+    /// Writes a table file with these bytes as its one section.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path, identity: &TableIdentity) -> io::Result<()> {
         let mut writer = TableWriter::create(path, identity)?;
         match self {
             Self::Built(bytes) => writer.section(SECTION, bytes)?,
@@ -52,11 +70,10 @@ impl Stored {
     }
 
     /// Maps a file and checks all of its blocks. `fits` returns whether a section has a valid length.
-    pub(super) fn open(
-        path: &Path,
-        identity: &TableIdentity,
-        fits: impl Fn(usize) -> bool,
-    ) -> Result<Self, TableError> {
+    ///
+    /// # Errors
+    /// The file is missing, damaged, or of another table.
+    pub fn open(path: &Path, identity: &TableIdentity, fits: impl Fn(usize) -> bool) -> Result<Self, TableError> {
         let file = TableFile::open(path, identity)?;
         file.verify()?;
         let len = file.sections().find(|&(name, section)| name == SECTION && fits(section.len()));

@@ -4,7 +4,7 @@ use turnstone_env::{Action, ActionList, Game, Side};
 
 /// Whether a source that searches keeps its transposition table from one query to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Memory {
+pub enum Memory {
     /// The table is kept.
     Kept,
     /// The table is cleared before every query.

@@ -9,7 +9,7 @@ use turnstone_cluster::{
 };
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_selfplay::{FinishedGame, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task, built_in};
+use turnstone_selfplay::{FinishedGame, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task};
 
 /// A message that is accepted keeps its bounds, and is the same after another trip.
 pub(crate) fn messages(data: &[u8]) -> bool {
@@ -81,7 +81,7 @@ pub(crate) fn example_messages() -> Vec<Vec<u8>> {
 
 fn games() -> &'static Games {
     static GAMES: OnceLock<Games> = OnceLock::new();
-    GAMES.get_or_init(built_in)
+    GAMES.get_or_init(|| turnstone_games::list!(turnstone_selfplay::row))
 }
 
 /// A job that is accepted can be begun.

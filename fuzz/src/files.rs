@@ -9,7 +9,8 @@ use turnstone_agents::{Agent, AgentSpec, PlayableGame, checkpoint_params, shape}
 use turnstone_arena::{Format, OpeningSource, Running, Settings, Tournament, journal_games, openings};
 use turnstone_env::Params;
 use turnstone_env::games::Mancala;
-use turnstone_exact::{MancalaEndgames, Silent, TableFile, TableIdentity, TableWriter};
+use turnstone_exact::{Silent, TableFile, TableIdentity, TableWriter};
+use turnstone_games::mancala::MancalaEndgames;
 use turnstone_models::{
     CheckpointInfo, Inference, Learner, LearnerState, NetworkConfig, OptimiserConfig, Weights, load_bytes, save,
     save_state, seal_line,
@@ -24,7 +25,7 @@ use crate::scratch;
 /// The game of all files.
 pub(crate) fn game() -> &'static dyn PlayableGame {
     static GAME: OnceLock<std::sync::Arc<dyn PlayableGame>> = OnceLock::new();
-    let make = || turnstone_agents::built_in().make("mu_torere", &Params::new()).expect("valid defaults");
+    let make = || turnstone_games::built_in().make("mu_torere", &Params::new()).expect("valid defaults");
     &**GAME.get_or_init(make)
 }
 

@@ -40,7 +40,7 @@ impl Record {
 pub(crate) fn ugi(data: &[u8]) -> bool {
     let allowed = |line: &&[u8]| !line.windows(9).any(|word| word.eq_ignore_ascii_case(b"setoption"));
     let text: Vec<u8> = data.split(|&b| b == b'\n').filter(allowed).flat_map(|line| [line, b"\n"].concat()).collect();
-    let games = turnstone_selfplay::built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     let game = games.make("mu_torere", &Params::new()).expect("valid defaults");
     let setup = Setup { game, games, agent: AgentSpec::Random, seed: 1 };
     let record = Record::default();

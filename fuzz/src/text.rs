@@ -17,7 +17,7 @@ use turnstone_trainer::report::parse_metrics;
 pub(crate) fn games() -> &'static [Arc<dyn PlayableGame>] {
     static GAMES: OnceLock<Vec<Arc<dyn PlayableGame>>> = OnceLock::new();
     GAMES.get_or_init(|| {
-        let games = turnstone_agents::built_in();
+        let games = turnstone_games::built_in();
         let small = [("konane", "size", "4"), ("morris", "pieces", "3"), ("mancala", "stones", "1")];
         let small = small.map(|(name, key, value)| games.make(name, &Params::new().with(key, value)));
         games.defaults().chain(small.into_iter().flatten()).collect()
@@ -77,7 +77,7 @@ pub(crate) fn params(data: &[u8]) -> bool {
 }
 
 pub(crate) fn example_params() -> Vec<Vec<u8>> {
-    let games = turnstone_agents::built_in();
+    let games = turnstone_games::built_in();
     let numbered = NAMES.iter().enumerate();
     let text = |name: &str| games.make(name, &Params::new()).expect("valid defaults").params().to_string();
     numbered.map(|(number, name)| [&[number as u8], text(name).as_bytes()].concat()).collect()
@@ -111,7 +111,7 @@ pub(crate) fn example_agent_specs() -> Vec<Vec<u8>> {
 
 /// A config that is accepted is written as one of the same meaning.
 pub(crate) fn configs(data: &[u8]) -> bool {
-    let games = turnstone_agents::built_in();
+    let games = turnstone_games::built_in();
     let Ok(config) = Config::parse(&String::from_utf8_lossy(data), &games) else { return false };
     let text = toml::to_string(&config).expect("a valid config can be written");
     assert_eq!(Config::parse(&text, &games).as_ref(), Ok(&config), "{text}");

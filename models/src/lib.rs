@@ -38,7 +38,6 @@
 //! - `train`: the learner, and the networks and the loss in burn. Without it the crate does not depend on burn, and builds for
 //!   `wasm32-unknown-unknown`.
 //! - `wgpu`, `cuda`: learning and inference on GPUs, through burn; see [`gpus`] and [`GpuInference`].
-//! - `pretrained`: the trained agents of the built-in games are compiled in; see [`pretrained()`].
 
 mod weights;
 mod device;
@@ -52,7 +51,6 @@ mod folder_lock;
 mod tensor_file;
 mod program;
 mod checkpoint;
-mod pretrained;
 mod inference;
 mod precision;
 mod cost;
@@ -80,7 +78,6 @@ pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};
 pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;
-pub use pretrained::{pretrained, pretrained_games};
 pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};

@@ -103,7 +103,7 @@ fn distance(legal: &[Vec<usize>], expected: &(Vec<f32>, Vec<f32>), found: &(Vec<
 
 fn agrees(name: &str) {
     let game = built_in().make(name, &Default::default()).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("pretrained/{name}.safetensors"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../games/src/{name}/agent.safetensors"));
     let (info, weights) = load(&path).unwrap();
     let mut floats = Inference::new(&weights, &info.network, &info.shape, BATCH).unwrap();
     let random = play(&*game, SAMPLES, 1, |_, legal, x| (x * legal.len() as f32) as usize);

@@ -11,7 +11,6 @@ mod inference_in_burn;
 mod gpu;
 #[cfg(feature = "train")]
 mod learner_files;
-mod pretrained;
 mod quantised;
 #[cfg(feature = "train")]
 mod training;

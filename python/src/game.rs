@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use turnstone_env::{Action, AnyState, Error, Side, nearest};
-use turnstone_selfplay::{TrainableGame, built_in};
+use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::errors::{game_error, illegal_action, value_error};
 use crate::settings;
@@ -295,4 +295,9 @@ pub(crate) fn restored(name: &str, version: u32, params: &Bound<'_, PyDict>) -> 
         return Err(value_error(format!("{name}: the pickle is of version {version} of the rules, not {own}")));
     }
     Ok(game)
+}
+
+/// The built-in games.
+pub(crate) fn built_in() -> Games {
+    turnstone_games::list!(turnstone_selfplay::row)
 }

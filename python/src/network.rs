@@ -10,11 +10,10 @@ use pyo3::types::PyTuple;
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params, load_network, shape};
 use turnstone_env::Spec;
 use turnstone_models::{Inference, softmax};
-use turnstone_selfplay::built_in;
 
 use crate::arrays::{expect_shape, floats};
 use crate::errors::{agent_error, game_error, value_error};
-use crate::game::Game;
+use crate::game::{Game, built_in};
 use crate::state::State;
 
 /// Rows that the kernel evaluates at once.

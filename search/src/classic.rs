@@ -17,9 +17,8 @@ pub use best_first::BestFirst;
 pub use breadth_first::BreadthFirst;
 pub use found::{SearchResult, SearchStats};
 pub use game_tree::MOST_POSITIONS;
-pub use heuristic::mancala::StoreDifference;
 #[cfg(feature = "testing")]
 pub use heuristic::toy::ToyMargin;
-pub use heuristic::{Classical, Heuristic, WIN_BAND, WON, WinLoss};
+pub use heuristic::{Heuristic, WIN_BAND, WON, WinLoss};
 pub use limits::{Control, Limits, Stop};
 pub use minimax::Minimax;

@@ -2,13 +2,15 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_agents::Playable;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, for_each_game, play_text};
+use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text};
 use turnstone_exact::Solution;
+use turnstone_games::for_each_game;
+use turnstone_games::mancala::StoreDifference;
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Heuristic, Limits, Minimax, SearchResult, StoreDifference,
-    ToyMargin, WIN_BAND, WON, WinLoss,
+    AlphaBeta, BestFirst, BreadthFirst, Heuristic, Limits, Minimax, SearchResult, ToyMargin, WIN_BAND, WON, WinLoss,
 };
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
@@ -126,7 +128,7 @@ fn random_trees() {
 }
 
 /// All searches agree at random positions of every game with every heuristic.
-fn agree<G: Classical>(game: &G, games: usize) {
+fn agree<G: Game>(game: &G, heuristics: &[Box<dyn Heuristic<G>>], games: usize) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut legal = ActionList::new();
     for number in 0..games {
@@ -137,8 +139,8 @@ fn agree<G: Classical>(game: &G, games: usize) {
                 break;
             }
             if ply % 11 == number % 11 {
-                for heuristic in G::heuristics() {
-                    all_agree(game, &*heuristic, &state, rng.random_range(1..=3));
+                for heuristic in heuristics {
+                    all_agree(game, &**heuristic, &state, rng.random_range(1..=3));
                 }
             }
             game.play(&mut state, legal[rng.random_range(0..legal.len())]);
@@ -149,7 +151,7 @@ fn agree<G: Classical>(game: &G, games: usize) {
 
 #[test]
 fn all_games() {
-    for_each_game!(G => agree(&G::default(), 12));
+    for_each_game!(K => agree(&<K as Playable>::Game::default(), &K::heuristics(), 12));
 }
 
 /// Deeper searches of one game, where the table and its replacement have work to do.

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use turnstone_env::Game;
 use turnstone_env::games::Mancala;
+use turnstone_games::mancala::StoreDifference;
 use turnstone_search::Clock;
-use turnstone_search::classic::{AlphaBeta, BestFirst, BreadthFirst, Control, Limits, Minimax, Stop, StoreDifference};
+use turnstone_search::classic::{AlphaBeta, BestFirst, BreadthFirst, Control, Limits, Minimax, Stop};
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
 const TABLES: [usize; 3] = [0, 1 << 12, 1 << 20];

@@ -1,6 +1,5 @@
 //! Searches in games of known value. One program, so that what the tests share is compiled once.
 
 mod classic;
-mod heuristics;
 mod limits;
 mod mcts;

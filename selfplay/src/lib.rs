@@ -2,7 +2,7 @@
 //!
 //! Every worker steps many games and evaluates their leaves in one batch. Game `n` of an iteration has its own random
 //! stream, so that games depend neither on the number of threads nor on their scheduling. [`TrainableGame`] is an
-//! object-safe game that can play itself; [`built_in`] lists the games of this workspace. This crate does not depend on
+//! object-safe game that can play itself, and [`row`] its entry in a list of games. This crate does not depend on
 //! burn.
 
 pub mod config;
@@ -19,4 +19,4 @@ pub use self_play::{
     outcome_shares,
 };
 pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
-pub use trainable::{Games, TrainableGame, built_in, row};
+pub use trainable::{Games, TrainableGame, row};

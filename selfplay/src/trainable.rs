@@ -1,11 +1,11 @@
-//! Object-safe interface to games that networks can be trained for, and the list of the built-in ones.
+//! Object-safe interface to games that networks can be trained for.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
-use turnstone_env::{AnyState, Erased, Row, for_each_game};
+use turnstone_env::{AnyState, Erased, Game, Row};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
@@ -52,7 +52,7 @@ pub trait TrainableGame: PlayableGame {
     ) -> Result<Vec<SamplePly>, NetworkError>;
 }
 
-impl<G: Playable> TrainableGame for Erased<G> {
+impl<K: Playable> TrainableGame for Erased<K::Game, K> {
     fn self_play(
         &self,
         task: &Task<'_>,
@@ -94,14 +94,6 @@ pub type Games = turnstone_env::Games<dyn TrainableGame>;
 
 /// Entry of a game for the list of games.
 #[must_use]
-pub fn row<G: Playable>() -> Row<dyn TrainableGame> {
-    Row { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
-}
-
-/// The built-in games.
-#[must_use]
-pub fn built_in() -> Games {
-    let mut rows = Vec::new();
-    for_each_game!(G => rows.push(row::<G>()));
-    rows.into_iter().collect()
+pub fn row<K: Playable>() -> Row<dyn TrainableGame> {
+    Row { name: K::Game::NAME, make: |params| Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?))) }
 }

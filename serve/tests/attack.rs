@@ -10,7 +10,6 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use turnstone_selfplay::built_in;
 use turnstone_serve::{Hosts, Settings, Site, serve};
 
 const SECRET: &str = "what no request may see";
@@ -36,7 +35,7 @@ fn with_server(test: impl FnOnce(SocketAddr, &Path)) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let (ready, address) = mpsc::channel();
-        let site = Site::new(&built_in(), &runs, None).unwrap();
+        let site = Site::new(&turnstone_games::list!(turnstone_selfplay::row), &runs, None).unwrap();
         let settings = Settings { address: [127, 0, 0, 1].into(), port: 0, hosts: Hosts::default() };
         let stop = &stop;
         let server = scope.spawn(move || serve(site, &settings, stop, |address| ready.send(address).unwrap()));

@@ -3,10 +3,11 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use turnstone_exact::Progress;
+
+pub use turnstone_exact::duration;
 
 /// Prints a line on stderr. A reader that has gone or a full disk behind it must not end the program, so errors are
 /// ignored.
@@ -97,16 +98,5 @@ impl Progress for Layers<'_> {
             self.with_bar(|bar| bar.finish_and_clear());
         }
         stopped
-    }
-}
-
-/// Formats a duration, e.g. `47 s`, `3 min 20 s`, `2 h 05 min`.
-#[must_use]
-pub fn duration(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use turnstone_agents::{Playable, PlayableGame, built_in, row};
+use turnstone_agents::{Playable, PlayableGame, row};
 use turnstone_env::{Games, Params};
+use turnstone_games::built_in;
 
 use crate::error::Fault;
 
@@ -16,8 +17,8 @@ pub fn games() -> Games<dyn PlayableGame> {
 }
 
 /// Adds a game. It replaces one of the same name.
-pub fn add_game<G: Playable>() {
-    let games = games().with(row::<G>());
+pub fn add_game<K: Playable>() {
+    let games = games().with(row::<K>());
     *GAMES.lock().unwrap_or_else(PoisonError::into_inner) = Some(games);
 }
 

@@ -31,7 +31,7 @@ if (!browserPath) {
 assert.ok(turnstone && agreement, 'expected the paths of turnstone and of agreement');
 
 const native = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-const checkpoint = (game) => join(root, 'models/pretrained', `${game}.safetensors`);
+const checkpoint = (game) => join(root, 'games/src', game, 'agent.safetensors');
 
 /** The position after moves, which the program checks. */
 function nativePosition(game, moves, ...options) {

@@ -13,12 +13,14 @@ mod workspace;
 #[path = "tidy/faults.rs"]
 mod faults;
 
+use std::collections::BTreeSet;
+
 use modules::modules;
 use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "features",
     "env",
     "search",
@@ -26,6 +28,7 @@ const LAYERS: [&str; 15] = [
     "models",
     "statistics",
     "agents",
+    "games",
     "web",
     "selfplay",
     "arena",
@@ -43,14 +46,17 @@ const LONGEST_FILE: usize = 400;
 const LARGEST_SHARE: f64 = 0.25;
 
 /// Crates that build for WebAssembly, where the system's clock panics.
-const WITHOUT_CLOCK: [&str; 6] = ["env", "search", "exact", "models", "agents", "web"];
+const WITHOUT_CLOCK: [&str; 7] = ["env", "search", "exact", "models", "agents", "games", "web"];
+
+/// Crates for games of any kind, which name none of the built-in ones.
+const WITHOUT_GAMES: [&str; 7] = ["search", "exact", "models", "agents", "selfplay", "arena", "trainer"];
 
 /// Crates that the program's errors may come from without a type.
 const WITH_ANYHOW: [&str; 5] = ["arena", "cluster", "trainer", "serve", "cli"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
     ("crates depend on earlier crates only", layers),
     ("some crates do without some dependencies", independence),
     ("the workspaces agree", workspaces),
@@ -62,6 +68,7 @@ const RULES: [(&str, Rule); 14] = [
     ("a long file says why", lengths),
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
+    ("crates for all games name none", named_games),
     ("what is compiled in lies in the crate's package", inclusions),
     ("every file of tests belongs to a program of tests", suites),
     ("nothing is left to be done", leftovers),
@@ -112,7 +119,7 @@ fn independence(workspace: &Workspace) -> Vec<String> {
         let found = member.dependencies.iter().filter(|(name, _)| workspace.folder_of(name) == Some("features"));
         faults.extend(found.map(|_| format!("{} depends on features", member.folder)));
     }
-    for folder in ["env", "search", "exact", "statistics", "agents", "web", "selfplay", "arena"] {
+    for folder in ["env", "search", "exact", "statistics", "agents", "games", "web", "selfplay", "arena"] {
         for (name, optional) in dependencies(folder) {
             if !optional && matches!(name.as_str(), "burn" | "clap") {
                 faults.push(format!("{folder} depends on {name}"));
@@ -253,6 +260,23 @@ fn clocks(workspace: &Workspace) -> Vec<String> {
             let code = without_items(&code, &allowed);
             faults.extend(places(&code, &path, &["Instant", "::", "now"]));
             faults.extend(places(&code, &path, &["SystemTime"]));
+        }
+    }
+    faults
+}
+
+/// The built-in games in code, not in comments or tests.
+fn named_games(workspace: &Workspace) -> Vec<String> {
+    let plain = |text: &str| text.to_lowercase().replace('_', "");
+    let names: Vec<String> = turnstone_env::games::NAMES.iter().map(|name| plain(name)).collect();
+    let mut faults = Vec::new();
+    for member in workspace.crates.iter().filter(|member| WITHOUT_GAMES.contains(&member.folder.as_str())) {
+        let files: BTreeSet<String> = modules(&member.sources).into_values().map(|module| module.file).collect();
+        for file in files {
+            let code = tokens(&member.sources[&file]);
+            let code = without_items(&code, &["#[cfg(test)]"]);
+            let named = code.iter().filter(|token| names.iter().any(|name| plain(token.text).contains(name)));
+            faults.extend(named.map(|token| format!("{}/src/{file}:{}: {}", member.folder, token.line, token.text)));
         }
     }
     faults

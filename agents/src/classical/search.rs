@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Classical, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
+    AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
+use crate::playable::Playable;
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Scale, SearchInfo, SearchRequest};
 use crate::streams::Stream;
@@ -27,13 +28,13 @@ enum Search<G: Game> {
     BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
 }
 
-impl<G: Classical> ClassicalSearch<G> {
+impl<G: Game> ClassicalSearch<G> {
     /// Creates the search that the spec describes.
     ///
     /// # Errors
     /// The game has no static evaluation of that name, or none at all.
-    pub fn new(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
-        let heuristic = find_heuristic::<G>(spec.heuristic.as_deref())?;
+    pub fn new<K: Playable<Game = G>>(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
+        let heuristic = find_heuristic::<K>(spec.heuristic.as_deref())?;
         let alpha_beta = |heuristic, mebibytes| match mebibytes {
             0 => AlphaBeta::new(game, heuristic),
             _ => AlphaBeta::new(game, heuristic).with_table((mebibytes as usize) << 20),
@@ -112,7 +113,7 @@ impl<G: Classical> ClassicalSearch<G> {
     }
 }
 
-impl<G: Classical> Search<G> {
+impl<G: Game> Search<G> {
     /// Runs a search that takes a single depth. With limits or a progress report in the request, it searches all depths
     /// from 1, so that it has an answer whenever it is stopped; the greatest depth alone determines the result.
     fn find_by_depth(
@@ -168,13 +169,13 @@ pub(crate) struct ClassicalPlayer<G: Game> {
     comment: String,
 }
 
-impl<G: Classical> ClassicalPlayer<G> {
+impl<G: Game> ClassicalPlayer<G> {
     pub(crate) fn new(search: ClassicalSearch<G>) -> Self {
         Self { search, comment: String::new() }
     }
 }
 
-impl<G: Classical> TypedPlayer<G> for ClassicalPlayer<G> {
+impl<G: Game> TypedPlayer<G> for ClassicalPlayer<G> {
     fn new_game(&mut self, _: &G, _: &G::State, _: &mut Stream) {
         self.search.begin_game();
     }

@@ -5,7 +5,8 @@ use crate::evaluator::FailsOnce;
 use crate::search_settings::SearchKind;
 use crate::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
-use turnstone_exact::{MancalaEndgames, MancalaSolver, MancalaValues, Silent, SolveLimits};
+use turnstone_exact::{Silent, SolveLimits};
+use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 
 #[test]
 fn exact_values_at_the_leaves_prove_the_root() {

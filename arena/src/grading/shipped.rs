@@ -39,7 +39,7 @@ pub fn known(game: &dyn PlayableGame) -> anyhow::Result<Option<TruthSet>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_agents::built_in;
+    use turnstone_games::built_in;
 
     #[test]
     fn every_shipped_position_is_complete() {

@@ -143,7 +143,7 @@ mod tests {
     /// Every flipped bit is noticed, except in files of earlier versions, which have no checksum.
     #[test]
     fn no_flipped_bit_is_passed_over() {
-        let game = Erased::new(Mancala::default());
+        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let mut set = TruthSet::new(&game);
         let text = game.position_text(&game.start());
         set.positions = vec![TruthPosition { text, value: 1, actions: vec![("B2".into(), -1), ("B3".into(), 0)] }];
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn sets_round_trip_and_faults_are_named() {
-        let game = Erased::new(Mancala::default());
+        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let mut set = TruthSet::new(&game);
         set.positions.push(TruthPosition {
             text: game.position_text(&game.start()),

@@ -29,7 +29,7 @@ impl Player for Scripted {
         if self.moves > 1 {
             std::thread::sleep(self.then.clone()?);
         }
-        Ok(Erased::new(MuTorere::default()).legal_actions(state)[0])
+        Ok(Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()).legal_actions(state)[0])
     }
 }
 
@@ -47,7 +47,7 @@ fn play(referee: &Referee<'_>, plan: &Plan, opening: &Opening, mut players: [&mu
 
 /// Plays a game in which the first side shows the given behaviour from its second move on.
 fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
-    let game = Erased::new(MuTorere::default());
+    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
     let plain = Settings::plain(Format::RoundRobin, 2, 1);
     let settings = Settings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
     let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
@@ -97,7 +97,7 @@ fn or_random_moves_replace_the_players() {
 
 #[test]
 fn games_are_confirmed_and_forged_ones_are_not() {
-    let game = Erased::new(MuTorere::default());
+    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
     for (penalty, then, kind) in [Penalty::Lose, Penalty::Random]
         .into_iter()
         .flat_map(|penalty| faults().map(|(then, kind)| (penalty, then, kind)))
@@ -147,7 +147,7 @@ fn players_receive_their_remaining_time() {
 
 #[test]
 fn a_known_value_ends_the_game() {
-    let game = Erased::new(MuTorere::default());
+    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
     let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
     let value = truth.value(&game.start());
     let plain = Settings::plain(Format::RoundRobin, 2, 1);

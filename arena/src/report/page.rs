@@ -198,7 +198,7 @@ mod tests {
 
     fn html(record: &TournamentRecord) -> Result<String> {
         let summary = Summary::new(record, &vec![None; record.header.agents.len()]);
-        page(&Erased::new(MuTorere::default()), record, &summary)
+        page(&Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()), record, &summary)
     }
 
     #[test]

@@ -183,7 +183,7 @@ mod tests {
     use turnstone_env::games::Mancala;
 
     fn parsed(query: &Value) -> Result<Query, Fault> {
-        parse(&Erased::new(Mancala::default()), &query.to_string(), 50)
+        parse(&Erased::knowing::<turnstone_games::Mancala>(Mancala::default()), &query.to_string(), 50)
     }
 
     #[test]
@@ -195,7 +195,10 @@ mod tests {
         let Ok(Query::Analyse(tasks)) = parsed(&json!({ "id": "a", "moves": "B5 A3", "simulations": 7 })) else {
             panic!("a query")
         };
-        assert_eq!(Erased::new(Mancala::default()).position_text(&tasks[0].state), "5,5,4,0,5,5/1 5,0,4,4,4,5/1 1");
+        assert_eq!(
+            Erased::knowing::<turnstone_games::Mancala>(Mancala::default()).position_text(&tasks[0].state),
+            "5,5,4,0,5,5/1 5,0,4,4,4,5/1 1"
+        );
         assert_eq!((tasks.len(), tasks[0].turn, tasks[0].simulations), (1, 2, 7));
     }
 
@@ -222,7 +225,9 @@ mod tests {
             assert_eq!(answer["id"], if query["id"].is_string() { json!("a") } else { Value::Null });
         }
         for line in ["", "[]", "{", "nonsense", "{\"id\":\"a\"} x"] {
-            let fault = parse(&Erased::new(Mancala::default()), line, 1).expect_err("a fault").answer();
+            let fault = parse(&Erased::knowing::<turnstone_games::Mancala>(Mancala::default()), line, 1)
+                .expect_err("a fault")
+                .answer();
             assert!(fault["error"].is_string() && fault["field"].is_null());
         }
     }

@@ -83,8 +83,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use serde_json::{Value, json};
-    use turnstone_agents::{Analysis, built_in};
+    use turnstone_agents::Analysis;
     use turnstone_env::{AnyState, Params};
+    use turnstone_games::built_in;
     use turnstone_search::classic::Stop;
 
     use super::super::query::Task;

@@ -43,7 +43,7 @@ impl Pyro {
         if self.agent == AgentSpec::Human {
             bail!("agent `human`: a person plays in the world's own window");
         }
-        let konane = Erased::new(Konane::default());
+        let konane = Erased::knowing::<turnstone_games::Konane>(Konane::default());
         let mut player = load_agent(&self.agent, &konane)?.player(&konane)?;
         let mut client = Client::connect(&self.host, self.port)?;
         let side = letter(client.side());

@@ -1,23 +1,19 @@
 //! `turnstone solve`: exact values of a game, printed as counts or written as a table.
 
-mod search;
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_agents::{Enumeration, PlayableGame, parse_time};
-use turnstone_env::Game;
-use turnstone_env::games::{Konane, Mancala, Morabaraba, Morris};
-use turnstone_exact::{ExactValues, MorrisTable, morris};
+use turnstone_agents::{SolveError, SolveHost, SolveOptions, parse_time};
+use turnstone_arena::grading::MOST_POSITIONS;
+use turnstone_exact::Progress;
 use turnstone_selfplay::Games;
+use turnstone_trainer::progress::{Layers, Reporter};
 
 use crate::args::{GameArgs, PositionArgs};
 use crate::signals::stop_on_signals;
-use turnstone_arena::grading::MOST_POSITIONS;
-use turnstone_trainer::progress::{Layers, Reporter, duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct Solve {
@@ -52,98 +48,39 @@ pub(crate) struct Solve {
 impl Solve {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
-        let inner = game.inner();
-        if let Some(game) = inner.downcast_ref::<Mancala>() {
-            return self.mancala(game);
-        }
-        if let Some(game) = inner.downcast_ref::<Konane>() {
-            return self.konane(game);
-        }
-        if let Some(game) = inner.downcast_ref::<Morabaraba>() {
-            return self.morabaraba(game);
-        }
-        if self.position.is_given() {
-            bail!("{} is solved whole, so no position can be given", game.name());
-        }
-        match inner.downcast_ref::<Morris>() {
-            Some(game) => self.morris(game),
-            None => enumerate(&*game),
-        }
-    }
-
-    fn morris(&self, game: &Morris) -> Result<ExitCode> {
-        let reporter = Reporter::new(self.quiet);
-        let path = self.out.join(MorrisTable::file_name(game));
-        if path.exists() && !self.overwrite {
-            match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {
-                Ok(table) => {
-                    reporter.line(&format!("{} is whole; --overwrite builds it anew", path.display()));
-                    return finished(game, &table, &path);
-                }
-                Err(error) => reporter.line(&error.to_string()),
-            }
-        }
-        let threads = self.threads()?;
-        estimate(&reporter, &morris::Size::of(game), &path, threads);
-        let started = Instant::now();
-        let stop = stop_on_signals()?;
-        let solved = morris::solve(game, &path, threads, &Layers::new(&reporter, stop));
-        if !solved.with_context(|| path.display().to_string())? {
-            let layers = path.with_extension("partial");
-            reporter.line(&format!("stopped; the same command continues from the layers in {}", layers.display()));
-            return Ok(ExitCode::from(130));
-        }
-        reporter.line(&format!("solved in {}", duration(started.elapsed())));
-        finished(game, &MorrisTable::open(game, &path)?, &path)
-    }
-
-    fn threads(&self) -> Result<usize> {
-        Ok(match self.threads {
+        let position = if self.position.is_given() { Some(self.position.state(&*game)?) } else { None };
+        let threads = match self.threads {
             Some(threads) => usize::from(threads),
             None => std::thread::available_parallelism().context("the number of cores")?.get(),
-        })
+        };
+        let options = SolveOptions {
+            nodes: self.nodes,
+            time: self.time,
+            endgames: self.endgames,
+            tables: &self.out,
+            threads,
+            overwrite: self.overwrite,
+            most_positions: MOST_POSITIONS,
+        };
+        let finished = game.solve(position.as_ref(), &options, &Console(Reporter::new(self.quiet)))?;
+        Ok(if finished { ExitCode::SUCCESS } else { ExitCode::from(130) })
     }
 }
 
-/// Prints the size of the task before it starts.
-fn estimate(reporter: &Reporter, size: &morris::Size, path: &Path, threads: usize) {
-    let million = |number: u64| number as f64 / 1e6;
-    let (midgame, opening) = (million(size.midgame), million(size.opening));
-    let time = duration(Duration::from_secs_f64(size.seconds(threads).max(1.0)));
-    let plural = if threads == 1 { "" } else { "s" };
-    reporter.line(&format!("{midgame:.1} million positions of the midgame and {opening:.1} of the opening"));
-    reporter.line(&format!("about {time} with {threads} thread{plural} and {:.0} MB of memory", million(size.memory)));
-    let (table, path) = (million(size.table()), path.display());
-    reporter.line(&format!("{path} will have {table:.0} MB; while it is built, finished layers take as much again"));
-}
+/// Results on standard output, everything else on standard error.
+struct Console(Reporter);
 
-fn finished(game: &Morris, table: &MorrisTable, path: &Path) -> Result<ExitCode> {
-    let value = table.value(game, &game.start()).context("the table does not cover the start")?;
-    println!("{}: {}", path.display(), of_the_start(value));
-    Ok(ExitCode::SUCCESS)
-}
+impl SolveHost for Console {
+    fn answer(&self, line: &str) {
+        println!("{line}");
+    }
 
-/// Enumerates and solves a small game in memory, and prints the counts.
-fn enumerate(game: &dyn PlayableGame) -> Result<ExitCode> {
-    let Some(Enumeration { start, counts, .. }) = game.enumerate(MOST_POSITIONS)? else {
-        bail!("{} has more than {MOST_POSITIONS} positions, too many to enumerate", game.name());
-    };
-    let line = |name: &str, count: usize| println!("{name:<26} {count:>9}");
-    line("reachable positions", counts.reachable);
-    line("won for player 1", counts.first);
-    line("won for player 2", counts.second);
-    line("draws by infinite play", counts.endless);
-    line("positions that are over", counts.over);
-    line("won for the player to move", counts.mover);
-    line("lost for the player to move", counts.other);
-    println!("{}: {}", game.name(), of_the_start(start));
-    Ok(ExitCode::SUCCESS)
-}
+    fn note(&self, line: &str) {
+        self.0.line(line);
+    }
 
-fn of_the_start(value: i8) -> &'static str {
-    match value {
-        1 => "the start is won for player 1",
-        0 => "the start is a draw",
-        _ => "the start is won for player 2",
+    fn progress(&self) -> Result<Box<dyn Progress + '_>, SolveError> {
+        let stop = stop_on_signals().map_err(|error| SolveError::fault(error.to_string()))?;
+        Ok(Box::new(Layers::new(&self.0, stop)))
     }
 }

@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_thought_is_one_line() {
-        let game = Erased::new(Mancala::default());
+        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let action = game.parse_action("B5").expect("an action");
         let score = Score { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
         let mut info = SearchInfo { depth: 3, nodes: 500, score: Some(score), line: vec![action] };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnstone_cluster::{Announcement, PROTOCOL, Probe};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
-use turnstone_selfplay::{SearchConfig, built_in};
+use turnstone_selfplay::SearchConfig;
 
 use crate::nats::Server;
 use crate::processes::{Place, config, differences, program};
@@ -78,7 +78,7 @@ fn a_worker_of_another_name_than_its_users_ends() {
 
 /// Announces a run whose self-test has this network and a result that no machine has.
 fn announce(leader: &mut Client, run: &str, network: NetworkConfig) {
-    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let game = turnstone_games::list!(turnstone_selfplay::row).make("mancala", &Params::new()).expect("a game");
     let (search, precision, checksum) = (SearchConfig::default(), Precision::F32, "0".repeat(64));
     let announcement = Announcement {
         protocol: PROTOCOL,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use turnstone_agents::shape;
 use turnstone_cluster::{Beat, Effort, Identity, PROTOCOL, Range, Results, checksum, of_task};
 use turnstone_models::Learner;
-use turnstone_selfplay::{FinishedGame, Progress, Task, built_in};
+use turnstone_selfplay::{FinishedGame, Progress, Task};
 use turnstone_trainer::config::Config;
 
 use crate::nats::Server;
@@ -17,8 +17,8 @@ use crate::wire::Client;
 /// The games of the first iteration of a run, as transcripts by number, and the checksum of their job: what a worker
 /// needs to lie within the rules.
 fn first_games(config: &str) -> (Vec<Vec<u8>>, [u8; 32]) {
-    let config = Config::parse(config, &built_in()).expect("valid");
-    let game = config.game(&built_in()).expect("a game");
+    let config = Config::parse(config, &turnstone_games::list!(turnstone_selfplay::row)).expect("valid");
+    let game = config.game(&turnstone_games::list!(turnstone_selfplay::row)).expect("a game");
     let learner = Learner::new(shape(game.spec()), &config.net, &config.learn.optimiser(), config.seed).expect("small");
     let task = Task {
         network: &config.net,

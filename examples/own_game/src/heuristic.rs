@@ -1,7 +1,7 @@
 //! The static evaluation of Connect Four: the lines of four that are still open.
 
 use turnstone_env::Side;
-use turnstone_search::classic::{Classical, Heuristic, WinLoss};
+use turnstone_search::classic::Heuristic;
 
 use crate::game::{BOARD, ConnectFour, STEPS, State};
 
@@ -45,12 +45,6 @@ fn open_lines(own: u64, opponents: u64) -> [i32; 3] {
         }
     }
     counts
-}
-
-impl Classical for ConnectFour {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(OpenLines), Box::new(WinLoss)]
-    }
 }
 
 #[cfg(test)]

@@ -12,10 +12,29 @@ pub use heuristic::OpenLines;
 pub use network::Overview;
 pub use solver::{SolvedValues, Solver};
 
-#[cfg(any(feature = "program", feature = "page"))]
-impl turnstone_agents::Playable for ConnectFour {
-    fn files() -> turnstone_agents::GameFiles {
-        turnstone_agents::GameFiles { ladder: Some(include_str!("../ladder.toml")), ..Default::default() }
+use std::path::Path;
+
+use turnstone_agents::{Effort, GameFiles, Playable};
+use turnstone_exact::{ExactValues, TableError};
+use turnstone_search::classic::{Heuristic, WinLoss};
+
+impl Playable for ConnectFour {
+    type Game = Self;
+
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(OpenLines), Box::new(WinLoss)]
+    }
+
+    fn exact_values(
+        _: &Self,
+        _tables: &Path,
+        effort: Effort,
+    ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
+        Ok(Some(Box::new(SolvedValues::from(effort))))
+    }
+
+    fn files() -> GameFiles {
+        GameFiles { ladder: Some(include_str!("../ladder.toml")), ..GameFiles::default() }
     }
 }
 

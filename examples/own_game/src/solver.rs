@@ -7,11 +7,11 @@ mod position;
 mod table;
 
 use std::fmt;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use turnstone_agents::Effort;
 use turnstone_env::{Action, ActionList, Game, Side};
-use turnstone_exact::{ExactValues, Solvable, TableError};
+use turnstone_exact::ExactValues;
 
 use crate::game::{ConnectFour, State};
 use position::{END, Position};
@@ -187,15 +187,10 @@ const FULL: (u64, usize) = (5_000_000, 1 << 21);
 /// The same for answers during play: milliseconds.
 const QUICK: (u64, usize) = (20_000, 1 << 13);
 
-impl Solvable for ConnectFour {
-    fn exact_values(&self, _tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
-        let (nodes, entries) = FULL;
-        Ok(Some(Box::new(SolvedValues::new(Solver::new(entries), nodes))))
-    }
-
-    fn quick_exact_values(&self, _tables: &Path) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
-        let (nodes, entries) = QUICK;
-        Ok(Some(Box::new(SolvedValues::new(Solver::new(entries), nodes))))
+impl From<Effort> for SolvedValues {
+    fn from(effort: Effort) -> Self {
+        let (nodes, entries) = if matches!(effort, Effort::Full) { FULL } else { QUICK };
+        Self::new(Solver::new(entries), nodes)
     }
 }
 

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use turnstone_selfplay::{Games, built_in};
+use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
+use crate::game::built_in;
 use crate::waiting::watched;
 
 /// A run to be started or resumed.

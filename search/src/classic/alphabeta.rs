@@ -26,7 +26,8 @@ pub const MAX_DEPTH: u32 = 128;
 ///
 /// ```
 /// use turnstone_env::{Game, games::Mancala};
-/// use turnstone_search::classic::{AlphaBeta, Limits, StoreDifference};
+/// use turnstone_games::mancala::StoreDifference;
+/// use turnstone_search::classic::{AlphaBeta, Limits};
 ///
 /// let game = Mancala::default();
 /// let mut search = AlphaBeta::new(&game, StoreDifference).with_table(1 << 20);

@@ -1,14 +1,8 @@
-//! Static evaluations, and which of them a game is played with by default.
+//! Static evaluations of positions.
 
-pub mod mancala;
-pub mod konane;
-pub mod mills;
-pub mod morris;
-pub mod morabaraba;
 #[cfg(feature = "testing")]
 pub mod toy;
 
-use turnstone_env::games::MuTorere;
 use turnstone_env::{Game, Outcome};
 
 /// The score of a won game unless a heuristic defines another. Greater than any static estimate.
@@ -103,13 +97,3 @@ impl<G: Game> Heuristic<G> for WinLoss {
         0
     }
 }
-
-/// A game with its static evaluations.
-pub trait Classical: Game {
-    /// Its evaluations, the default first: unless a game has others, [`WinLoss`] alone.
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(WinLoss)]
-    }
-}
-
-impl Classical for MuTorere {}

@@ -272,7 +272,7 @@ mod tests {
     fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
         let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
             .expect("valid");
-        let game = turnstone_env::Erased::new(turnstone_env::games::Mancala::default());
+        let game = turnstone_env::Erased::knowing::<turnstone_games::Mancala>(turnstone_env::games::Mancala::default());
         let mut measured = Measured {
             self_play: ordinary(),
             steps: 10,

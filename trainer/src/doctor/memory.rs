@@ -153,7 +153,7 @@ mod tests {
     /// Batches have a row per seat, are padded to a power of two, and have 8192 rows at most.
     #[test]
     fn the_memory_of_self_play_on_a_gpu_follows_its_batches() {
-        let game: &dyn TrainableGame = &Erased::new(Konane::default());
+        let game: &dyn TrainableGame = &Erased::knowing::<turnstone_games::Konane>(Konane::default());
         let weights = 4.0 * cost(game, &config(1, 1)).expect("a network").parameters as f64;
         let rows = |seats, threads| OnGpu::of(game, &config(seats, threads)).expect("a network").self_play - weights;
         let row = rows(64, 2) / 128.0;

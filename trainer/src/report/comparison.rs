@@ -107,7 +107,7 @@ mod tests {
     use crate::config::Config;
 
     fn run(config: &str) -> LiveRun {
-        let games = turnstone_selfplay::built_in();
+        let games = turnstone_games::list!(turnstone_selfplay::row);
         LiveRun { config: Config::parse(config, &games).unwrap(), text: config.to_owned(), history: Vec::new() }
     }
 

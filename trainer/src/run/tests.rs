@@ -12,7 +12,7 @@ use crate::run_folder::RunFolder;
 use crate::tensorboard::tests::read;
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_models::Weights;
-use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, built_in};
+use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
 /// value of its own.
@@ -71,7 +71,7 @@ impl SelfPlayer for Keeping {
 
 #[test]
 fn a_run_learns_from_its_window() {
-    let games = built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     let config = Config::parse(CONFIG, &games).expect("valid");
     let game = config.game(&games).expect("a game");
     let place = tempfile::tempdir().expect("a temporary folder");
@@ -103,7 +103,7 @@ fn a_run_learns_from_its_window() {
 
 #[test]
 fn a_run_begins_with_the_network_of_its_config() {
-    let games = built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     let mut config = Config::parse(CONFIG, &games).expect("valid");
     let game = config.game(&games).expect("a game");
     let place = tempfile::tempdir().expect("a temporary folder");
@@ -167,7 +167,7 @@ fn scalars(folder: &RunFolder, tag: &str) -> Vec<(u64, f32)> {
 
 #[test]
 fn event_files_hold_the_metrics_of_every_iteration() {
-    let games = built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = RunFolder::create(&place.path().join("run"), &config, false).expect("a folder");

@@ -113,7 +113,7 @@ mod tests {
     const CONFIG: &str = "[game]\nname = \"mu_torere\"\n[run]\niterations = 100\n";
 
     fn plan(axes: &[&str]) -> Result<Plan, String> {
-        let games = turnstone_selfplay::built_in();
+        let games = turnstone_games::list!(turnstone_selfplay::row);
         let config = Config::parse(CONFIG, &games).expect("a config");
         let axes: Vec<Axis> = axes.iter().map(|axis| axis.parse().expect("an axis")).collect();
         Plan::grid(&config, &axes, &games)

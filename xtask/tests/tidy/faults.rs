@@ -193,6 +193,19 @@ fn the_clock_is_for_others() {
 }
 
 #[test]
+fn frameworks_name_no_game() {
+    assert_finds(named_games, "search", "use turnstone_env::games::MuTorere;", 1);
+    assert_finds(named_games, "trainer", "fn f(name: &str) -> bool { name == \"mancala\" }", 1);
+    assert_finds(named_games, "agents", "pub struct KonaneSolver; fn solve_konane() {}", 2);
+    assert_finds(named_games, "exact", "/// As in Morris.\npub struct Solver; // not Konane", 0);
+    assert_finds(named_games, "arena", "#[cfg(test)] mod tests { use turnstone_games::Mancala; }", 0);
+    assert_finds(named_games, "games", "pub struct Mancala;", 0);
+    let files =
+        [("lib.rs", "#[cfg(test)] mod tests;\nmod a;"), ("tests.rs", "use x::Mancala;"), ("a.rs", "type A = Morris;")];
+    assert_eq!(found(named_games, "selfplay", &[], &files), ["selfplay/src/a.rs:1: Morris"]);
+}
+
+#[test]
 fn packages_are_whole() {
     assert_finds(inclusions, "env", "const A: &str = include_str!(\"../a.txt\");", 0);
     assert_finds(inclusions, "env", "const A: &str = include_str!(\"../../a.txt\");", 1);

@@ -116,7 +116,7 @@ mod tests {
         std::fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
-        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_selfplay::built_in())
+        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_games::list!(turnstone_selfplay::row))
     }
 
     #[test]
@@ -141,7 +141,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("no-such-run.toml");
         std::fs::write(&path, "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\n").expect("writable");
-        let plan = Plan::read(&path, &[], &Params::new(), Options::default(), &turnstone_selfplay::built_in());
+        let plan = Plan::read(
+            &path,
+            &[],
+            &Params::new(),
+            Options::default(),
+            &turnstone_games::list!(turnstone_selfplay::row),
+        );
         let fault = format!("{:#}", plan.err().expect("there is no run"));
         assert!(fault.contains("train it first (turnstone train") && fault.contains("runs/no-such-run"), "{fault}");
     }

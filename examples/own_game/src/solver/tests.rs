@@ -145,7 +145,7 @@ fn the_table_changes_no_score() {
 
 #[test]
 fn values_are_for_the_first_side_and_distances_count_plies() {
-    let truth = ConnectFour.exact_values(Path::new("")).expect("no table").expect("a solver");
+    let truth = SolvedValues::from(Effort::Full);
     let after = |moves| {
         let mut state = ConnectFour.start();
         play_text(&ConnectFour, &mut state, moves).expect("legal");
@@ -158,7 +158,7 @@ fn values_are_for_the_first_side_and_distances_count_plies() {
 
 #[test]
 fn optimal_play_ends_as_the_value_and_the_distance_say() {
-    let truth = ConnectFour.quick_exact_values(Path::new("")).expect("no table").expect("a solver");
+    let truth = SolvedValues::from(Effort::Quick);
     for mut state in random_positions(31).take(100) {
         let text = ConnectFour.position_text(&state);
         let value = truth.value(&ConnectFour, &state).expect("covered");

@@ -3,7 +3,7 @@
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Outcome};
 
-use super::{Classical, Heuristic};
+use super::Heuristic;
 
 /// The margin of finished games, 0 for positions of running ones.
 #[derive(Clone, Copy, Default, Debug)]
@@ -20,11 +20,5 @@ impl Heuristic<Toy> for ToyMargin {
 
     fn final_score(&self, _: &Toy, _: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
         i32::from(outcome.margin)
-    }
-}
-
-impl Classical for Toy {
-    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
-        vec![Box::new(ToyMargin)]
     }
 }

@@ -4,9 +4,10 @@ use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::perft::divide;
 use turnstone_env::{ActionList, Game, Params};
-use turnstone_search::classic::{AlphaBeta, Classical, Limits, SearchResult};
+use turnstone_search::classic::{AlphaBeta, Heuristic, Limits, SearchResult};
 
 use super::Digest;
+use turnstone_agents::Playable;
 use turnstone_agents::streams::Stream;
 
 /// A game with parameters other than its defaults.
@@ -154,16 +155,17 @@ pub(super) fn positions<G: Game>(game: &G, count: usize, plies: usize) -> Vec<G:
 /// with a node limit.
 pub(super) fn alpha_beta() -> Result<Digest> {
     let mut digest = Digest::default();
-    for variant in default_games() {
-        with_game!(variant, |game| add_alpha_beta(game, &mut digest));
-    }
+    turnstone_games::for_each_game!(K => {
+        let game = <<K as Playable>::Game as Game>::with_params(&Params::new())?;
+        add_alpha_beta(&game, K::heuristics(), &mut digest);
+    });
     Ok(digest)
 }
 
-fn add_alpha_beta<G: Classical>(game: &G, digest: &mut Digest) {
+fn add_alpha_beta<G: Game>(game: &G, heuristics: Vec<Box<dyn Heuristic<G>>>, digest: &mut Digest) {
     const DEPTH: u32 = 5;
     const NODES: u64 = 30_000;
-    for heuristic in G::heuristics() {
+    for heuristic in heuristics {
         digest.text(heuristic.name());
         let mut plain = AlphaBeta::new(game, &heuristic);
         let mut with_table = AlphaBeta::new(game, &heuristic).with_table(1 << 18);

@@ -10,7 +10,7 @@ use turnstone_models::{
     Example, Inference, Instructions, IntegerInstructions, Learner, LearnerState, NamedTensor, NetworkConfig,
     OptimiserConfig, QuantisedNetwork, Shape, TensorSpec, TrainingBatch, Weights,
 };
-use turnstone_selfplay::{TrainableGame, built_in};
+use turnstone_selfplay::TrainableGame;
 
 use super::Digest;
 use super::games::{default_games, positions, with_game};
@@ -27,7 +27,7 @@ fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
         ("konane", "kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\""),
         ("morabaraba", "kind = \"residual_graph\"\nblocks = 2\nchannels = 20"),
     ];
-    let games = built_in();
+    let games = turnstone_games::list!(turnstone_selfplay::row);
     all.into_iter().map(|(name, network)| Ok((games.make(name, &Params::new())?, toml::from_str(network)?))).collect()
 }
 

@@ -1,0 +1,103 @@
+//! What a game is asked for when it is solved, and the program around it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+use turnstone_exact::{Progress, SolveLimits, TableError};
+
+/// What `solve` is asked for. A game uses what applies to it.
+#[derive(Clone, Copy, Debug)]
+pub struct SolveOptions<'a> {
+    /// Maximum number of nodes of a search.
+    pub nodes: Option<u64>,
+    /// Maximum time of a search.
+    pub time: Option<Duration>,
+    /// Size of the largest endgames in the tables, in a unit of the game.
+    pub endgames: Option<usize>,
+    /// Folder of the tables.
+    pub tables: &'a Path,
+    /// Number of threads.
+    pub threads: usize,
+    /// Whether tables that exist are built again.
+    pub overwrite: bool,
+    /// Maximum number of positions of a game that is solved by enumeration.
+    pub most_positions: usize,
+}
+
+impl SolveOptions<'_> {
+    /// Limits of a search.
+    #[must_use]
+    pub fn limits(&self) -> SolveLimits {
+        SolveLimits { nodes: self.nodes.unwrap_or(u64::MAX), time: self.time, threads: self.threads }
+    }
+}
+
+/// The program that a game is solved in: where results and notes are printed, and who may stop the solver.
+pub trait SolveHost {
+    /// Prints a line of the result.
+    fn answer(&self, line: &str);
+
+    /// Prints a line about the way to it.
+    fn note(&self, line: &str);
+
+    /// Progress output of a solver. From now on, a request to stop is passed on to the solver and no longer ends the
+    /// program, so this is called at most once.
+    ///
+    /// # Errors
+    /// Requests to stop cannot be received.
+    fn progress(&self) -> Result<Box<dyn Progress + '_>, SolveError>;
+}
+
+/// Reason why a game cannot be solved.
+#[derive(Debug, Error)]
+pub enum SolveError {
+    /// The options do not fit the game, or it has no solution within the limits.
+    #[error("{0}")]
+    Fault(String),
+    /// A table is missing or damaged.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A file or folder of the tables cannot be written.
+    #[error("{}: {fault}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The fault.
+        fault: io::Error,
+    },
+}
+
+impl SolveError {
+    /// A [`SolveError::Fault`].
+    pub fn fault(text: impl Into<String>) -> Self {
+        Self::Fault(text.into())
+    }
+
+    /// What makes a [`SolveError::File`] of a fault of this file.
+    pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        |fault| Self::File { path, fault }
+    }
+}
+
+/// The result of the start as text.
+#[must_use]
+pub fn start_text(value: i8) -> &'static str {
+    match value {
+        1 => "the start is won for player 1",
+        0 => "the start is a draw",
+        _ => "the start is won for player 2",
+    }
+}
+
+/// The result of a position as text.
+#[must_use]
+pub fn result_text(value: i32) -> &'static str {
+    match value {
+        0 => "a draw",
+        1.. => "won for player 1",
+        _ => "won for player 2",
+    }
+}

@@ -1,0 +1,111 @@
+//! Konane: static evaluations, and exact values by search.
+
+pub mod heuristic;
+mod solver;
+
+pub use solver::{KonaneSolver, KonaneValues};
+
+use std::path::Path;
+
+use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, result_text};
+use turnstone_env::games::{self, konane::State};
+use turnstone_env::{Game, Side};
+use turnstone_exact::limits::cores;
+use turnstone_exact::{ExactValues, SolveLimits, TableError, duration};
+use turnstone_search::Clock;
+use turnstone_search::classic::{Heuristic, WinLoss};
+
+use heuristic::{JumpsAndStones, Mobility};
+
+/// What is known about [Konane](games::Konane).
+#[derive(Clone, Copy, Debug)]
+pub struct Konane;
+
+/// Maximum number of nodes per position: some seconds.
+const MOST_NODES: u64 = 10_000_000;
+/// Entries of the transposition table: about 100 MB, and of that of `solve`: 256 MB.
+const ENTRIES: usize = 1 << 22;
+const SOLVE_ENTRIES: usize = 1 << 23;
+/// Maximum number of nodes per position, and entries of the transposition table, of [`Effort::Quick`].
+const QUICK_NODES: u64 = 10_000;
+const QUICK_ENTRIES: usize = 1 << 12;
+/// Maximum number of nodes per position for a player by default, about a second, and entries of the table.
+const PLAYED_NODES: u64 = 500_000;
+const PLAYED_ENTRIES: usize = 1 << 18;
+/// The largest board that is covered completely, within half a minute.
+const WHOLE: usize = 6;
+
+impl Playable for Konane {
+    type Game = games::Konane;
+
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self::Game>>> {
+        vec![Box::new(JumpsAndStones), Box::new(Mobility), Box::new(WinLoss)]
+    }
+
+    fn exact_values(
+        game: &Self::Game,
+        _: &Path,
+        effort: Effort,
+    ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
+        if game.size() > KonaneSolver::MAX_SIZE {
+            return Ok(None);
+        }
+        let whole = game.size() <= WHOLE;
+        let searched =
+            |nodes| KonaneValues::new(KonaneSolver::new(ENTRIES), SolveLimits::nodes(nodes).with_threads(cores()));
+        Ok(Some(Box::new(match effort {
+            _ if whole => searched(u64::MAX),
+            Effort::Full => searched(MOST_NODES),
+            Effort::Quick => {
+                KonaneValues::forgetting(KonaneSolver::new(QUICK_ENTRIES), SolveLimits::nodes(QUICK_NODES))
+            }
+            Effort::Patient(limits) => patient(&limits),
+        })))
+    }
+
+    fn solve(
+        game: &Self::Game,
+        position: Option<&State>,
+        options: &SolveOptions<'_>,
+        host: &dyn SolveHost,
+    ) -> Result<bool, SolveError> {
+        let state = position.copied().unwrap_or_else(|| game.start());
+        let (size, most) = (game.size(), KonaneSolver::MAX_SIZE);
+        if size > most {
+            return Err(SolveError::Fault(format!("boards up to {most} x {most} are solved, not {size} x {size}")));
+        }
+        let (solver, clock) = (KonaneSolver::new(SOLVE_ENTRIES), Clock::default());
+        let started = clock.now();
+        let winner = solver.winner(game, &state, &options.limits());
+        let time = duration(clock.now().saturating_sub(started));
+        host.note(&format!("{} nodes in {time}", solver.nodes()));
+        let winner = winner.ok_or_else(|| SolveError::fault("not solved within --nodes and --time"))?;
+        let value = if winner == Side::First { 1 } else { -1 };
+        host.answer(&format!("{}: {}", game.position_text(&state), result_text(value)));
+        Ok(true)
+    }
+
+    fn files() -> GameFiles {
+        GameFiles {
+            ladder: Some(include_str!("konane/ladder.toml")),
+            truth_set: Some(include_str!("konane/truth.txt")), // endgames
+            pretrained: trained!("konane/agent.safetensors"),
+            sheet: Some(include_str!("konane/sheet.md")),
+        }
+    }
+}
+
+/// [`Effort::Patient`] on boards that are not covered completely.
+fn patient(limits: &SolveLimits) -> KonaneValues {
+    if limits.nodes == 0 {
+        return KonaneValues::new(KonaneSolver::new(2), *limits);
+    }
+    // Without a limit the opening would be searched for ever.
+    let unlimited = limits.nodes == u64::MAX && limits.time.is_none();
+    let limits = if unlimited { SolveLimits::nodes(PLAYED_NODES) } else { *limits };
+    if limits.nodes < u64::MAX {
+        KonaneValues::forgetting(KonaneSolver::new(PLAYED_ENTRIES), limits.with_threads(1))
+    } else {
+        KonaneValues::new(KonaneSolver::new(ENTRIES), limits)
+    }
+}

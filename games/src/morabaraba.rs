@@ -1,0 +1,54 @@
+//! Morabaraba: static evaluations, and tables of endgames.
+
+pub mod heuristic;
+mod solver;
+mod solve;
+
+pub use solver::MorabarabaEndgames;
+
+use std::path::Path;
+
+use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_env::games::{self, morabaraba::State};
+use turnstone_exact::{ExactValues, TableError};
+use turnstone_search::classic::{Heuristic, WinLoss};
+
+use heuristic::{Mills, ScoreDifference};
+
+/// What is known about [Morabaraba](games::Morabaraba).
+#[derive(Clone, Copy, Debug)]
+pub struct Morabaraba;
+
+impl Playable for Morabaraba {
+    type Game = games::Morabaraba;
+
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self::Game>>> {
+        vec![Box::new(Mills::default()), Box::new(ScoreDifference), Box::new(WinLoss)]
+    }
+
+    fn exact_values(
+        game: &Self::Game,
+        tables: &Path,
+        _: Effort,
+    ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
+        Ok(Some(Box::new(MorabarabaEndgames::open(game, tables)?)))
+    }
+
+    fn solve(
+        game: &Self::Game,
+        position: Option<&State>,
+        options: &SolveOptions<'_>,
+        host: &dyn SolveHost,
+    ) -> Result<bool, SolveError> {
+        solve::solve(game, position, options, host)
+    }
+
+    fn files() -> GameFiles {
+        GameFiles {
+            ladder: Some(include_str!("morabaraba/ladder.toml")),
+            truth_set: Some(include_str!("morabaraba/truth.txt")), // endgames
+            pretrained: trained!("morabaraba/agent.safetensors"),
+            sheet: Some(include_str!("morabaraba/sheet.md")),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! All tests of the built-in games in one program.
+
+mod agents;
+mod heuristics;
+mod konane;
+mod mancala;
+mod morabaraba;
+mod morris;
+mod mu_torere;
+mod sheets;
