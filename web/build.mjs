@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [out = join(here, '../serve/page'), compressed] = process.argv.slice(2);
+const [out, compressed] = process.argv.slice(2);
 
 /** The files that the page is built from, with their checksums: what `serve/page/sources.txt` holds. */
 export function sources() {

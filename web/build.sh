@@ -5,13 +5,12 @@
 #   web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
 #   web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml and its feature `page`
 #
-# Needs the target wasm32-unknown-unknown, Node 20 or later with npm, and wasm-bindgen of the version in Cargo.toml, which
-# is installed into the target folder if it is missing.
+# Needs cargo with the target wasm32-unknown-unknown, and Node 20 or later with npm; what is missing is named before anything
+# is built. wasm-bindgen of the version in Cargo.toml is installed into the target folder if it is missing. Everything is
+# built in the target folder, with --crate in that of the other crate, and nothing but FOLDER is written elsewhere.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-target=${CARGO_TARGET_DIR:-$root/target}
-
 agents=no manifest=
 while :; do
   case ${1:-} in
@@ -26,9 +25,43 @@ compressed=
 if [ $# = 0 ]; then compressed=--compressed; fi
 out=${1:-$root/serve/page}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
+if [ -n "$(ls -A "$out" 2>/dev/null)" ] && ! [ -f "$out/sources.txt" ]; then
+  echo "web/build.sh: $out has files that are no page: name a new or an empty folder" >&2
+  exit 1
+fi
 
-command -v npm >/dev/null || { echo "web/build.sh: npm is missing (Node 20 or later)" >&2; exit 1; }
+missing=()
+command -v cargo >/dev/null || missing+=("cargo: https://rustup.rs")
+if command -v rustc >/dev/null && ! [ -d "$(cd "$root" && rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+  missing+=("the target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown")
+fi
+node=$(node --version 2>/dev/null || true)
+node=${node#v} node=${node%%.*}
+if [ "${node:-0}" -lt 20 ]; then missing+=("Node 20 or later: https://nodejs.org"); fi
+command -v npm >/dev/null || missing+=("npm, which comes with Node")
+[ -z "$manifest" ] || [ -f "$manifest" ] || missing+=("the file $manifest")
+if [ ${#missing[@]} -gt 0 ]; then
+  printf 'web/build.sh: missing: %s\n' "${missing[@]}" >&2
+  exit 1
+fi
 
+target=${CARGO_TARGET_DIR:-$root/target}
+if [ -n "$manifest" ]; then
+  # Target folder, and name of the library that is a module.
+  described=$(cargo metadata --format-version 1 --no-deps --manifest-path "$manifest" | node -e '
+    const { packages, target_directory } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+    const manifest = require("fs").realpathSync(process.argv[1]);
+    const own = packages.find((each) => require("fs").realpathSync(each.manifest_path) === manifest);
+    const library = own?.targets.find((each) => each.crate_types.includes("cdylib"));
+    if (own && "page" in own.features && library) console.log(`${target_directory}\n${library.name}`);
+  ' "$manifest")
+  if [ -z "$described" ]; then
+    echo "web/build.sh: $manifest: a page needs a feature \`page\` and a library of the type cdylib, see docs/web.md" >&2
+    exit 1
+  fi
+  target=${described%$'\n'*} name=${described##*$'\n'}
+fi
+export CARGO_TARGET_DIR=$target
 PATH=$("$here/wasm-bindgen.sh"):$PATH
 
 # The module must not contain paths of the machine that builds it.
@@ -37,7 +70,6 @@ remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-
 flags="-C target-feature=+simd128 ${remap[*]}"
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
 if [ -n "$manifest" ]; then
-  name=$(sed -n 's/^name = "\(.*\)"$/\1/p' "$manifest" | head -n 1)
   cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib \
     --no-default-features --features page
   module=$target/wasm32-unknown-unknown/release/${name//-/_}.wasm
@@ -46,10 +78,15 @@ else
     -p turnstone-web --lib
   module=$target/wasm32-unknown-unknown/web/turnstone_web.wasm
 fi
-wasm-bindgen --target web --out-name turnstone_web --out-dir "$here/generated" "$module"
 
-cd "$here"
-[ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund
+work=$target/turnstone-page
+mkdir -p "$work"
+rm -rf "$work/page" "$work/src" "$work/generated"
+(cd "$here" && cp -Rp package.json package-lock.json tsconfig.json build.mjs build.sh Cargo.toml page src "$work")
+wasm-bindgen --target web --out-name turnstone_web --out-dir "$work/generated" "$module"
+
+cd "$work"
+[ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error
 npx tsc --noEmit
 node build.mjs "$out" $compressed
 if [ $agents = yes ]; then

@@ -1,14 +1,18 @@
 //! The checks that every game must pass, to be called from a test: `conformance::check(&game, games, seed)`.
 
+mod picture;
+mod speed;
+
 use std::collections::{HashMap, HashSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::{Game, Spec, try_play, without_limits};
+use crate::game::{Game, try_play, without_limits};
 use crate::playout::choose;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// Longest game that the suite plays before it calls a game endless.
 const MAX_PLIES: usize = 100_000;
@@ -24,7 +28,7 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
 /// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
-/// legal actions apart.
+/// legal actions apart; a picture that is not turned for the second player; a [`Game::spec`] that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -36,6 +40,8 @@ pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
         suite.play_game(&mut rng);
     }
     check_ply_limits(game, games, seed);
+    picture::check(game, games, seed);
+    speed::check(game);
 }
 
 fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
@@ -183,6 +189,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert!(!(outcome.truncated && outcome.winner.is_some()), "a limit ends a game as a draw, at `{text}`");
             assert!(G::DRAWS || outcome.winner.is_some(), "a game without draws has a winner, at `{text}`");
         }
+        self.check_action_texts(state, &text);
         self.check_features(state, &text);
         self.check_clicks(state, &text);
         let other = Action(rng.random_range(0..self.spec.actions as u16));
@@ -190,6 +197,14 @@ impl<'a, G: Game> Suite<'a, G> {
             let mut after = *state;
             assert!(try_play(self.game, &mut after, other).is_err(), "an illegal action is refused at `{text}`");
             assert_eq!(after, *state, "a refused action changes nothing at `{text}`");
+        }
+    }
+
+    fn check_action_texts(&self, state: &G::State, text: &str) {
+        let texts: Vec<String> = self.legal.iter().map(|&action| self.game.action_text_in(state, action)).collect();
+        for (&action, action_text) in self.legal.iter().zip(&texts) {
+            let parsed = self.game.parse_action_in(state, action_text);
+            assert_eq!(parsed, Ok(action), "action text `{action_text}` names another action at `{text}`");
         }
     }
 

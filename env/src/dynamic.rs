@@ -12,13 +12,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::gym::{AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, Lanes, VecEnv};
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
 use crate::playout::playout;
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::BoardPoint;
 
 /// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
@@ -68,8 +69,17 @@ pub trait DynGame: Debug + Send + Sync {
     /// The position with the counters of its ply limits at 0.
     fn without_counters(&self, state: &AnyState) -> AnyState;
 
-    /// The action's text.
+    /// The action's text where there is no position; see [`DynGame::action_text_in`].
     fn action_text(&self, action: Action) -> String;
+
+    /// The action's text in a position.
+    fn action_text_in(&self, state: &AnyState, action: Action) -> String;
+
+    /// The action that a text names in a position; that it is legal is not checked.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    fn parse_action_in(&self, state: &AnyState, text: &str) -> Result<Action, Error>;
 
     /// The action that a text names; that it is legal is not checked.
     ///
@@ -158,6 +168,24 @@ pub trait DynGame: Debug + Send + Sync {
     /// # Errors
     /// The first action that is malformed or illegal; the state is then unchanged.
     fn play_text(&self, state: &mut AnyState, moves: &str) -> Result<Vec<Action>, Error>;
+
+    /// The texts of the legal actions.
+    fn legal_texts(&self, state: &AnyState) -> Vec<String> {
+        self.legal_actions(state).iter().map(|&action| self.action_text_in(state, action)).collect()
+    }
+
+    /// The texts of legal actions that are played one after another from a position.
+    fn line_texts(&self, state: &AnyState, line: &[Action]) -> Vec<String> {
+        let mut state = state.clone();
+        let mut texts = Vec::with_capacity(line.len());
+        for (at, &action) in line.iter().enumerate() {
+            texts.push(self.action_text_in(&state, action));
+            if at + 1 < line.len() {
+                self.play(&mut state, action);
+            }
+        }
+        texts
+    }
 
     /// The legal actions in increasing order.
     fn legal_actions(&self, state: &AnyState) -> ActionList {
@@ -273,6 +301,14 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
 
     fn parse_action(&self, text: &str) -> Result<Action, Error> {
         self.game.parse_action(text)
+    }
+
+    fn action_text_in(&self, state: &AnyState, action: Action) -> String {
+        self.game.action_text_in(state.of(), action)
+    }
+
+    fn parse_action_in(&self, state: &AnyState, text: &str) -> Result<Action, Error> {
+        self.game.parse_action_in(state.of(), text)
     }
 
     fn position_text(&self, state: &AnyState) -> String {

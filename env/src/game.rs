@@ -1,107 +1,16 @@
-//! What a game is: its shape ([`Spec`]) and the [`Game`] trait.
+//! What a game is: the [`Game`] trait.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::action::{Action, ActionList};
-use crate::cell_board;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::side::Side;
-use crate::svg::{self, BoardPoint};
+use crate::spec::Spec;
+use crate::svg::{self, BoardPoint, CellBoard};
 use crate::symmetry::Symmetry;
-
-/// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
-///
-/// A state is observed as a vector of *features* `[point_planes * points + scalars]`: first the planes that hold a
-/// number per point, each `[points]` long, then the scalars. [`Spec::expand`] turns it into the full tensor
-/// `[planes, height, width]`, where a scalar fills a plane of its own.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Spec {
-    /// The game's name.
-    pub name: &'static str,
-    /// The game's [`Game::VERSION`].
-    pub version: u32,
-    /// Number of points (cells, pits) of the board.
-    pub points: usize,
-    /// Height and width of the lattice that the board is laid on.
-    pub lattice: [usize; 2],
-    /// Lattice cell (`row * width + column`) of each point; cells that are no point stay zero.
-    pub cells: Vec<u16>,
-    /// The lines of the board: for each direction, the next point in it from every point, `None` where the line ends.
-    /// Going on in one direction follows one line of the board, a ring round and round; no two points have the same
-    /// next point in a direction, and none is its own. Symmetries keep the lines, though they may turn their
-    /// directions. Empty where the points lie on no lines.
-    pub directions: Vec<Vec<Option<u16>>>,
-    /// Names of the planes that hold a number per point.
-    pub point_planes: Vec<String>,
-    /// Names of the planes that are constant over the board.
-    pub scalars: Vec<String>,
-    /// Number of actions.
-    pub actions: usize,
-    /// The blocks that the actions are numbered in: names, and how many actions each has.
-    pub blocks: Vec<(&'static str, usize)>,
-    /// The board's symmetries, the identity first.
-    pub symmetries: Vec<Symmetry>,
-    /// Where the players act on different points (Mancala): for each action, the action that it becomes when the board
-    /// is turned so that the second player sits in the first player's place. `None` where both act on the same points.
-    pub second_player_map: Option<Vec<u16>>,
-}
-
-impl Spec {
-    /// Greatest size of a feature, far above what a network can learn from: good ones are around 1.
-    pub const MAX_FEATURE: f32 = 1e6;
-
-    /// Length of a feature vector.
-    #[must_use]
-    pub fn features(&self) -> usize {
-        self.point_planes.len() * self.points + self.scalars.len()
-    }
-
-    /// Number of planes of the full tensor.
-    #[must_use]
-    pub fn planes(&self) -> usize {
-        self.point_planes.len() + self.scalars.len()
-    }
-
-    /// Length of the full tensor `[planes, height, width]`.
-    #[must_use]
-    pub fn tensor_len(&self) -> usize {
-        self.planes() * self.lattice[0] * self.lattice[1]
-    }
-
-    /// The action's index in a policy vector, which is seen by the mover as the features are: the two players' sides
-    /// of a turned board share their indices. Its own inverse.
-    #[must_use]
-    pub fn policy_index(&self, mover: Side, action: Action) -> usize {
-        match (&self.second_player_map, mover) {
-            (Some(turned), Side::Second) => turned[action.index()] as usize,
-            _ => action.index(),
-        }
-    }
-
-    /// Spreads a feature vector over the full tensor `[planes, height, width]`.
-    ///
-    /// # Panics
-    /// If the slices do not have the lengths [`Spec::features`] and [`Spec::tensor_len`].
-    pub fn expand(&self, features: &[f32], tensor: &mut [f32]) {
-        assert_eq!(features.len(), self.features(), "feature vector length");
-        assert_eq!(tensor.len(), self.tensor_len(), "observation tensor length");
-        let area = self.lattice[0] * self.lattice[1];
-        let (per_point, scalars) = features.split_at(self.point_planes.len() * self.points);
-        let (point_planes, scalar_planes) = tensor.split_at_mut(self.point_planes.len() * area);
-        point_planes.fill(0.0);
-        for (plane, values) in point_planes.chunks_exact_mut(area).zip(per_point.chunks_exact(self.points)) {
-            for (&cell, &value) in self.cells.iter().zip(values) {
-                plane[cell as usize] = value;
-            }
-        }
-        for (plane, &value) in scalar_planes.chunks_exact_mut(area).zip(scalars) {
-            plane.fill(value);
-        }
-    }
-}
 
 /// A two-player, zero-sum game of perfect information. The value holds the game's parameters, its [`Game::State`] the
 /// position.
@@ -112,8 +21,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
     const VERSION: u32;
 
-    /// Names of the parameters of [`Game::with_params`].
-    const PARAMS: &'static [&'static str];
+    /// Names of the parameters of [`Game::with_params`]; none by default.
+    const PARAMS: &'static [&'static str] = &[];
 
     /// Those of [`Game::PARAMS`] that end a game after a number of plies; 0 switches each of them off. Exact values are
     /// those of the game without such limits ([`without_limits`]).
@@ -132,10 +41,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// An unknown key or a value out of its range.
     fn with_params(params: &Params) -> Result<Self, Error>;
 
-    /// All parameters with their values in force.
-    fn params(&self) -> Params;
+    /// All parameters with their values in force; none by default.
+    fn params(&self) -> Params {
+        Params::new()
+    }
 
-    /// Names and shapes of planes, number of actions, symmetries.
+    /// Names and shapes of planes, number of actions, symmetries. Some default methods call it once per position or action,
+    /// so it has to be cheap: at most some microseconds. One that takes longer to compute is kept in the game and
+    /// cloned.
     fn spec(&self) -> Spec;
 
     /// The starting state.
@@ -173,8 +86,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// them.
     fn observe(&self, state: &Self::State, features: &mut [f32]);
 
-    /// The state with its board mapped by a symmetry of the game.
-    fn permuted(&self, state: &Self::State, symmetry: &Symmetry) -> Self::State;
+    /// The state with its board mapped by a symmetry of the game. The default is right where [`Spec::symmetries`] has the
+    /// identity only.
+    fn permuted(&self, state: &Self::State, symmetry: &Symmetry) -> Self::State {
+        let _ = symmetry;
+        *state
+    }
 
     /// The part of the game that the position belongs to: `opening`, `midgame` or `endgame`, as its sheet defines them.
     /// For reports only.
@@ -191,11 +108,34 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The action's text.
     fn action_text(&self, action: Action) -> String;
 
-    /// The action that a text names; that it is legal is not checked.
+    /// The action that a text names; that it is legal is not checked. The default compares the text with that of every
+    /// action.
     ///
     /// # Errors
     /// The text names no action of this game.
-    fn parse_action(&self, text: &str) -> Result<Action, Error>;
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        let mut actions = (0..self.spec().actions as u16).map(Action);
+        let found = actions.find(|&action| self.action_text(action) == text);
+        found.ok_or_else(|| Error::action(text, format!("{} has no such action", Self::NAME)))
+    }
+
+    /// The action's text in a position: [`Game::action_text`] unless it depends on the position, as where actions are
+    /// numbered from the mover's side of the board and the text names points of the board. Of legal actions no two may have
+    /// the same text. Records, protocols and people see this text; [`Game::action_text`] names actions where there is
+    /// no position, in lists of all of them.
+    fn action_text_in(&self, state: &Self::State, action: Action) -> String {
+        let _ = state;
+        self.action_text(action)
+    }
+
+    /// The action that a text names in a position, the inverse of [`Game::action_text_in`]; that it is legal is not checked.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    fn parse_action_in(&self, state: &Self::State, text: &str) -> Result<Action, Error> {
+        let _ = state;
+        self.parse_action(text)
+    }
 
     /// The state's text.
     fn position_text(&self, state: &Self::State) -> String;
@@ -206,8 +146,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// The text is malformed or describes an impossible position.
     fn parse_position(&self, text: &str) -> Result<Self::State, Error>;
 
-    /// The board drawn as text, several lines, for a person to read.
-    fn draw(&self, state: &Self::State) -> String;
+    /// The board drawn as text, several lines, for a person to read. By default the lattice with [`Game::pieces`], `X`
+    /// those of player 1 and `O` those of player 2, or else [`Game::position_text`].
+    fn draw(&self, state: &Self::State) -> String {
+        match self.pieces(state) {
+            Some(pieces) => cell_board(self, &pieces).text(),
+            None => self.position_text(state) + "\n",
+        }
+    }
 
     /// The board drawn as text from the second player's side; by default the same as [`Game::draw`].
     fn draw_flipped(&self, state: &Self::State) -> String {
@@ -220,24 +166,47 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Default::default()
     }
 
-    /// The board drawn as an SVG document, with the cells that `last` concerned marked. By default the lattice's cells
-    /// with the stones on them, if the first two planes of points are `own ...` and `opponent's ...`, else
-    /// [`Game::draw`] in a frame.
-    fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
-        let _ = last;
-        let Some(stones) = stones(self, state) else { return svg::text_board(Self::NAME, &self.draw(state)) };
+    /// Whose piece is on each point of the board as the first player sees it, for the default drawings and
+    /// [`Game::point_contents`]; `None` if the board does not consist of the players' pieces.
+    ///
+    /// By default as the first two planes of points have it, if they are `own ...` and `opponent's ...`. **A game that turns
+    /// the board for the second player in [`Game::observe`] has to implement it**: the default would show every second
+    /// position upside down, which the conformance suite finds.
+    fn pieces(&self, state: &Self::State) -> Option<Vec<Option<Side>>> {
         let spec = self.spec();
+        if !planes_show_pieces(&spec) {
+            return None;
+        }
+        let mut features = vec![0.0; spec.features()];
+        self.observe(state, &mut features);
+        let mover = self.mover(state);
+        let piece = |point: usize| match [features[point], features[spec.points + point]] {
+            [1.0, _] => Some(mover),
+            [_, 1.0] => Some(mover.other()),
+            _ => None,
+        };
+        Some((0..spec.points).map(piece).collect())
+    }
+
+    /// The board drawn as an SVG document, with the cells marked that `last`, the action that led to the state, concerned.
+    /// By default a [`CellBoard`]: the lattice's cells with [`Game::pieces`] on them, [`Game::marked`]
+    /// points, columns named by letters and rows by numbers from the bottom; or else [`Game::draw`] in a frame.
+    fn draw_svg(&self, state: &Self::State, last: Option<Action>) -> String {
+        let Some(pieces) = self.pieces(state) else { return svg::text_board(Self::NAME, &self.draw(state)) };
         let title = format!("{}: {}", Self::NAME, self.position_text(state));
         let caption = svg::status(self.outcome(state), self.mover(state), self.side_names());
-        cell_board::draw(&title, spec.lattice, &spec.cells, &stones, &caption)
+        let marked = last.map(|action| self.marked(state, action)).unwrap_or_default();
+        CellBoard { title: &title, marked: &marked, caption: &caption, ..cell_board(self, &pieces) }.draw()
     }
 
     /// Where [`Game::draw_svg`] draws the points of the board, in the order of [`Spec`]'s points as the first player
     /// sees them. The places are the same in every position. By default those of the default drawing; empty where a
     /// drawing shows no points.
     fn board_points(&self) -> Vec<BoardPoint> {
-        let spec = self.spec();
-        if planes_show_stones(&spec) { cell_board::board_points(spec.lattice[1], &spec.cells) } else { Vec::new() }
+        match self.pieces(&self.start()) {
+            Some(pieces) => cell_board(self, &pieces).board_points(),
+            None => Vec::new(),
+        }
     }
 
     /// The players' names, that of the first side first.
@@ -250,13 +219,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Side::First
     }
 
-    /// What is on each point in a few words, for screen readers. By default whose piece it is, where the first two
-    /// planes of points are `own ...` and `opponent's ...`, else nothing.
+    /// What is on each point in a few words, for screen readers. By default whose piece it is by [`Game::pieces`], else
+    /// nothing.
     fn point_contents(&self, state: &Self::State) -> Vec<String> {
         let names = self.side_names();
-        let words = |stone: Option<Side>| stone.map_or("empty", |side| names[side.index()]).to_owned();
-        match stones(self, state) {
-            Some(stones) => stones.into_iter().map(words).collect(),
+        let words = |piece: Option<Side>| piece.map_or("empty", |side| names[side.index()]).to_owned();
+        match self.pieces(state) {
+            Some(pieces) => pieces.into_iter().map(words).collect(),
             None => vec![String::new(); self.spec().points],
         }
     }
@@ -265,27 +234,17 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// are numbered as in [`Game::board_points`]. Among the legal actions of a state no two lists are equal and none
     /// begins with another. Empty for an action that is not played on the board; it is chosen by its text.
     ///
-    /// The default follows the blocks of actions: one click in a block with as many actions as points, two in a block
-    /// with an action for every ordered pair of points, or of different points.
+    /// By default [`Spec::points_of`].
     fn clicks(&self, state: &Self::State, action: Action) -> Vec<usize> {
         let _ = state;
-        let spec = self.spec();
-        let (points, mut index) = (spec.points, action.index());
-        for (_, length) in spec.blocks {
-            if index >= length {
-                index -= length;
-            } else if length == points {
-                return vec![index];
-            } else if length == points * points {
-                return vec![index / points, index % points];
-            } else if length == points * (points - 1) {
-                let (from, rest) = (index / (points - 1), index % (points - 1));
-                return vec![from, rest + usize::from(rest >= from)];
-            } else {
-                break;
-            }
-        }
-        Vec::new()
+        self.spec().points_of(action)
+    }
+
+    /// The points that the action concerned that led to the state, which the default drawing marks. The default follows the
+    /// blocks of actions, as that of [`Game::clicks`].
+    fn marked(&self, state: &Self::State, last: Action) -> Vec<usize> {
+        let _ = state;
+        self.spec().points_of(last)
     }
 
     /// Lines of pieces to emphasise on the board: the closed mills, four in a row.
@@ -295,26 +254,21 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 }
 
 /// Whether the first two planes of points are the players' pieces.
-fn planes_show_stones(spec: &Spec) -> bool {
+fn planes_show_pieces(spec: &Spec) -> bool {
     let [own, opponents, ..] = &spec.point_planes[..] else { return false };
     own.starts_with("own ") && opponents.starts_with("opponent's ")
 }
 
-/// Whose piece is on each point, if the first two planes of points show it.
-fn stones<G: Game>(game: &G, state: &G::State) -> Option<Vec<Option<Side>>> {
+/// The default drawing with these pieces.
+fn cell_board<'a, G: Game>(game: &G, pieces: &'a [Option<Side>]) -> CellBoard<'a> {
     let spec = game.spec();
-    if !planes_show_stones(&spec) {
-        return None;
+    CellBoard {
+        lattice: spec.lattice,
+        cells: spec.cells.into(),
+        pieces,
+        dark: game.dark_side(),
+        ..CellBoard::default()
     }
-    let mut features = vec![0.0; spec.features()];
-    game.observe(state, &mut features);
-    let mover = game.mover(state);
-    let stone = |point: usize| match [features[point], features[spec.points + point]] {
-        [1.0, _] => Some(mover),
-        [_, 1.0] => Some(mover.other()),
-        _ => None,
-    };
-    Some((0..spec.points).map(stone).collect())
 }
 
 /// The same game without limits on its plies ([`Game::PLY_LIMITS`]).
@@ -340,11 +294,12 @@ pub fn try_play<G: Game>(game: &G, state: &mut G::State, action: Action) -> Resu
         game.play(state, action);
         return Ok(());
     }
-    let text = if action.index() < game.spec().actions { game.action_text(action) } else { action.0.to_string() };
+    let text =
+        if action.index() < game.spec().actions { game.action_text_in(state, action) } else { action.0.to_string() };
     if game.outcome(state).is_some() {
         return Err(Error::GameOver { action: text });
     }
-    let legal: Vec<String> = legal.iter().map(|&a| game.action_text(a)).collect();
+    let legal: Vec<String> = legal.iter().map(|&a| game.action_text_in(state, a)).collect();
     Err(Error::Illegal { action: text, legal: legal.join(" ") })
 }
 
@@ -356,7 +311,7 @@ pub fn play_text<G: Game>(game: &G, state: &mut G::State, moves: &str) -> Result
     let mut after = *state;
     let mut actions = Vec::new();
     for text in moves.split_whitespace() {
-        let action = game.parse_action(text)?;
+        let action = game.parse_action_in(&after, text)?;
         try_play(game, &mut after, action)?;
         actions.push(action);
     }

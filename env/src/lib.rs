@@ -26,7 +26,7 @@ mod params;
 mod symmetry;
 mod outcome;
 pub mod svg;
-mod cell_board;
+mod spec;
 mod game;
 pub mod lines;
 mod mill_board;
@@ -53,7 +53,7 @@ pub use action::{Action, ActionList};
 pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
-pub use game::{Game, Spec, play_text, try_play, without_limits};
+pub use game::{Game, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
 pub use gym::{
     AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, EnvRecord, Lanes, LanesRecord, ThreadChoice, TimeStep, VecBuffers,
@@ -64,4 +64,5 @@ pub use outcome::Outcome;
 pub use params::{ParamReader, Params};
 pub use playout::playout;
 pub use side::Side;
+pub use spec::Spec;
 pub use symmetry::{Symmetry, automorphisms};

@@ -7,7 +7,9 @@ mod paint;
 mod sheet;
 mod labels;
 mod point_board;
+mod cell_board;
 
+pub use cell_board::CellBoard;
 pub use paint::Paint;
 pub use point_board::PointBoard;
 pub use sheet::{MARGIN, Sheet, UNIT};

@@ -14,6 +14,12 @@ pub struct Symmetry {
 }
 
 impl Symmetry {
+    /// The symmetry that changes nothing, of a board of at most 256 points.
+    #[must_use]
+    pub fn identity(points: usize, actions: usize, planes: usize) -> Self {
+        Self { points: (0..points).map(|point| point as u8).collect(), actions: (0..actions as u16).collect(), planes }
+    }
+
     /// Moves the per-point planes of a feature vector (see [`Spec`](crate::Spec)) to their images; the scalars behind
     /// them stay. Both slices are `[features]` long.
     pub fn apply_to_features(&self, features: &[f32], image: &mut [f32]) {

@@ -20,10 +20,11 @@ use rand::{Rng, RngExt};
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::symmetry::Symmetry;
 
 /// The most children a node can have.

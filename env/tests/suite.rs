@@ -1,9 +1,9 @@
 //! The games against their rules, references and each other. One program, so that what the tests share is compiled once.
 
-mod adding_a_game;
 mod conformance;
 mod directions;
 mod dynamic;
+mod faults;
 mod konane;
 mod mancala;
 mod mill_text;

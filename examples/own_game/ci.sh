@@ -56,6 +56,13 @@ expect "player" play connect_four --p1 random --p2 random
 expect "" export "$run" --format onnx --out "$folder/connect_four.onnx"
 test -s "$folder/connect_four.onnx"
 
+step "a game in one file"
+nim=${CARGO_TARGET_DIR:-target}/release/examples/nim
+cargo build --release --example nim
+"$nim" train nim.toml --run "$folder/nim"
+"$nim" grade nim --agent "az:$folder/nim,sims=50" | tee "$folder/nim.txt"
+grep -q "^all  *230  *230 " "$folder/nim.txt" || { echo "expected the best move in all 230 positions"; exit 1; }
+
 step "a kind of network of one's own: trained, played with floats and with integers, exported"
 overview=$folder/overview
 "$program" train overview.toml --run "$overview" --quiet

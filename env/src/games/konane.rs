@@ -32,10 +32,11 @@ pub use self::state::{Konane, State};
 use self::state::{PIECES, Phase};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 

@@ -19,11 +19,12 @@ use self::state::{END_RULES, HOLES, MAX_PITS};
 pub use self::state::{EndRule, Mancala, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::lines::both_ways;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 

@@ -35,12 +35,13 @@ use self::state::targets;
 pub use self::state::{Morabaraba, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::mill_board::{Ply, image, points, write_plane};
 use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 

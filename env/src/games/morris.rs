@@ -32,13 +32,14 @@ pub use self::state::{Morris, State};
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::mill_board::{Ply, image, points, write_plane};
 use crate::mill_drawing::{Picture, turned};
 use crate::mill_material::Material;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::{BoardPoint, status};
 use crate::symmetry::Symmetry;
 

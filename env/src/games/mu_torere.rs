@@ -26,11 +26,12 @@ use self::state::owner;
 pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
+use crate::spec::Spec;
 use crate::svg::BoardPoint;
 use crate::symmetry::{Symmetry, automorphisms};
 

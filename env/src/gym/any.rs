@@ -5,12 +5,13 @@ use std::fmt::Debug;
 use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::gym::buffers::VecBuffers;
 use crate::gym::env::{Env, TimeStep};
 use crate::gym::lanes::{Lanes, LanesRecord};
 use crate::gym::vec_env::{VecEnv, VecStep};
 use crate::outcome::Outcome;
+use crate::spec::Spec;
 
 /// An [`Env`] whose game was chosen at run time.
 pub trait AnyEnv: Debug + Send {
@@ -47,10 +48,10 @@ pub trait AnyEnv: Debug + Send {
     /// The position in the game's notation.
     fn position(&self) -> String;
 
-    /// The action's text.
+    /// The action's text in the present position.
     fn action_text(&self, action: Action) -> String;
 
-    /// The action that a text names.
+    /// The action that a text names in the present position.
     ///
     /// # Errors
     /// The text names no action of this game.
@@ -176,11 +177,11 @@ impl<G: Game> AnyEnv for Env<G> {
     }
 
     fn action_text(&self, action: Action) -> String {
-        self.game().action_text(action)
+        self.game().action_text_in(self.state(), action)
     }
 
     fn parse_action(&self, text: &str) -> Result<Action, Error> {
-        self.game().parse_action(text)
+        self.game().parse_action_in(self.state(), text)
     }
 
     fn render(&self) -> String {

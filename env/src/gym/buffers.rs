@@ -1,6 +1,6 @@
 //! Buffers of many games, one row per env.
 
-use crate::game::Spec;
+use crate::spec::Spec;
 
 /// Buffers that [`Lanes`](crate::Lanes) writes to, one row per env.
 #[derive(Debug)]

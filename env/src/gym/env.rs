@@ -5,9 +5,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::{Game, Spec, try_play};
+use crate::game::{Game, try_play};
 use crate::playout::choose;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// What an agent sees after [`Env::reset`] or [`Env::step`].
 #[derive(Clone, PartialEq, Debug)]

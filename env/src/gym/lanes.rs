@@ -8,11 +8,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::error::Error;
-use crate::game::{Game, Spec, try_play};
+use crate::game::{Game, try_play};
 use crate::gym::buffers::VecBuffers;
 use crate::gym::part::{AutoReset, Kind, Part};
 use crate::outcome::Outcome;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// A fixed number of games of one kind, stepped together, without buffers of their own: [`VecEnv`](crate::VecEnv) adds
 /// them.

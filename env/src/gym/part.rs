@@ -6,11 +6,12 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::gym::buffers::VecBuffers;
 use crate::gym::legal::LegalActions;
 use crate::outcome::Outcome;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// When an env whose game has ended starts a new one: Gymnasium's autoreset modes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

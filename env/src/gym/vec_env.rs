@@ -2,11 +2,12 @@
 
 use crate::action::Action;
 use crate::error::Error;
-use crate::game::{Game, Spec};
+use crate::game::Game;
 use crate::gym::buffers::VecBuffers;
 use crate::gym::lanes::Lanes;
 use crate::outcome::Outcome;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// What the agents of all envs see after [`VecEnv::reset`] or [`VecEnv::step`].
 ///

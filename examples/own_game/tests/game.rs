@@ -100,3 +100,15 @@ fn faults_are_named() {
     let fault = ConnectFour::with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
     assert!(fault.to_string().contains("no parameter `columns`"));
 }
+
+/// The whole program in one file, whose game is checked here.
+#[cfg(feature = "program")]
+#[path = "../examples/nim.rs"]
+#[allow(dead_code)] // its `main`
+mod nim;
+
+#[cfg(feature = "program")]
+#[test]
+fn the_smallest_game_conforms() {
+    conformance::check(&nim::Nim, 1000, 1);
+}

@@ -2,8 +2,8 @@
 
 use super::board::{Board, Direction, Jump, Ply};
 use crate::action::Action;
-use crate::game::Spec;
 use crate::lines;
+use crate::spec::Spec;
 use crate::symmetry::Symmetry;
 
 const PLANES: [&str; 3] = ["own stones", "opponent's stones", "empty cells"];

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::board::{Board, Cells, Mobility, Ply, Words, colour, contains};
 use crate::action::{Action, ActionList};
-use crate::game::Spec;
 use crate::side::Side;
+use crate::spec::Spec;
 
 /// The letters of both sides' stones.
 pub(super) const PIECES: [char; 2] = ['X', 'O'];

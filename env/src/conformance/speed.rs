@@ -1,0 +1,27 @@
+//! Whether [`Game::spec`] is fast enough to be called once per position.
+
+use crate::game::Game;
+
+/// The longest that [`Game::spec`] may take, in microseconds. The slowest built-in game takes a twentieth of it.
+#[cfg(not(target_family = "wasm"))]
+const LONGEST: u128 = if cfg!(debug_assertions) { 20_000 } else { 1_000 };
+
+/// The fastest of several calls counts, so that a busy machine does no harm.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn check<G: Game>(game: &G) {
+    let times = (0..5).map(|_| {
+        let start = std::time::Instant::now();
+        std::hint::black_box(game.spec());
+        start.elapsed().as_micros()
+    });
+    let fastest = times.min().unwrap_or(0);
+    assert!(
+        fastest <= LONGEST,
+        "spec() takes {fastest} microseconds, and is called once per position: compute it once, keep it in the game, and \
+         clone it"
+    );
+}
+
+/// There is no clock.
+#[cfg(target_family = "wasm")]
+pub(super) fn check<G: Game>(_: &G) {}

@@ -1,0 +1,150 @@
+//! The shape of a game ([`Spec`]): planes, points, actions, symmetries.
+
+use crate::action::Action;
+use crate::side::Side;
+use crate::symmetry::Symmetry;
+
+/// The shape of a game with its parameters: all that a network, a replay record or a drawing needs to know of it.
+///
+/// A state is observed as a vector of *features* `[point_planes * points + scalars]`: first the planes that hold a
+/// number per point, each `[points]` long, then the scalars. [`Spec::expand`] turns it into the full tensor
+/// `[planes, height, width]`, where a scalar fills a plane of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    /// The game's name.
+    pub name: &'static str,
+    /// The game's [`Game::VERSION`](crate::Game::VERSION).
+    pub version: u32,
+    /// Number of points (cells, pits) of the board.
+    pub points: usize,
+    /// Height and width of the lattice that the board is laid on.
+    pub lattice: [usize; 2],
+    /// Lattice cell (`row * width + column`) of each point; cells that are no point stay zero.
+    pub cells: Vec<u16>,
+    /// The lines of the board: for each direction, the next point in it from every point, `None` where the line ends.
+    /// Going on in one direction follows one line of the board, a ring round and round; no two points have the same
+    /// next point in a direction, and none is its own. Symmetries keep the lines, though they may turn their
+    /// directions. Empty where the points lie on no lines.
+    pub directions: Vec<Vec<Option<u16>>>,
+    /// Names of the planes that hold a number per point.
+    pub point_planes: Vec<String>,
+    /// Names of the planes that are constant over the board.
+    pub scalars: Vec<String>,
+    /// Number of actions.
+    pub actions: usize,
+    /// The blocks that the actions are numbered in: names, and how many actions each has.
+    pub blocks: Vec<(&'static str, usize)>,
+    /// The board's symmetries, the identity first.
+    pub symmetries: Vec<Symmetry>,
+    /// Where the players act on different points (the pits of Mancala) or in opposite directions (Breakthrough): for each
+    /// action, the action that it becomes when the board is turned so that the second player sits in the first player's
+    /// place. A network then sees both players' actions under the same indices, as it sees both players' features from
+    /// the mover's side. `None` where an action means the same for both players (placing a stone on a point), or
+    /// where actions are numbered as the mover sees the board. Its own inverse.
+    pub second_player_map: Option<Vec<u16>>,
+}
+
+impl Spec {
+    /// Greatest size of a feature, far above what a network can learn from: good ones are around 1.
+    pub const MAX_FEATURE: f32 = 1e6;
+
+    /// The spec of a game whose points are all cells of its lattice, at most 256 of them, row by row from the top left,
+    /// with these planes of points and this many actions in one block; without scalars, directions, and symmetries but the
+    /// identity. Fields that are different are replaced:
+    ///
+    /// ```
+    /// # use turnstone_env::Spec;
+    /// let planes = ["own stones", "opponent's stones"];
+    /// let spec = Spec { scalars: vec!["removal due".into()], ..Spec::new("my_game", 1, [6, 6], &planes, 108) };
+    /// assert_eq!((spec.points, spec.features()), (36, 73));
+    /// ```
+    #[must_use]
+    pub fn new(name: &'static str, version: u32, lattice: [usize; 2], point_planes: &[&str], actions: usize) -> Self {
+        let points = lattice[0] * lattice[1];
+        Self {
+            name,
+            version,
+            points,
+            lattice,
+            cells: (0..points as u16).collect(),
+            directions: Vec::new(),
+            point_planes: point_planes.iter().map(|&name| name.to_owned()).collect(),
+            scalars: Vec::new(),
+            actions,
+            blocks: vec![("ACTION", actions)],
+            symmetries: vec![Symmetry::identity(points, actions, point_planes.len())],
+            second_player_map: None,
+        }
+    }
+
+    /// Length of a feature vector.
+    #[must_use]
+    pub fn features(&self) -> usize {
+        self.point_planes.len() * self.points + self.scalars.len()
+    }
+
+    /// Number of planes of the full tensor.
+    #[must_use]
+    pub fn planes(&self) -> usize {
+        self.point_planes.len() + self.scalars.len()
+    }
+
+    /// Length of the full tensor `[planes, height, width]`.
+    #[must_use]
+    pub fn tensor_len(&self) -> usize {
+        self.planes() * self.lattice[0] * self.lattice[1]
+    }
+
+    /// The action's index in a policy vector, which is seen by the mover as the features are: the two players' sides
+    /// of a turned board share their indices. Its own inverse.
+    #[must_use]
+    pub fn policy_index(&self, mover: Side, action: Action) -> usize {
+        match (&self.second_player_map, mover) {
+            (Some(turned), Side::Second) => turned[action.index()] as usize,
+            _ => action.index(),
+        }
+    }
+
+    /// The points of an action by the block that it belongs to: one in a block with as many actions as points, two in a block
+    /// with an action for every ordered pair of points, or of different points; none in other blocks.
+    #[must_use]
+    pub fn points_of(&self, action: Action) -> Vec<usize> {
+        let (points, mut index) = (self.points, action.index());
+        for &(_, length) in &self.blocks {
+            if index >= length {
+                index -= length;
+            } else if length == points {
+                return vec![index];
+            } else if length == points * points {
+                return vec![index / points, index % points];
+            } else if length == points * (points - 1) {
+                let (from, rest) = (index / (points - 1), index % (points - 1));
+                return vec![from, rest + usize::from(rest >= from)];
+            } else {
+                break;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Spreads a feature vector over the full tensor `[planes, height, width]`.
+    ///
+    /// # Panics
+    /// If the slices do not have the lengths [`Spec::features`] and [`Spec::tensor_len`].
+    pub fn expand(&self, features: &[f32], tensor: &mut [f32]) {
+        assert_eq!(features.len(), self.features(), "feature vector length");
+        assert_eq!(tensor.len(), self.tensor_len(), "observation tensor length");
+        let area = self.lattice[0] * self.lattice[1];
+        let (per_point, scalars) = features.split_at(self.point_planes.len() * self.points);
+        let (point_planes, scalar_planes) = tensor.split_at_mut(self.point_planes.len() * area);
+        point_planes.fill(0.0);
+        for (plane, values) in point_planes.chunks_exact_mut(area).zip(per_point.chunks_exact(self.points)) {
+            for (&cell, &value) in self.cells.iter().zip(values) {
+                plane[cell as usize] = value;
+            }
+        }
+        for (plane, &value) in scalar_planes.chunks_exact_mut(area).zip(scalars) {
+            plane.fill(value);
+        }
+    }
+}
