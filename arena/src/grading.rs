@@ -145,7 +145,7 @@ fn answer(
     prediction: Option<[f32; 3]>,
 ) -> anyhow::Result<Answer> {
     let sign = game.mover(state).sign() as i8;
-    let chosen = game.action_text(chosen);
+    let chosen = game.action_text_in(state, chosen);
     let value = |text: &str| position.actions.iter().find(|(action, _)| action == text).map(|&(_, value)| value);
     let reached = value(&chosen).ok_or_else(|| {
         anyhow::anyhow!("position `{}`: the truth set has no value for the legal action {chosen}", position.text)
@@ -154,7 +154,7 @@ fn answer(
         phase: game.phase(state),
         value: sign * position.value,
         reached: sign * reached,
-        critical: position.actions.iter().any(|&(_, value)| value != position.value),
+        critical: position.is_critical(usize::MAX),
         prediction,
     })
 }
@@ -188,6 +188,9 @@ pub struct Sampling {
     pub count: usize,
     /// Restricts the positions to this phase of the game.
     pub phase: Option<String>,
+    /// Restricts the positions to critical ones, in which some move gives the value away, with at most this many moves that
+    /// keep it.
+    pub keepers: Option<usize>,
     /// Seed of the games.
     pub seed: u64,
     /// Positions that the games begin with, chosen at random; if there are none, the start of the game.
@@ -211,6 +214,10 @@ pub fn sample(
 ) -> anyhow::Result<TruthSet> {
     /// Number of consecutive games without a new position after which sampling stops.
     const BARREN: u32 = 2000;
+    /// Number of positions of one game at most, so that no game dominates the set.
+    const MOST: usize = 4;
+    /// Number of positions that are looked at for as many critical ones.
+    const TRIES: usize = 16;
     let mut set = TruthSet::new(game);
     let mut seen = std::collections::HashSet::new();
     let mut player = agent.player(game)?;
@@ -226,12 +233,12 @@ pub fn sample(
         };
         let mut line = mixed_game(game, start, &mut *player, &mut rng)?;
         line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
-        // At most four positions per game, so that no game dominates the set.
         let before = set.positions.len();
-        for _ in 0..line.len().min(4) {
+        for _ in 0..line.len().min(if sampling.keepers.is_some() { TRIES } else { MOST }) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
-            if set.positions.len() < sampling.count && seen.insert(state.clone()) {
-                set.positions.extend(valued(game, truth, &state));
+            if set.positions.len() < sampling.count.min(before + MOST) && seen.insert(state.clone()) {
+                let wanted = |position: &TruthPosition| sampling.keepers.is_none_or(|most| position.is_critical(most));
+                set.positions.extend(valued(game, truth, &state).filter(wanted));
             }
         }
         let found = set.positions.len() - before;
@@ -274,7 +281,7 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
         let mut after = state.clone();
         game.play(&mut after, action);
         let value = truth.value(&after)?;
-        Some((game.action_text(action), value))
+        Some((game.action_text_in(state, action), value))
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;
     Some(TruthPosition { text: game.position_text(state), value: truth.value(state)?, actions })
@@ -283,7 +290,35 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use turnstone_agents::Effort;
     use turnstone_env::Params;
+
+    #[test]
+    fn difficult_positions_are_drawn() {
+        let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("a game");
+        let truth = game.exact_values(std::path::Path::new(""), Effort::Full).expect("no table").expect("it is small");
+        let agent = Agent::load(&"random".parse().expect("a spec"), &*game).expect("it plays this game");
+        let drawn = |keepers| {
+            let sampling = Sampling { count: 60, phase: None, keepers, seed: 3, starts: vec![] };
+            sample(&*game, &*truth, &agent, &sampling, &|| (), &AtomicBool::new(false)).expect("it plays").positions
+        };
+        let losing_moves = |position: &TruthPosition| {
+            let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
+            let best = position.actions.iter().map(|&(_, value)| sign * value).max().expect("a move");
+            (best, position.actions.iter().filter(|&&(_, value)| sign * value < best).count())
+        };
+        assert!(drawn(None).iter().any(|position| losing_moves(position).1 == 0));
+        for most in [1, 2] {
+            let positions = drawn(Some(most));
+            assert!(positions.len() > 10, "{}", positions.len());
+            for position in &positions {
+                let (best, losing) = losing_moves(position);
+                let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
+                assert!(losing > 0 && position.actions.len() - losing <= most, "{}", position.text);
+                assert_eq!(best, sign * position.value, "{}", position.text);
+            }
+        }
+    }
 
     #[test]
     fn a_grade_is_that_of_positions_asked_one_by_one() {

@@ -44,6 +44,15 @@ pub struct TruthPosition {
     pub actions: Vec<(String, i8)>,
 }
 
+impl TruthPosition {
+    /// Whether some legal action gives the value away, and at most so many keep it.
+    #[must_use]
+    pub fn is_critical(&self, most_keepers: usize) -> bool {
+        let keepers = self.actions.iter().filter(|&&(_, value)| value == self.value).count();
+        keepers <= most_keepers && keepers < self.actions.len()
+    }
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {

@@ -40,6 +40,12 @@ pub(crate) struct Grade {
     /// Draw positions of this phase only: opening, midgame or endgame
     #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
     phase: Option<String>,
+    /// Draw critical positions only: some legal move gives the value away
+    #[arg(long, requires = "sample")]
+    critical: bool,
+    /// Draw critical positions only in which at most this many moves keep the value: 1 for the only move
+    #[arg(long, value_name = "N", requires = "sample", value_parser = clap::value_parser!(u16).range(1..))]
+    keepers: Option<u16>,
     /// File of positions, one per line, that the games begin with, for endings that games from the start rarely reach
     #[arg(long, value_name = "FILE", requires = "sample")]
     starts: Option<PathBuf>,
@@ -131,7 +137,8 @@ impl Grade {
             let sampler = load_agent(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
             let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
-            let sampling = Sampling { count, phase: self.phase.clone(), seed: self.seed, starts };
+            let keepers = self.keepers.map(usize::from).or(self.critical.then_some(usize::MAX));
+            let sampling = Sampling { count, phase: self.phase.clone(), keepers, seed: self.seed, starts };
             let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;
             bar.finish_and_clear();
             return Ok(set);

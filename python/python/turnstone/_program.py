@@ -276,6 +276,7 @@ def grade(
     positions: PathLike | None = None,
     sample: int | None = None,
     phase: str | None = None,
+    keepers: int | None = None,
     sampler: str = "alphabeta:depth=4",
     tables: PathLike = "tables",
     seed: int = 0,
@@ -291,6 +292,7 @@ def grade(
         positions: file of positions with exact values.
         sample: number of positions to draw from games of `sampler`, mixed with random moves, and to solve.
         phase: draws positions of this phase only: `opening`, `midgame` or `endgame`.
+        keepers: draws critical positions only, in which some move gives the value away and at most so many keep it.
         tables: folder with tables of exact values.
         seed: of the sample and of random choices.
     """
@@ -298,7 +300,7 @@ def grade(
     if positions is not None and sample is not None:
         raise ValueError("give positions or sample, not both")
     path = None if positions is None else os.fspath(positions)
-    data = json.loads(_turnstone._grade(game, agent, path, sample, phase, sampler, os.fspath(tables), seed, threads))
+    data = json.loads(_turnstone._grade(game, agent, path, sample, phase, keepers, sampler, os.fspath(tables), seed, threads))
     if data is None:
         raise RuntimeError("the grading was interrupted before its end")
     regret = Interval(*data["regret"])

@@ -561,6 +561,7 @@ def _grade(
     positions: _Path | None,
     sample: SupportsIndex | None,
     phase: str | None,
+    keepers: int | None,
     sampler: str,
     tables: _Path,
     seed: SupportsIndex,

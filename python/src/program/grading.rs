@@ -24,6 +24,7 @@ pub(crate) fn grade(
     positions: Option<PathBuf>,
     sample: Option<usize>,
     phase: Option<String>,
+    keepers: Option<usize>,
     sampler: &str,
     tables: PathBuf,
     seed: u64,
@@ -45,7 +46,7 @@ pub(crate) fn grade(
                 let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
                 let values = values.ok_or_else(missing)?;
                 let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
-                let sampling = Sampling { count, phase, seed, starts: Vec::new() };
+                let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
                 grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
                     .map_err(|error| program_error(&error))?
             } else {
