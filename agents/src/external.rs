@@ -64,9 +64,9 @@ impl External {
             true => "position startpos".to_owned(),
             false => format!("position fen {}", self.game.position_text(&self.start)),
         };
-        for (i, &action) in self.moves.iter().enumerate() {
+        for (i, text) in self.game.line_texts(&self.start, &self.moves).iter().enumerate() {
             line.push_str(if i == 0 { " moves " } else { " " });
-            line.push_str(&self.game.action_text(action));
+            line.push_str(text);
         }
         line
     }
@@ -110,7 +110,7 @@ impl Player for External {
         }
         let text = self.ask().inspect_err(|_| self.process = None)?;
         let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
-        let action = self.game.parse_action(&text).map_err(illegal)?;
+        let action = self.game.parse_action_in(state, &text).map_err(illegal)?;
         self.game.try_play(&mut state.clone(), action).map_err(illegal)?;
         request.notify(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)

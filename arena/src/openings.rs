@@ -47,8 +47,7 @@ pub struct Opening {
 impl Opening {
     /// Text form of the plies, separated by spaces.
     pub fn text(&self, game: &dyn DynGame) -> String {
-        let moves: Vec<String> = self.actions.iter().map(|&action| game.action_text(action)).collect();
-        moves.join(" ")
+        game.line_texts(&game.start(), &self.actions).join(" ")
     }
 }
 

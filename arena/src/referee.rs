@@ -138,7 +138,7 @@ impl Referee<'_> {
             agents,
             opening,
             opening_plies: game.opening_plies,
-            moves: game.moves.into_iter().map(|action| self.game.action_text(action)).collect(),
+            moves: self.game.line_texts(&self.game.start(), &game.moves),
             result,
             ending,
             incidents: game.incidents,
@@ -151,8 +151,8 @@ impl Referee<'_> {
     /// # Errors
     /// The first fault, in words.
     pub(super) fn confirm(&self, game: &GameRecord, opening: &Opening) -> Result<(), String> {
-        let theirs = opening.actions.iter().map(|&action| self.game.action_text(action));
-        if game.opening_plies != opening.actions.len() || !theirs.eq(game.moves[..game.opening_plies].iter().cloned()) {
+        let theirs = self.game.line_texts(&self.game.start(), &opening.actions);
+        if game.opening_plies != theirs.len() || theirs != game.moves[..game.opening_plies] {
             return Err(format!("it does not begin with opening {}", game.opening));
         }
         let mut state = opening.state.clone();
@@ -190,7 +190,8 @@ impl Referee<'_> {
             if incident.is_some_and(|incident| self.penalty(incident.kind) != Some(Penalty::Random)) {
                 return Err(format!("it goes on after the incident at ply {ply}"));
             }
-            let action = self.game.parse_action(text).map_err(|error| format!("move {}: {error}", ply + 1))?;
+            let action =
+                self.game.parse_action_in(&state, text).map_err(|error| format!("move {}: {error}", ply + 1))?;
             self.game.try_play(&mut state, action).map_err(|error| format!("move {}: {error}", ply + 1))?;
         }
         match incidents.next() {

@@ -148,10 +148,10 @@ fn write_positions(game: &dyn DynGame, folder: &Path) -> Result<Vec<f32>> {
         let line = json!({
             "position": game.position_text(&state),
             "mover": game.mover(&state).index(),
-            "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
+            "legal": game.legal_texts(&state),
             "policy_entries": entries,
             "outcome": outcome,
-            "played": played.map(|action| game.action_text(action)),
+            "played": played.map(|action| game.action_text_in(&state, action)),
         });
         lines.push_str(&format!("{line}\n"));
         match played {

@@ -126,8 +126,9 @@ impl PositionArgs {
 
     /// The state, and the last of the moves.
     pub(crate) fn state_and_last(&self, game: &dyn DynGame) -> Result<(AnyState, Option<Action>)> {
-        let last = self.moves.split_whitespace().last().map(|text| game.parse_action(text)).transpose()?;
-        Ok((self.state(game)?, last))
+        let mut state = self.state_after(game, "")?;
+        let last = game.play_text(&mut state, &self.moves)?.last().copied();
+        Ok((state, last))
     }
 
     /// The state after `moves` in place of those of `--moves`.

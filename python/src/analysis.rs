@@ -96,7 +96,7 @@ impl Analysis {
     /// The text of the action to play.
     #[getter]
     fn move_text(&self) -> String {
-        self.state.game.rules.action_text(self.action)
+        self.state.game.rules.action_text_in(&self.state.state, self.action)
     }
 
     /// float32 [actions]: the policy that results from the search, by action; 1 for the action of an agent without a tree.
@@ -162,7 +162,7 @@ impl Analysis {
     /// The texts of the expected line.
     #[getter]
     fn principal_variation_text(&self) -> Vec<String> {
-        self.line.iter().map(|&action| self.state.game.rules.action_text(action)).collect()
+        self.state.game.rules.line_texts(&self.state.state, &self.line)
     }
 
     fn __repr__(&self) -> String {

@@ -51,10 +51,10 @@ impl Game {
         Ok(Self { rules: rules.map_err(|error| game_error(&with_keywords(error, keywords)))? })
     }
 
-    /// An action that is given as an index or a text.
-    pub(crate) fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {
+    /// An action that is given as an index, or as a text in a position.
+    pub(crate) fn action(&self, action: &Bound<'_, PyAny>, state: &AnyState) -> PyResult<Action> {
         if action.is_instance_of::<PyString>() {
-            return self.rules.parse_action(&action.extract::<String>()?).map_err(|error| game_error(&error));
+            return self.rules.parse_action_in(state, &action.extract::<String>()?).map_err(|error| game_error(&error));
         }
         let index: i64 = action.extract().map_err(|_| {
             let kind = action.get_type();

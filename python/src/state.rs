@@ -100,8 +100,7 @@ impl State {
 
     /// The texts of the legal actions.
     fn legal_moves(&self) -> Vec<String> {
-        let rules = &self.game.rules;
-        rules.legal_actions(&self.state).iter().map(|&action| rules.action_text(action)).collect()
+        self.game.rules.legal_texts(&self.state)
     }
 
     /// The legal actions as bool [actions], by action.
@@ -129,7 +128,7 @@ impl State {
             let played = rules.play_text(&mut state, &actions.extract::<String>()?);
             played.map_err(|error| game_error(&error))?.last().copied().or(self.last)
         } else {
-            let action = self.game.action(actions)?;
+            let action = self.game.action(actions, &self.state)?;
             rules.try_play(&mut state, action).map_err(|error| game_error(&error))?;
             Some(action)
         };

@@ -184,17 +184,23 @@ impl Searcher {
     /// # Errors
     /// No search was begun, or the line contains no action.
     pub fn below(&self, line: &str) -> Result<String, Fault> {
-        let (explorer, _) = self.searched()?;
+        let (explorer, root) = self.searched()?;
         let game = self.table.game();
-        let line = line.split_whitespace().map(|text| game.parse_action(text)).collect::<Result<Vec<_>, _>>()?;
+        let (mut state, mut actions) = (root.clone(), Vec::new());
+        for text in line.split_whitespace() {
+            let action = game.parse_action_in(&state, text)?;
+            actions.push(action);
+            // The tree does not reach beyond an illegal action.
+            let _ = game.try_play(&mut state, action);
+        }
+        let line = actions;
         let mut actions = explorer.actions_after(&line);
         if let Some(actions) = &mut actions {
             actions.sort_by_key(|root| std::cmp::Reverse((root.visits, root.prior.to_bits())));
         }
-        Ok(json(
-            &actions
-                .map(|actions| actions.iter().map(|root| self.action_report(root, &[root.action])).collect::<Vec<_>>()),
-        ))
+        Ok(json(&actions.map(|actions| {
+            actions.iter().map(|root| self.action_report(root, &[root.action], &state)).collect::<Vec<_>>()
+        })))
     }
 
     /// The network's priors and value of a position without search, as a JSON object.
@@ -207,7 +213,7 @@ impl Searcher {
         let explorer = self.explorer.as_mut().expect("a network is an evaluator of a tree");
         let (priors, Evaluation { value, draw }) = explorer.predict(&state);
         let game = self.table.game();
-        let prior = |(action, prior)| Prior { action: game.action_text(action), prior };
+        let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
     }
 
@@ -245,17 +251,18 @@ impl Searcher {
                     explorer.analysis().actions[0].root.action
                 }
             };
+            let text = game.action_text_in(&state, action);
             self.root = Some(state);
-            return Ok(game.action_text(action));
+            return Ok(text);
         }
         let player = self.player.as_mut().expect("an agent without a tree has a player");
         let control = Control { clock: clock(), ..Control::default() };
         let limits = milliseconds.map(|time| Limits::time(Duration::from_secs_f64(time.clamp(0.0, 1e9) / 1000.0)));
         let mover = game.mover(&state);
-        let mut tell = |info: &SearchInfo| report(json(&progress(game, info, mover.sign())));
+        let mut tell = |info: &SearchInfo| report(json(&progress(game, &state, info, mover.sign())));
         let mut request = SearchRequest { limits, control, report: Some(&mut tell) };
         let action = player.search(&state, &mut request, &mut self.rng).map_err(|fault| Fault(fault.to_string()))?;
-        Ok(game.action_text(action))
+        Ok(game.action_text_in(&state, action))
     }
 
     /// A position in which the game is not over.
@@ -272,21 +279,25 @@ impl Searcher {
         searched.ok_or_else(|| Fault("no search was begun".to_owned()))
     }
 
-    fn of_analysis(&self, analysis: &Analysis, _: &AnyState) -> Report {
+    fn of_analysis(&self, analysis: &Analysis, state: &AnyState) -> Report {
         Report {
             visits: analysis.visits,
             value: analysis.estimate.value,
             draw: analysis.estimate.draw,
             proven: analysis.proven,
-            actions: analysis.actions.iter().map(|action| self.action_report(&action.root, &action.line)).collect(),
+            actions: analysis
+                .actions
+                .iter()
+                .map(|action| self.action_report(&action.root, &action.line, state))
+                .collect(),
         }
     }
 
-    fn action_report(&self, root: &RootAction, line: &[Action]) -> ActionReport {
+    fn action_report(&self, root: &RootAction, line: &[Action], state: &AnyState) -> ActionReport {
         let game = self.table.game();
         let RootAction { action, prior, visits, value, proven } = *root;
-        let line = line.iter().map(|&action| game.action_text(action)).collect();
-        ActionReport { action: game.action_text(action), visits, prior, value, proven, line }
+        let line = game.line_texts(state, line);
+        ActionReport { action: game.action_text_in(state, action), visits, prior, value, proven, line }
     }
 }
 
@@ -296,13 +307,13 @@ fn most_likely(priors: &[(Action, f32)]) -> Action {
     best.expect("a running game has legal actions").0
 }
 
-fn progress(game: &dyn DynGame, info: &SearchInfo, sign: f32) -> Progress {
+fn progress(game: &dyn DynGame, state: &AnyState, info: &SearchInfo, sign: f32) -> Progress {
     Progress {
         depth: info.depth,
         nodes: info.nodes,
         score: info.score.map(|score| score.score),
         value: info.score.map(|score| sign * (score.win_draw_loss[0] - score.win_draw_loss[2])),
-        line: info.line.iter().map(|&action| game.action_text(action)).collect(),
+        line: game.line_texts(state, &info.line),
     }
 }
 

@@ -164,7 +164,10 @@ impl Table {
             outcome,
             legal: legal
                 .iter()
-                .map(|&action| Legal { action: game.action_text(action), clicks: game.clicks(&state, action) })
+                .map(|&action| Legal {
+                    action: game.action_text_in(&state, action),
+                    clicks: game.clicks(&state, action),
+                })
                 .collect(),
             contents: game.point_contents(&state),
             lines: game.formed_lines(&state),
@@ -178,7 +181,8 @@ impl Table {
     /// The texts name no position or action, or the action is illegal.
     pub fn play(&self, position: &str, action: &str) -> Result<String, Fault> {
         let mut state = self.state(position)?;
-        self.game.try_play(&mut state, self.game.parse_action(action)?)?;
+        let action = self.game.parse_action_in(&state, action)?;
+        self.game.try_play(&mut state, action)?;
         Ok(self.game.position_text(&state))
     }
 }

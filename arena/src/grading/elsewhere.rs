@@ -32,7 +32,7 @@ pub fn grade_remotely(
     let judge = |number: usize, answered: &RemoteAnswer| -> anyhow::Result<Answer> {
         let position = &set.positions[number];
         let state = game.parse_position(&position.text)?;
-        let action = game.parse_action(&answered.action)?;
+        let action = game.parse_action_in(&state, &answered.action)?;
         game.try_play(&mut state.clone(), action)?;
         answer(game, position, &state, action, answered.prediction)
     };
@@ -102,12 +102,12 @@ pub fn answers_to(
             let (state, mut rng) = begin(number, text)?;
             player.new_game(&state, &mut rng);
             let prediction = player.predict(&state)?;
-            let action = game.action_text(player.choose(&state, &mut rng)?);
+            let action = game.action_text_in(&state, player.choose(&state, &mut rng)?);
             answers.push((number, RemoteAnswer { action, prediction }));
         }
     }
     if let Some(mut team) = team {
-        let mut asked: Vec<Option<(usize, Stream, [f32; 3])>> = (0..at_once).map(|_| None).collect();
+        let mut asked: Vec<_> = (0..at_once).map(|_| None).collect();
         loop {
             for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
                 let Some(&(number, text)) = waiting.next() else { break };
@@ -115,7 +115,7 @@ pub fn answers_to(
                 team.new_game(seat, &state);
                 let prediction = team.predict(&state)?;
                 team.begin(seat, &state, &mut rng);
-                *place = Some((number, rng, prediction));
+                *place = Some((number, state, rng, prediction));
             }
             if asked.iter().all(Option::is_none) {
                 break;
@@ -125,8 +125,8 @@ pub fn answers_to(
             }
             team.advance(&mut done)?;
             for seat in done.drain(..) {
-                let Some((number, mut rng, prediction)) = asked[seat].take() else { continue };
-                let action = game.action_text(team.chosen(seat, &mut rng));
+                let Some((number, state, mut rng, prediction)) = asked[seat].take() else { continue };
+                let action = game.action_text_in(&state, team.chosen(seat, &mut rng));
                 answers.push((number, RemoteAnswer { action, prediction: Some(prediction) }));
             }
         }

@@ -55,8 +55,7 @@ mod tests {
         assert!(set.positions.len() >= 1000, "{}", game.name());
         for position in &set.positions {
             let state = game.parse_position(&position.text).expect("possible");
-            let legal = game.legal_actions(&state);
-            let texts: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+            let texts = game.legal_texts(&state);
             assert!(position.actions.iter().map(|(text, _)| text).eq(&texts), "{}", position.text);
             let sign = game.mover(&state).sign() as i8;
             let best = position.actions.iter().map(|&(_, value)| sign * value).max();

@@ -29,7 +29,8 @@ fn packed(game: &dyn DynGame, played: &GameRecord, boards: &mut Boards) -> Resul
     let mut drawings = vec![game.draw_svg(&state, None)];
     for text in &played.moves {
         movers.push(if game.mover(&state).index() == 0 { '1' } else { '2' });
-        let action = game.parse_action(text).and_then(|action| game.try_play(&mut state, action).map(|()| action));
+        let action =
+            game.parse_action_in(&state, text).and_then(|action| game.try_play(&mut state, action).map(|()| action));
         let action = action.with_context(|| format!("game {} of the record", played.number))?;
         drawings.push(game.draw_svg(&state, Some(action)));
     }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde_json::{Value, json};
 use turnstone_agents::{AnalysedAction, Analysis};
-use turnstone_env::{Action, DynGame, Outcome};
+use turnstone_env::{AnyState, DynGame, Outcome};
 
 use super::query::Task;
 
@@ -21,7 +21,7 @@ pub(super) fn analysed(game: &dyn DynGame, task: &Task, analysis: &Analysis) -> 
         "winDrawLoss": estimate.win_draw_loss(*mover).map(rounded),
         "proven": analysis.proven.map(|value| i32::from(value) * mover.sign() as i32),
     });
-    answer["moveInfos"] = moves(game, analysis).into();
+    answer["moveInfos"] = moves(game, &task.state, analysis).into();
     if analysis.stopped {
         answer["terminated"] = true.into();
     }
@@ -57,18 +57,17 @@ fn head(game: &dyn DynGame, task: &Task) -> Value {
 }
 
 /// The legal moves: the move to play first, then by visits and prior.
-fn moves(game: &dyn DynGame, analysis: &Analysis) -> Vec<Value> {
+fn moves(game: &dyn DynGame, state: &AnyState, analysis: &Analysis) -> Vec<Value> {
     let sign = analysis.mover.sign();
-    let text = |action: &Action| game.action_text(*action);
     let info = |(order, AnalysedAction { root, line, .. }): (usize, &AnalysedAction)| {
         json!({
-            "move": text(&root.action),
+            "move": game.action_text_in(state, root.action),
             "order": order,
             "visits": root.visits,
             "prior": rounded(root.prior),
             "value": (root.visits > 0).then(|| rounded(sign * root.value)),
             "proven": root.proven.map(|value| i32::from(value) * sign as i32),
-            "pv": line.iter().map(text).collect::<Vec<_>>(),
+            "pv": game.line_texts(state, line),
         })
     };
     analysis.actions.iter().enumerate().map(info).collect()

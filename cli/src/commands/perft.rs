@@ -36,7 +36,7 @@ impl Perft {
             for &action in &game.legal_actions(&state) {
                 let mut after = state.clone();
                 game.play(&mut after, action);
-                let (name, leaves) = (game.action_text(action), game.perft(&after, self.depth - 1));
+                let (name, leaves) = (game.action_text_in(&state, action), game.perft(&after, self.depth - 1));
                 if !self.json {
                     println!("{name} {leaves}");
                 }

@@ -50,9 +50,10 @@ impl Search {
             println!("{}", self.record(game, &state, &found, estimate, search.heuristic(), time));
             return Ok(ExitCode::SUCCESS);
         }
-        let action = found.action.map_or_else(|| "none, the game is over".to_owned(), |a| game.action_text(a));
+        let action =
+            found.action.map_or_else(|| "none, the game is over".to_owned(), |a| game.action_text_in(&state, a));
         println!("best action   {action}\nscore         {:+} for player 1", found.score);
-        println!("line          {}", line(game, &found).join(" "));
+        println!("line          {}", game.line_texts(&state, &found.line).join(" "));
         if self.stats {
             let evaluation = search.heuristic();
             println!("static        {estimate:+} for player 1, by {evaluation}");
@@ -75,10 +76,10 @@ impl Search {
             "game": game.name(),
             "position": game.position_text(state),
             "agent": self.agent.to_string(),
-            "action": found.action.map(|action| game.action_text(action)),
+            "action": found.action.map(|action| game.action_text_in(state, action)),
             "score": found.score,
             "complete": found.complete,
-            "line": line(game, found),
+            "line": game.line_texts(state, &found.line),
             "heuristic": heuristic,
             "static": estimate,
             "evaluated": stats.evaluated,
@@ -91,10 +92,6 @@ impl Search {
             "nodes_per_second": rate(stats.nodes, time),
         })
     }
-}
-
-fn line(game: &dyn PlayableGame, found: &SearchResult) -> Vec<String> {
-    found.line.iter().map(|&action| game.action_text(action)).collect()
 }
 
 /// Prints the statistics that the sources of the games ask for.

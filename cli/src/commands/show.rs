@@ -46,9 +46,7 @@ impl Show {
 pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
     let position = game.position_text(state);
     let Some(outcome) = game.outcome(state) else {
-        let legal = game.legal_actions(state);
-        let legal: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
-        return format!("position {position}\n{} to move: {}", game.mover(state), legal.join(" "));
+        return format!("position {position}\n{} to move: {}", game.mover(state), game.legal_texts(state).join(" "));
     };
     let margin = if outcome.margin == 0 { String::new() } else { format!(" by {}", outcome.margin.abs()) };
     let ended = match outcome.name() {
@@ -62,12 +60,11 @@ pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
 
 /// [`describe`] for scripts.
 pub(super) fn describe_json(game: &dyn DynGame, state: &AnyState) -> Value {
-    let legal = game.legal_actions(state);
     let outcome = game.outcome(state);
     json!({
         "position": game.position_text(state),
         "mover": game.mover(state).number(),
-        "legal": legal.iter().map(|&action| game.action_text(action)).collect::<Vec<_>>(),
+        "legal": game.legal_texts(state),
         "outcome": outcome.map(|outcome| outcome.name()),
         "truncated": outcome.is_some_and(|outcome| outcome.truncated),
     })

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use turnstone_env::DynGame;
+use turnstone_env::{AnyState, DynGame};
 
 use crate::output::one_line;
 use turnstone_agents::SearchInfo;
 
-/// Formats an `info` line; `time` is the duration of the search so far.
-pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -> String {
+/// Formats an `info` line of a search of `state`; `time` is the duration of the search so far.
+pub(super) fn info_line(game: &dyn DynGame, state: &AnyState, info: &SearchInfo, time: Duration) -> String {
     let nps = info.nodes as f64 / time.as_secs_f64().max(1e-6);
     let mut line = format!("info depth {} nodes {} nps {nps:.0} time {}", info.depth, info.nodes, time.as_millis());
     if let Some(score) = &info.score {
@@ -17,9 +17,9 @@ pub(super) fn info_line(game: &dyn DynGame, info: &SearchInfo, time: Duration) -
         write!(line, " score cp {} wdl {win} {draw} {loss}", score.score).expect("a string takes everything");
     }
     line.push_str(" pv");
-    for &action in &info.line {
+    for text in game.line_texts(state, &info.line) {
         line.push(' ');
-        line.push_str(&game.action_text(action));
+        line.push_str(&text);
     }
     line
 }
@@ -49,10 +49,13 @@ mod tests {
         let action = game.parse_action("B5").expect("an action");
         let score = Score { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
         let mut info = SearchInfo { depth: 3, nodes: 500, score: Some(score), line: vec![action] };
-        let line = info_line(&game, &info, Duration::from_millis(250));
+        let line = info_line(&game, &game.start(), &info, Duration::from_millis(250));
         assert_eq!(line, "info depth 3 nodes 500 nps 2000 time 250 score cp -4 wdl 300 400 300 pv B5");
         info.score = None;
-        assert_eq!(info_line(&game, &info, Duration::ZERO), "info depth 3 nodes 500 nps 500000000 time 0 pv B5");
+        assert_eq!(
+            info_line(&game, &game.start(), &info, Duration::ZERO),
+            "info depth 3 nodes 500 nps 500000000 time 0 pv B5"
+        );
         assert_eq!(complaint("a\0b\nc"), "info string error: a\\u{0}b c");
         assert!(complaint(&"x".repeat(100_000)).len() < 2100);
         assert_eq!(permille([0.0005, 0.0, 0.9995]), [1, 0, 999]);

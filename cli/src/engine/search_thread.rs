@@ -176,10 +176,10 @@ impl Searcher {
         }
         self.at = line;
         let start = Instant::now();
-        let mut report = |info: &_| self.output.line(&info_line(&*self.game, info, start.elapsed()));
+        let mut report = |info: &_| self.output.line(&info_line(&*self.game, &self.at.state, info, start.elapsed()));
         let mut request = SearchRequest { limits, control: stop.into(), report: Some(&mut report) };
         match self.player.search(&self.at.state, &mut request, &mut self.rng) {
-            Ok(action) => format!("bestmove {}", self.game.action_text(action)),
+            Ok(action) => format!("bestmove {}", self.game.action_text_in(&self.at.state, action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }
     }

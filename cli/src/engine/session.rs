@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use anyhow::Result;
 use turnstone_agents::PlayableGame;
-use turnstone_env::{Action, Side};
+use turnstone_env::Side;
 
 use super::info::complaint;
 use super::protocol::{Command, Go, changes_position, parse, surplus};
@@ -191,10 +191,7 @@ impl<'a> Session<'a> {
             }
             .to_owned(),
             "fen" => game.position_text(state),
-            "legal" => {
-                let text = |&action: &Action| game.action_text(action);
-                game.legal_actions(state).iter().map(text).collect::<Vec<_>>().join(" ")
-            }
+            "legal" => game.legal_texts(state).join(" "),
             _ => return self.complain(&format!("unknown query `{}`", turnstone_env::shortened(what))),
         };
         self.output.line(format!("response {response}").trim_end());

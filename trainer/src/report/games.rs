@@ -55,7 +55,7 @@ pub(super) fn play(
     let (mut moves, mut values) = (Vec::new(), Vec::new());
     for SamplePly { value, action } in plies {
         values.push(value);
-        moves.push((game.mover(&state), game.action_text(action)));
+        moves.push((game.mover(&state), game.action_text_in(&state, action)));
         game.play(&mut state, action);
         boards.push(game.draw_svg(&state, Some(action)));
     }

@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
     }
 
     fn move_texts(&self) -> Vec<String> {
-        self.moves.iter().map(|&action| self.game.action_text(action)).collect()
+        self.game.line_texts(&self.positions[0], &self.moves)
     }
 
     /// Makes the agents start from the position on the board.
@@ -167,6 +167,7 @@ impl<'a> Session<'a> {
 
     fn play(&mut self, mover: Side, action: Action, comment: Option<String>) -> Result<()> {
         let mut state = self.state().clone();
+        let text = self.game.action_text_in(&state, action);
         self.game.try_play(&mut state, action)?;
         self.players.iter_mut().flatten().for_each(|player| player.played(action));
         self.positions.push(state);
@@ -176,7 +177,7 @@ impl<'a> Session<'a> {
         }
         let comment = comment.map(|comment| soft(&format!("  ({comment}, as {mover} sees it)"))).unwrap_or_default();
         let (number, mover) = (self.moves.len(), coloured(mover.index(), &mover.to_string()));
-        println!("{number}. {mover}: {}{comment}", self.game.action_text(action));
+        println!("{number}. {mover}: {}{comment}", text);
         self.show();
         if self.evaluating && self.game.outcome(self.state()).is_none() {
             self.evaluate()?;
@@ -229,10 +230,10 @@ impl<'a> Session<'a> {
     /// Asks a person until the turn is over.
     fn ask(&mut self, mover: Side) -> Result<Turn> {
         let legal = self.game.legal_actions(self.state());
-        let mut words: Vec<String> = legal.iter().map(|&action| self.game.action_text(action)).collect();
+        let mut words: Vec<String> = self.game.legal_texts(self.state());
         words.extend(WORDS.map(String::from));
         let turn = if self.people() == 1 { "your move" } else { "the move" };
-        let last = self.moves.last().map(|&action| format!(" after {}", self.game.action_text(action)));
+        let last = self.move_texts().pop().map(|text| format!(" after {text}"));
         let belongings = &self.game.belongings()[mover.index()];
         let symbol = if belongings.is_empty() { String::new() } else { format!(" ({belongings})") };
         let prompt = format!("{mover}{symbol}, {turn}{}", last.unwrap_or_default());
@@ -241,7 +242,7 @@ impl<'a> Session<'a> {
             let line = line.context("the input ended before the game (`quit` leaves it)")?;
             match Command::read(&line) {
                 Err(fault) => println!("{fault}"),
-                Ok(Command::Move(text)) => match notation::find(self.game, &legal, &text) {
+                Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &legal, &text) {
                     Ok(action) => return Ok(Turn::Played(action)),
                     Err(fault) => println!("{fault}"),
                 },
@@ -284,8 +285,11 @@ impl<'a> Session<'a> {
 
     /// The legal moves with their numbers, in columns.
     fn numbered(&self, legal: &[Action]) -> String {
-        let items: Vec<String> =
-            legal.iter().zip(1..).map(|(&action, n)| format!("#{n} {}", self.game.action_text(action))).collect();
+        let items: Vec<String> = legal
+            .iter()
+            .zip(1..)
+            .map(|(&action, n)| format!("#{n} {}", self.game.action_text_in(self.state(), action)))
+            .collect();
         let width = items.iter().map(|item| item.chars().count()).max().unwrap_or(0) + 2;
         let rows = items.chunks((80 / width).max(1));
         rows.map(|row| row.iter().map(|item| format!("{item:<width$}")).collect::<String>().trim_end().to_owned())
@@ -320,11 +324,14 @@ impl<'a> Session<'a> {
         let state = self.state().clone();
         let adviser = self.adviser()?;
         let (advice, name) = (adviser.advise(&state)?, adviser.name().to_owned());
-        let text = |action: Action| self.game.action_text(action);
         let value = advice.win_draw_loss.map(|p| format!(" ({})", in_words(p))).unwrap_or_default();
-        let line: Vec<String> = advice.line.iter().skip(1).take(6).map(|&action| text(action)).collect();
+        let line: Vec<String> = self.game.line_texts(&state, &advice.line).into_iter().skip(1).take(6).collect();
         let line = if line.is_empty() { String::new() } else { format!(", expecting {}", line.join(" ")) };
-        println!("hint: {}{value}{line}  {}", text(advice.action), soft(&format!("[{name}]")));
+        println!(
+            "hint: {}{value}{line}  {}",
+            self.game.action_text_in(&state, advice.action),
+            soft(&format!("[{name}]"))
+        );
         Ok(())
     }
 

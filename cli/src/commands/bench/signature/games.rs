@@ -118,7 +118,7 @@ fn add_position<G: Game>(game: &G, state: &G::State, digest: &mut Digest) {
     for &action in &*legal {
         digest.number(action.0);
         digest.number(spec.policy_index(mover, action));
-        digest.text(&game.action_text(action));
+        digest.text(&game.action_text_in(state, action));
     }
     let symmetry = &spec.symmetries[text.len() * 7 % spec.symmetries.len()];
     digest.text(&game.position_text(&game.permuted(state, symmetry)));
