@@ -123,9 +123,7 @@ impl<G: Game> TryEvaluator<G> for NetworkEvaluator {
 pub fn observe<G: Game>(game: &G, states: &[G::State], spec: &Spec, inputs: &mut Vec<f32>) {
     let features = spec.features();
     inputs.resize(states.len() * features, 0.0);
-    for (state, row) in states.iter().zip(inputs.chunks_exact_mut(features)) {
-        game.observe(state, row);
-    }
+    game.observe_many(states, inputs);
 }
 
 /// Writes the evaluations of the positions `rows` of a batch, given the logits of policy and value, `[rows, actions]` and

@@ -42,7 +42,7 @@ fn values<K: Playable>(
     let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
     check(spec, tables)?;
     let truth = K::exact_values(game, tables, Effort::Patient(limits)).map_err(|error| fault(error.to_string()))?;
-    truth.ok_or_else(|| missing(spec, K::Game::NAME))
+    truth.ok_or_else(|| missing(spec, game.spec().name))
 }
 
 /// Loads the exact values that a search may look up at every leaf: without a search of their own.

@@ -109,7 +109,7 @@ fn solve_in_memory<K: Playable + ?Sized>(
     options: &SolveOptions<'_>,
     host: &dyn SolveHost,
 ) -> Result<(), SolveError> {
-    let (name, most) = (K::Game::NAME, options.most_positions);
+    let (name, most) = (game.spec().name, options.most_positions);
     let enumerated = Enumeration::of(game, most);
     if let Ok(Some(all)) = enumerated {
         if position.is_some() {

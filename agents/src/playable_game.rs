@@ -270,5 +270,7 @@ impl AgentSpec {
 /// Entry of a game for a list of games that agents can play.
 #[must_use]
 pub fn row<K: Playable>() -> Row<dyn PlayableGame> {
-    Row { name: K::Game::NAME, make: |params| Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?))) }
+    Row::<dyn PlayableGame>::new(K::Game::NAME, |params| {
+        Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?)))
+    })
 }

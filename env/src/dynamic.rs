@@ -27,10 +27,10 @@ use crate::svg::BoardPoint;
 /// # Panics
 /// Every method that takes a state panics if the state is of another game.
 pub trait DynGame: Debug + Send + Sync {
-    /// [`Game::NAME`].
+    /// The game's name, [`Spec::name`].
     fn name(&self) -> &'static str;
 
-    /// [`Game::VERSION`].
+    /// The version of its rules, [`Spec::version`].
     fn version(&self) -> u32;
 
     /// All parameters with their values in force.
@@ -240,11 +240,11 @@ impl<G: Game, K> Erased<G, K> {
 
 impl<G: Game, K: 'static> DynGame for Erased<G, K> {
     fn name(&self) -> &'static str {
-        G::NAME
+        self.spec.name
     }
 
     fn version(&self) -> u32 {
-        G::VERSION
+        self.spec.version
     }
 
     fn params(&self) -> Params {
@@ -252,7 +252,7 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
     }
 
     fn default_params(&self) -> Params {
-        G::with_params(&Params::new()).expect("the defaults are valid").params()
+        self.game.remade(&Params::new()).expect("the defaults are valid").params()
     }
 
     fn spec(&self) -> &Spec {

@@ -15,7 +15,8 @@ use crate::symmetry::Symmetry;
 /// A two-player, zero-sum game of perfect information. The value holds the game's parameters, its [`Game::State`] the
 /// position.
 pub trait Game: Clone + Debug + Send + Sync + 'static {
-    /// The name in commands, configs and checkpoints.
+    /// The name in commands, configs and checkpoints. Empty if the values of the type are different games, whose names and
+    /// versions are in [`Spec`] alone, as those are whose rules are written in another language.
     const NAME: &'static str;
 
     /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
@@ -40,6 +41,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// # Errors
     /// An unknown key or a value out of its range.
     fn with_params(params: &Params) -> Result<Self, Error>;
+
+    /// The same game with these parameters: [`Game::with_params`], unless the values of the type are different games.
+    ///
+    /// # Errors
+    /// As [`Game::with_params`].
+    fn remade(&self, params: &Params) -> Result<Self, Error> {
+        Self::with_params(params)
+    }
 
     /// All parameters with their values in force; none by default.
     fn params(&self) -> Params {
@@ -85,6 +94,20 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// most [`Spec::MAX_FEATURE`] in size, and together they decide the legal actions as [`Spec::policy_index`] numbers
     /// them.
     fn observe(&self, state: &Self::State, features: &mut [f32]);
+
+    /// Writes the feature vectors of several states, `[states, features]`: [`Game::observe`] for each, unless the rules can
+    /// do better with many at once.
+    fn observe_many(&self, states: &[Self::State], features: &mut [f32]) {
+        let length = features.len() / states.len().max(1);
+        for (state, row) in states.iter().zip(features.chunks_exact_mut(length.max(1))) {
+            self.observe(state, row);
+        }
+    }
+
+    /// Called with the actions that are about to be played in many games, whose new states are then observed. Rules that
+    /// answer faster for many states at once can compute the answers now and keep them.
+    #[inline]
+    fn expect_plays<'a>(&self, _plays: impl Iterator<Item = (&'a Self::State, Action)>) {}
 
     /// The state with its board mapped by a symmetry of the game. The default is right where [`Spec::symmetries`] has the
     /// identity only.
@@ -280,7 +303,7 @@ pub fn without_limits<G: Game>(game: &G) -> Result<G, Error> {
     for limit in G::PLY_LIMITS {
         params.set(*limit, 0);
     }
-    G::with_params(&params)
+    game.remade(&params)
 }
 
 /// Plays an action after checking that it is legal.

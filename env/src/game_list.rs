@@ -16,19 +16,25 @@ pub struct Games<T: ?Sized> {
 
 /// A game's row in a list: its name, and how it is made from its parameters.
 pub struct Row<T: ?Sized> {
-    /// The game's name.
-    pub name: &'static str,
-    /// Makes the game.
-    pub make: fn(&Params) -> Result<Arc<T>, Error>,
+    name: &'static str,
+    make: Arc<Make<T>>,
+}
+
+/// Makes a game from its parameters.
+type Make<T> = dyn Fn(&Params) -> Result<Arc<T>, Error> + Send + Sync;
+
+impl<T: ?Sized> Row<T> {
+    /// The row of the game with this name that `make` makes.
+    pub fn new(name: &'static str, make: impl Fn(&Params) -> Result<Arc<T>, Error> + Send + Sync + 'static) -> Self {
+        Self { name, make: Arc::new(make) }
+    }
 }
 
 impl<T: ?Sized> Clone for Row<T> {
     fn clone(&self) -> Self {
-        *self
+        Self { name: self.name, make: Arc::clone(&self.make) }
     }
 }
-
-impl<T: ?Sized> Copy for Row<T> {}
 
 impl<T: ?Sized> Clone for Games<T> {
     fn clone(&self) -> Self {
@@ -89,6 +95,6 @@ impl Row<dyn DynGame> {
     /// The row of a game.
     #[must_use]
     pub fn of<G: Game>() -> Self {
-        Self { name: G::NAME, make: |params| Ok(Arc::new(Erased::new(G::with_params(params)?))) }
+        Self::new(G::NAME, |params| Ok(Arc::new(Erased::new(G::with_params(params)?))))
     }
 }

@@ -11,9 +11,9 @@ use crate::symmetry::Symmetry;
 /// `[planes, height, width]`, where a scalar fills a plane of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spec {
-    /// The game's name.
+    /// The game's name, [`Game::NAME`](crate::Game::NAME).
     pub name: &'static str,
-    /// The game's [`Game::VERSION`](crate::Game::VERSION).
+    /// The game's version, [`Game::VERSION`](crate::Game::VERSION).
     pub version: u32,
     /// Number of points (cells, pits) of the board.
     pub points: usize,

@@ -53,7 +53,8 @@ struct Inner {
 impl Agent {
     /// An agent that has made so many choices.
     fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
-        let player = py.detach(|| loaded.player(&*game.rules)).map_err(|error| agent_error(&error))?;
+        let player =
+            py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(|error| agent_error(&error))?;
         Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
     }
 
@@ -74,11 +75,27 @@ impl Agent {
 
     fn check(&self, state: &State) -> PyResult<()> {
         state.expect_game(&self.game)?;
-        if self.game.rules.outcome(&state.state).is_some() {
-            let text = self.game.rules.position_text(&state.state);
+        if state.is_over()? {
+            let text = state.text()?;
             return Err(value_error(format!("{text}: the game is over, there is nothing to play")));
         }
         Ok(())
+    }
+
+    /// Lets player or analyser work; an exception of rules in Python leaves new ones.
+    fn playing<T>(
+        &self,
+        py: Python<'_>,
+        inner: &mut Inner,
+        work: impl FnOnce(&mut Inner) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let result = self.game.guarded(|| work(inner));
+        if result.is_err() {
+            inner.analyser = None;
+            let player = py.detach(|| self.game.guarded(|| self.loaded.player(&*self.game.rules)))?;
+            inner.player = player.map_err(|error| agent_error(&error))?;
+        }
+        result?
     }
 
     /// Lets the player choose, and returns the last that it reported.
@@ -127,7 +144,7 @@ impl Agent {
             return Err(PyValueError::new_err("agent `human`: a person chooses actions with State.play"));
         }
         let rules = &*game.rules;
-        let loaded = py.detach(|| Loaded::load(&spec, rules)).map_err(|error| agent_error(&error))?;
+        let loaded = py.detach(|| game.guarded(|| Loaded::load(&spec, rules)))?.map_err(|error| agent_error(&error))?;
         Self::of_loaded(py, game, loaded, seed, 0)
     }
 
@@ -148,7 +165,7 @@ impl Agent {
         let state = state.clone();
         self.check(&state)?;
         let mut inner = self.lock()?;
-        Ok(self.choose(py, &mut inner, &state)?.0.0)
+        Ok(self.playing(py, &mut inner, |inner| self.choose(py, inner, &state))?.0.0)
     }
 
     /// What the agent finds in a position. Ctrl-C interrupts it.
@@ -157,27 +174,29 @@ impl Agent {
         self.check(&state)?;
         let mut inner = self.lock()?;
         let (Some((tree, simulations)), Some(network)) = (self.tree(), self.loaded.network()) else {
-            let (action, info) = self.choose(py, &mut inner, &state)?;
+            let (action, info) = self.playing(py, &mut inner, |inner| self.choose(py, inner, &state))?;
             return Ok(Analysis::of_agent(state, action, info));
         };
-        if inner.analyser.is_none() {
-            inner.analyser = Some(self.game.rules.analyser(network, &tree, BATCH).map_err(value_error)?);
-        }
-        let analyser = inner.analyser.as_mut().expect("it was just made");
-        let stop = Stop::default();
-        let flag = stop.clone();
-        let found = interruptible(
-            py,
-            move || flag.raise(),
-            || {
-                let mut found = None;
-                analyser.begin(0, &state.state, simulations, stop);
-                while analyser.searching() > 0 {
-                    analyser.advance(&mut |_, analysis| found = Some(analysis))?;
-                }
-                Ok::<_, DeviceError>(found)
-            },
-        )?;
+        let found = self.playing(py, &mut inner, |inner| {
+            if inner.analyser.is_none() {
+                inner.analyser = Some(self.game.rules.analyser(network, &tree, BATCH).map_err(value_error)?);
+            }
+            let analyser = inner.analyser.as_mut().expect("it was just made");
+            let stop = Stop::default();
+            let flag = stop.clone();
+            interruptible(
+                py,
+                move || flag.raise(),
+                || {
+                    let mut found = None;
+                    analyser.begin(0, &state.state, simulations, stop);
+                    while analyser.searching() > 0 {
+                        analyser.advance(&mut |_, analysis| found = Some(analysis))?;
+                    }
+                    Ok::<_, DeviceError>(found)
+                },
+            )
+        })?;
         let found = found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
         let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
         Ok(Analysis::of_tree(state, &found))

@@ -23,10 +23,11 @@ pub(crate) struct EnvsRecord(
 );
 
 impl EnvsRecord {
-    pub(crate) fn new(game: &Game, record: &LanesRecord, is_reset: bool) -> Self {
+    pub(crate) fn new(game: &Game, record: &LanesRecord, is_reset: bool) -> PyResult<Self> {
         let text = |state: &AnyState| game.rules.position_text(state);
         let envs = record.envs.iter().map(|env| (text(&env.state), env.last_final.as_ref().map(text), env.has_ended));
-        Self(record.seed, record.drawn, is_reset, envs.collect())
+        let envs: Vec<_> = game.guarded(|| envs.collect())?;
+        Ok(Self(record.seed, record.drawn, is_reset, envs))
     }
 
     pub(crate) fn record(&self, game: &Game) -> PyResult<LanesRecord> {
@@ -35,10 +36,12 @@ impl EnvsRecord {
             let most = MOST_DRAWN;
             return Err(value_error(format!("the pickle is of {drawn} samples of all games, more than {most} in all")));
         }
-        let state = |text: &String| game.rules.parse_position(text).map_err(|error| game_error(&error));
+        let state =
+            |text: &String| game.guarded(|| game.rules.parse_position(text))?.map_err(|error| game_error(&error));
         let env = |(env, (position, last, has_ended)): (usize, &(String, Option<String>, bool))| {
             let last_final = last.as_ref().map(state).transpose()?;
-            let is_over = last_final.as_ref().is_some_and(|state| game.rules.outcome(state).is_some());
+            let is_over =
+                game.guarded(|| last_final.as_ref().is_some_and(|state| game.rules.outcome(state).is_some()))?;
             if is_over != last_final.is_some() || (*has_ended && !is_over) {
                 return Err(value_error(format!("env {env} of the pickle: its last game has not ended")));
             }

@@ -16,14 +16,33 @@ create_exception!(
     "An action that the rules do not allow in the position."
 );
 
-/// Adds the package's own exception to the module.
+create_exception!(
+    turnstone,
+    GameError,
+    PyValueError,
+    "A fault of a game whose rules are written in Python: an exception or a wrong result of a method. The message names the \
+     game, the method and the fault; `__cause__` is the exception."
+);
+
+/// Adds the package's own exceptions to the module.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("IllegalActionError", module.py().get_type::<IllegalActionError>())
+    module.add("IllegalActionError", module.py().get_type::<IllegalActionError>())?;
+    module.add("GameError", module.py().get_type::<GameError>())
 }
 
 /// An action that the rules do not allow.
 pub(crate) fn illegal_action(message: String) -> PyErr {
     IllegalActionError::new_err(message)
+}
+
+/// A fault of rules in Python.
+pub(crate) fn rules_error(message: String) -> PyErr {
+    GameError::new_err(message)
+}
+
+/// Whether it is one of [`rules_error`].
+pub(crate) fn is_rules_error(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<GameError>(py)
 }
 
 /// Names, parameters, positions and actions.

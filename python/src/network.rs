@@ -13,7 +13,8 @@ use turnstone_models::{Inference, softmax};
 
 use crate::arrays::{expect_shape, floats};
 use crate::errors::{agent_error, game_error, value_error};
-use crate::game::{Game, built_in};
+use crate::game::Game;
+use crate::registry::registered;
 use crate::state::State;
 
 /// Rows that the kernel evaluates at once.
@@ -71,7 +72,8 @@ pub(crate) fn load(py: Python<'_>, checkpoint: PathBuf, game: Option<&Bound<'_, 
 /// The network of a checkpoint, and its game.
 fn of_checkpoint(checkpoint: &Path) -> PyResult<(Game, LoadedNetwork)> {
     let network = LoadedNetwork::read(checkpoint).map_err(|error| agent_error(&error))?;
-    let rules = built_in().make(&network.info.game, &game_params(&network.info)).map_err(|error| game_error(&error))?;
+    let rules =
+        registered().make(&network.info.game, &game_params(&network.info)).map_err(|error| game_error(&error))?;
     let network = network.checked(checkpoint, &*rules).map_err(|error| agent_error(&error))?;
     Ok((Game { rules }, network))
 }
@@ -130,9 +132,11 @@ impl Network {
         state.expect_game(&self.game)?;
         let (rules, spec) = (&self.game.rules, self.game.rules.spec());
         let mut features = vec![0.0; spec.features()];
-        rules.observe(&state.state, &mut features);
+        let (legal, mover) = self.game.guarded(|| {
+            rules.observe(&state.state, &mut features);
+            (rules.legal_actions(&state.state), rules.mover(&state.state))
+        })?;
         let outputs = self.run(py, 1, &features)?;
-        let (legal, mover) = (rules.legal_actions(&state.state), rules.mover(&state.state));
         let mut priors: Vec<f32> =
             legal.iter().map(|&action| outputs.logits[spec.policy_index(mover, action)]).collect();
         softmax(&mut priors);

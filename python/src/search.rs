@@ -155,29 +155,35 @@ impl Search {
     fn search(&self, py: Python<'_>, states: Vec<State>, simulations: u32) -> PyResult<Vec<Analysis>> {
         for (i, state) in states.iter().enumerate() {
             state.expect_game(&self.game)?;
-            if self.game.rules.outcome(&state.state).is_some() {
-                let text = self.game.rules.position_text(&state.state);
+            if state.is_over()? {
+                let text = state.text()?;
                 return Err(value_error(format!("state {i} ({text}): the game is over, there is nothing to search")));
             }
         }
         let mut search = self.lock()?;
-        let search = &mut **search;
+        let search = &mut *search;
         let found = py.detach(|| {
-            let mut evaluator = self.leaves.evaluator(&self.game);
-            let mut found: Vec<Option<_>> = vec![None; states.len()];
-            for (ticket, state) in states.iter().enumerate() {
-                search.begin(ticket as u64, &state.state, simulations, Stop::default());
-            }
-            while search.searching() > 0 {
-                let mut done = |ticket: u64, analysis| found[ticket as usize] = Some(analysis);
-                if let Err(fault) = search.advance(&mut evaluator, &mut done) {
-                    search.clear();
-                    return Err(fault);
+            self.game.guarded(|| {
+                let mut evaluator = self.leaves.evaluator(&self.game);
+                let mut found: Vec<Option<_>> = vec![None; states.len()];
+                for (ticket, state) in states.iter().enumerate() {
+                    search.begin(ticket as u64, &state.state, simulations, Stop::default());
                 }
-            }
-            Ok(found)
+                while search.searching() > 0 {
+                    let mut done = |ticket: u64, analysis| found[ticket as usize] = Some(analysis);
+                    if let Err(fault) = search.advance(&mut evaluator, &mut done) {
+                        search.clear();
+                        return Err(fault);
+                    }
+                }
+                Ok(found)
+            })
         });
-        let found = found.map_err(evaluator_error)?;
+        if found.is_err() {
+            // The rules have ended the search in the middle.
+            *search = self.game.rules.tensor_search(self.settings, self.cached_positions);
+        }
+        let found = found?.map_err(evaluator_error)?;
         let results = states.into_iter().zip(found.into_iter().flatten());
         Ok(results.map(|(state, found)| Analysis::of_tree(state, &found)).collect())
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
@@ -65,6 +66,8 @@ struct Inner {
     sessions: Vec<Box<dyn Session>>,
     /// Games that have been finished and not been taken yet.
     finished: VecDeque<FinishedGame>,
+    /// Whether an exception of rules in Python has ended the games in progress.
+    is_broken: bool,
 }
 
 #[pymethods]
@@ -99,7 +102,8 @@ impl SelfPlay {
         }
         let self_play = SelfPlayConfig { threads, concurrent_games: concurrent_games.div_ceil(threads), ..self_play };
         let settings = SessionSettings { search, self_play, seed };
-        let inner = Inner { sessions: game.rules.sessions(&settings), finished: VecDeque::new() };
+        let sessions = game.guarded(|| game.rules.sessions(&settings))?;
+        let inner = Inner { sessions, finished: VecDeque::new(), is_broken: false };
         Ok(Self { game, leaves, settings, inner: Mutex::new(inner) })
     }
 
@@ -192,15 +196,21 @@ impl SelfPlay {
         let mut inner = self.lock()?;
         let inner = &mut *inner;
         while inner.finished.len() < count {
+            if inner.is_broken {
+                let fault = "an exception of the game's rules has ended the games in progress: make another SelfPlay";
+                return Err(PyRuntimeError::new_err(fault));
+            }
             let missing = count - inner.finished.len();
-            py.detach(|| self.advance(inner, missing)).map_err(evaluator_error)?;
+            let advanced = py.detach(|| self.game.guarded(|| self.advance(inner, missing)));
+            inner.is_broken = advanced.is_err();
+            advanced?.map_err(evaluator_error)?;
         }
         Ok(inner.finished.drain(..count).collect())
     }
 
     /// Steps all sessions until at least one game has finished, or `missing` games where there are several threads.
     fn advance(&self, inner: &mut Inner, missing: usize) -> Result<(), TensorFault> {
-        let Inner { sessions, finished } = inner;
+        let Inner { sessions, finished, .. } = inner;
         if let [session] = &mut sessions[..] {
             let mut evaluator = self.leaves.evaluator(&self.game);
             let mut games = Vec::new();

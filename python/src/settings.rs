@@ -25,6 +25,15 @@ pub(crate) fn params(given: Option<&Bound<'_, PyDict>>) -> PyResult<Params> {
     Ok(params)
 }
 
+/// Parameters of a game as a dictionary.
+pub(crate) fn params_dict<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for (key, value) in params.iter() {
+        all.set_item(key, param_value(py, value)?)?;
+    }
+    Ok(all)
+}
+
 /// A parameter's value as a Python object.
 pub(crate) fn param_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     Ok(match (text, text.parse::<i64>()) {

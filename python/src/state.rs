@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use turnstone_env::{Action, AnyState, Side};
+use turnstone_selfplay::TrainableGame;
 
 use crate::errors::game_error;
 use crate::game::{Game, restored, side};
@@ -52,7 +53,7 @@ impl State {
     fn of_text(game: &Bound<'_, PyAny>, text: Option<&str>, params: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let game = Game::with_params(game, params, &["text"])?;
         let state = match text {
-            Some(text) => game.rules.parse_position(text).map_err(|error| game_error(&error))?,
+            Some(text) => game.guarded(|| game.rules.parse_position(text))?.map_err(|error| game_error(&error))?,
             None => game.rules.start(),
         };
         Ok(Self::new(game, state))
@@ -66,14 +67,14 @@ impl State {
 
     /// The player to move, 0 or 1; the same player may move twice in a row. In a finished game, who would move.
     #[getter]
-    fn to_play(&self) -> usize {
-        self.game.rules.mover(&self.state).index()
+    fn to_play(&self) -> PyResult<usize> {
+        self.ask(|rules| rules.mover(&self.state).index())
     }
 
     /// Whether the game is over.
     #[getter]
-    fn is_over(&self) -> bool {
-        self.game.rules.outcome(&self.state).is_some()
+    pub(crate) fn is_over(&self) -> PyResult<bool> {
+        self.ask(|rules| rules.outcome(&self.state).is_some())
     }
 
     /// The part of the game: `opening`, `midgame` or `endgame`.
@@ -89,47 +90,50 @@ impl State {
     }
 
     /// How the game ended, None while it runs.
-    fn outcome(&self) -> Option<Outcome> {
-        self.game.rules.outcome(&self.state).map(Outcome)
+    fn outcome(&self) -> PyResult<Option<Outcome>> {
+        self.ask(|rules| rules.outcome(&self.state).map(Outcome))
     }
 
     /// The legal actions in increasing order; empty if the game is over.
-    fn legal_actions(&self) -> Vec<u16> {
-        self.game.rules.legal_actions(&self.state).iter().map(|action| action.0).collect()
+    fn legal_actions(&self) -> PyResult<Vec<u16>> {
+        self.ask(|rules| rules.legal_actions(&self.state).iter().map(|action| action.0).collect())
     }
 
     /// The texts of the legal actions.
-    fn legal_moves(&self) -> Vec<String> {
-        self.game.rules.legal_texts(&self.state)
+    fn legal_moves(&self) -> PyResult<Vec<String>> {
+        self.ask(|rules| rules.legal_texts(&self.state))
     }
 
     /// The legal actions as bool [actions], by action.
-    fn legal_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        let rules = &self.game.rules;
-        let mut mask = vec![false; rules.spec().actions];
-        rules.legal_actions(&self.state).iter().for_each(|action| mask[action.index()] = true);
-        PyArray1::from_vec(py, mask)
+    fn legal_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let mut mask = vec![false; self.game.rules.spec().actions];
+        self.ask(|rules| rules.legal_actions(&self.state).iter().for_each(|action| mask[action.index()] = true))?;
+        Ok(PyArray1::from_vec(py, mask))
     }
 
     /// The legal actions as bool [actions], in the order of a network's policy vector (see `Game.policy_index`).
-    fn policy_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        let (rules, spec) = (&self.game.rules, self.game.rules.spec());
-        let (mut mask, mover) = (vec![false; spec.actions], rules.mover(&self.state));
-        rules.legal_actions(&self.state).iter().for_each(|&action| mask[spec.policy_index(mover, action)] = true);
-        PyArray1::from_vec(py, mask)
+    fn policy_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        let spec = self.game.rules.spec();
+        let mut mask = vec![false; spec.actions];
+        self.ask(|rules| {
+            let mover = rules.mover(&self.state);
+            rules.legal_actions(&self.state).iter().for_each(|&action| mask[spec.policy_index(mover, action)] = true);
+        })?;
+        Ok(PyArray1::from_vec(py, mask))
     }
 
     /// The state after an action (an integer), or after actions given as text, separated by spaces.
     ///
     /// Raises IllegalActionError if an action is not legal, ValueError if a text names none.
     fn play(&self, actions: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (rules, mut state) = (&self.game.rules, self.state.clone());
+        let mut state = self.state.clone();
         let last = if actions.is_instance_of::<PyString>() {
-            let played = rules.play_text(&mut state, &actions.extract::<String>()?);
+            let text: String = actions.extract()?;
+            let played = self.ask(|rules| rules.play_text(&mut state, &text))?;
             played.map_err(|error| game_error(&error))?.last().copied().or(self.last)
         } else {
             let action = self.game.action(actions, &self.state)?;
-            rules.try_play(&mut state, action).map_err(|error| game_error(&error))?;
+            self.ask(|rules| rules.try_play(&mut state, action))?.map_err(|error| game_error(&error))?;
             Some(action)
         };
         Ok(Self { game: self.game.clone(), state, last })
@@ -137,11 +141,11 @@ impl State {
 
     /// The observation, float32 [planes, height, width], as seen by the player to move.
     fn observation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f32>>> {
-        PyArray1::from_vec(py, self.game.observation(&self.state)).reshape(self.game.shape())
+        PyArray1::from_vec(py, self.game.observation(&self.state)?).reshape(self.game.shape())
     }
 
     /// The images of the state under all symmetries of the board, the state itself first.
-    fn symmetries(&self) -> Vec<Self> {
+    fn symmetries(&self) -> PyResult<Vec<Self>> {
         let symmetries = self.game.rules.spec().symmetries.len();
         (0..symmetries).map(|symmetry| self.image(symmetry)).collect()
     }
@@ -153,40 +157,40 @@ impl State {
             let name = self.game.rules.name();
             return Err(PyIndexError::new_err(format!("symmetry {index}: {name} has {symmetries}")));
         }
-        Ok(self.image(index))
+        self.image(index)
     }
 
     /// The result for a player (0 or 1): 1, 0 or -1; 0 while the game runs.
     fn returns(&self, player: u8) -> PyResult<i8> {
         let side = side(player)?;
-        Ok(self.game.rules.outcome(&self.state).map_or(0, |outcome| outcome.value_for(side)))
+        self.ask(|rules| rules.outcome(&self.state).map_or(0, |outcome| outcome.value_for(side)))
     }
 
     /// The board as an SVG document.
-    fn svg(&self) -> String {
-        self.game.rules.draw_svg(&self.state, self.last)
+    fn svg(&self) -> PyResult<String> {
+        self.ask(|rules| rules.draw_svg(&self.state, self.last))
     }
 
     /// The position in the game's notation, which `State(game, text)` reads.
-    fn text(&self) -> String {
-        self.game.rules.position_text(&self.state)
+    pub(crate) fn text(&self) -> PyResult<String> {
+        self.ask(|rules| rules.position_text(&self.state))
     }
 
     /// The board drawn as text, several lines.
-    fn board(&self) -> String {
-        self.game.rules.draw(&self.state)
+    fn board(&self) -> PyResult<String> {
+        self.ask(|rules| rules.draw(&self.state))
     }
 
-    fn _repr_svg_(&self) -> String {
+    fn _repr_svg_(&self) -> PyResult<String> {
         self.svg()
     }
 
-    fn __str__(&self) -> String {
+    fn __str__(&self) -> PyResult<String> {
         self.text()
     }
 
-    fn __repr__(&self) -> String {
-        format!("turnstone.State({:?}, {:?})", self.game.rules.name(), self.text())
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("turnstone.State({:?}, {:?})", self.game.rules.name(), self.text()?))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -205,9 +209,9 @@ impl State {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.import("turnstone")?.getattr("_restore_state")?;
-        let rules = &self.game.rules;
+        let (game, version) = (self.game.identity(py)?, self.game.rules.version());
         let params = self.game.params(py)?;
-        let arguments = (rules.name(), rules.version(), params, self.text(), self.last_action()).into_pyobject(py)?;
+        let arguments = (game, version, params, self.text()?, self.last_action()).into_pyobject(py)?;
         Ok((restore, arguments))
     }
 
@@ -221,10 +225,16 @@ impl State {
 }
 
 impl State {
-    fn image(&self, symmetry: usize) -> Self {
+    fn image(&self, symmetry: usize) -> PyResult<Self> {
         let rules = &self.game.rules;
         let last = self.last.map(|action| Action(rules.spec().symmetries[symmetry].actions[action.index()]));
-        Self { game: self.game.clone(), state: rules.permuted(&self.state, symmetry), last }
+        let state = self.ask(|rules| rules.permuted(&self.state, symmetry))?;
+        Ok(Self { game: self.game.clone(), state, last })
+    }
+
+    /// Asks the rules.
+    fn ask<T>(&self, question: impl FnOnce(&dyn TrainableGame) -> T) -> PyResult<T> {
+        self.game.guarded(|| question(&*self.game.rules))
     }
 }
 
@@ -275,16 +285,16 @@ impl Outcome {
 #[pyfunction]
 #[pyo3(name = "_restore_state")]
 pub(crate) fn restore_state(
-    name: &str,
+    game: &Bound<'_, PyAny>,
     version: u32,
     params: &Bound<'_, PyDict>,
     text: Option<&str>,
     last: Option<i64>,
 ) -> PyResult<Py<PyAny>> {
     let py = params.py();
-    let game = restored(name, version, params)?;
-    let Some(text) = text else { return Ok(game.into_pyobject(py)?.into_any().unbind()) };
-    let state = game.rules.parse_position(text).map_err(|error| game_error(&error))?;
+    let game = restored(game, version, params)?;
+    let Some(text) = text else { return Ok(game.into_pyobject(py)?.unbind()) };
+    let state = game.guarded(|| game.rules.parse_position(text))?.map_err(|error| game_error(&error))?;
     let last = last.map(|action| game.index(action)).transpose()?;
     Ok(State { game, state, last }.into_pyobject(py)?.into_any().unbind())
 }

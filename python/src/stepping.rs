@@ -25,6 +25,8 @@ pub(crate) struct Stepping {
 impl Stepping {
     pub(crate) fn new(game: &Game, envs: usize, threads: Option<usize>, auto_reset: AutoReset) -> Self {
         let cores = || available_parallelism().map_or(1, usize::from).min(envs.div_ceil(FEWEST));
+        // Threads would wait for one another where the rules are in Python.
+        let threads = if game.python().is_some() { Some(1) } else { threads };
         let most = threads.unwrap_or_else(cores);
         let lanes = game.rules.lanes(envs, most, auto_reset);
         let choice = threads.is_none().then(|| ThreadChoice::new(most));

@@ -77,7 +77,7 @@ impl VecEnv {
         let num_envs = within("num_envs", num_envs, MOST)?;
         let threads = threads.map(|threads| within("threads", threads, 1024)).transpose()?;
         let auto_reset = auto_reset(autoreset)?;
-        let inner = Mutex::new(Stepping::new(&game, num_envs, threads, auto_reset));
+        let inner = Mutex::new(game.guarded(|| Stepping::new(&game, num_envs, threads, auto_reset))?);
         let [planes, height, width] = game.shape();
         let observations = PyArray4::zeros(py, [num_envs, planes, height, width], false);
         let masks = PyArray2::zeros(py, [num_envs, game.rules.spec().actions], false);
@@ -274,7 +274,7 @@ impl VecEnv {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.import("turnstone")?.getattr("_restore_envs")?;
         let inner = self.inner()?;
-        let record = EnvsRecord::new(&self.game, &inner.lanes.record(), inner.is_reset);
+        let record = EnvsRecord::new(&self.game, &inner.lanes.record(), inner.is_reset)?;
         Ok((restore, (self.game.clone(), self.threads, self.autoreset(), record).into_pyobject(py)?))
     }
 
@@ -346,11 +346,14 @@ impl VecEnv {
         let (actions, counts) = (legal_actions.as_slice_mut()?, legal_counts.as_slice_mut()?);
         let starts = legal_starts.as_slice_mut()?;
         let inner = &mut *inner;
-        Ok(py.detach(|| {
-            let result = act(inner, &mut out);
+        py.detach(|| {
+            // An exception of rules in Python leaves some of the games where they were.
+            let was_reset = std::mem::take(&mut inner.is_reset);
+            let result = self.game.guarded(|| act(inner, &mut out))?;
+            inner.is_reset |= was_reset;
             inner.lanes.legal_lists(actions, counts, starts);
-            result
-        }))
+            Ok(result)
+        })
     }
 }
 

@@ -50,13 +50,13 @@ pub fn evaluate_tensors<G: Game>(
         ends.push(legal.len());
     }
     let legal_of = |row: usize| &legal[if row == 0 { 0 } else { ends[row - 1] }..ends[row]];
-    let mut features = vec![0.0; spec.features()];
+    let mut features = vec![0.0; rows * spec.features()];
     let mut fill = |observations: &mut [f32], masks: &mut [bool]| {
         masks.fill(false);
+        game.observe_many(&states, &mut features);
         let tensors = observations.chunks_exact_mut(spec.tensor_len()).zip(masks.chunks_exact_mut(spec.actions));
-        for (row, (state, (observation, mask))) in states.iter().zip(tensors).enumerate() {
-            game.observe(state, &mut features);
-            spec.expand(&features, observation);
+        for (row, (features, (observation, mask))) in features.chunks_exact(spec.features()).zip(tensors).enumerate() {
+            spec.expand(features, observation);
             legal_of(row).iter().for_each(|&index| mask[index] = true);
         }
     };

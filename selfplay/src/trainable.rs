@@ -95,5 +95,7 @@ pub type Games = turnstone_env::Games<dyn TrainableGame>;
 /// Entry of a game for the list of games.
 #[must_use]
 pub fn row<K: Playable>() -> Row<dyn TrainableGame> {
-    Row { name: K::Game::NAME, make: |params| Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?))) }
+    Row::<dyn TrainableGame>::new(K::Game::NAME, |params| {
+        Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?)))
+    })
 }

@@ -101,6 +101,9 @@ impl<G: Game> Part<G> {
     }
 
     pub(super) fn step(&mut self, kind: &Kind<G>, actions: &[Action], rows: &mut VecBuffers<'_>) {
+        let starts_anew = |env: usize| kind.auto_reset == AutoReset::NextStep && self.outcomes[env].is_some();
+        let plays = self.states.iter().zip(actions).enumerate().filter(|(env, _)| !starts_anew(*env));
+        kind.game.expect_plays(plays.map(|(_, (state, &action))| (state, action)));
         self.each(kind, rows, |part, env| part.play(kind, env, actions[env]));
     }
 

@@ -10,7 +10,8 @@ Games are `mu_torere`, `mancala`, `morris`, `konane` and `morabaraba`. Positions
     state = state.play(agent.act(state))
 
 `env` makes a PettingZoo environment, `VecEnv` steps many games into NumPy arrays, `gymnasium.make` finds
-`turnstone/Mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework.
+`turnstone/Mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework. A subclass of `Game` is a game with
+its rules in Python, which `check_game` checks and `register_game` makes known by its name.
 
 Conventions: players are 0 and 1, and the same player may move twice in a row. An action's index means the same in every
 state. Observations are seen by the player to move, and so are the policy vectors of networks: see `Game.policy_index`.
@@ -27,6 +28,7 @@ from ._turnstone import (
     Agent,
     Analysis,
     Game,
+    GameError,
     IllegalActionError,
     Network,
     Outcome,
@@ -35,9 +37,11 @@ from ._turnstone import (
     State,
     VecEnv,
     __version__,
+    _register_game,
     _restore_agent,
     _restore_envs,
     _restore_state,
+    check_game,
     games,
     load,
 )
@@ -48,6 +52,7 @@ __all__ = [
     "ArenaResult",
     "Examples",
     "Game",
+    "GameError",
     "Grade",
     "IllegalActionError",
     "Interval",
@@ -61,12 +66,14 @@ __all__ = [
     "VecEnv",
     "__version__",
     "arena",
+    "check_game",
     "env",
     "games",
     "grade",
     "load",
     "parallel_env",
     "raw_env",
+    "register_game",
     "solve",
     "train",
 ]
@@ -88,7 +95,7 @@ def _aec() -> Any:
     return aec
 
 
-def env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
+def env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> Any:
     """A PettingZoo AEC environment of a game, with PettingZoo's wrapper that checks the order of calls.
 
     Parameters of the game are keyword arguments: ``turnstone.env("mancala", stones=3)``. See `turnstone.aec.TurnstoneAEC`.
@@ -97,13 +104,13 @@ def env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
     return _aec().env(game, render_mode=render_mode, **params)
 
 
-def raw_env(game: str | Game, render_mode: str | None = None, **params: Any) -> Any:
+def raw_env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> Any:
     """The environment of `env` without the wrapper."""
     return _aec().raw_env(game, render_mode=render_mode, **params)
 
 
 def parallel_env(
-    game: str | Game,
+    game: str | Game | type[Game],
     render_mode: str | None = None,
     max_cycles: int | None = None,
     illegal: str = "raise",
@@ -115,6 +122,18 @@ def parallel_env(
     return _aec().parallel_env(game, render_mode, max_cycles, illegal, **params)
 
 
-def _restore_game(name: str, version: int, params: dict[str, Any]) -> Any:
+def register_game(game: type[Game]) -> type[Game]:
+    """Gives a subclass of `Game` its name everywhere: in configs of `train`, for checkpoints, and wherever a name of a game is
+    an argument. In Gymnasium it becomes `turnstone/<Name>-v<version>`. Returns the class, so that it can be a decorator.
+
+    A run is resumed, and its checkpoint loaded, by a program that has registered the game again.
+    """
+    _register_game(game)
+    if find_spec("gymnasium") is not None:
+        register_envs()
+    return game
+
+
+def _restore_game(name: str | type[Game], version: int, params: dict[str, Any]) -> Any:
     """A game of a pickle."""
     return _restore_state(name, version, params, None, None)

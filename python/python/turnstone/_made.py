@@ -10,7 +10,7 @@ from ._turnstone import Game, _game
 __all__ = ["made"]
 
 
-def made(game: str | Game, params: Dict[str, Any], call: Callable[..., Any]) -> Game:
+def made(game: str | Game | type[Game], params: Dict[str, Any], call: Callable[..., Any]) -> Game:
     """A game, or the one of a name and parameters.
 
     Args:

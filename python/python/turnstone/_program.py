@@ -164,7 +164,7 @@ class ArenaResult:
 
 
 def arena(
-    game: str | Game,
+    game: str | Game | type[Game],
     agents: str | Sequence[str],
     *,
     games: int = 200,
@@ -270,7 +270,7 @@ def _share(share: Dict[str, Any]) -> Interval:
 
 
 def grade(
-    game: str | Game,
+    game: str | Game | type[Game],
     agent: str,
     *,
     positions: PathLike | None = None,
@@ -353,7 +353,7 @@ class Solution:
         return f"<turnstone.Solution of {self.game!r}>"
 
 
-def solve(game: str | Game, *, tables: PathLike = "tables", build: bool = False) -> Solution:
+def solve(game: str | Game | type[Game], *, tables: PathLike = "tables", build: bool = False) -> Solution:
     """Exact values of a game.
 
     Mu Torere is enumerated, Konane is searched when a position is asked for. Mancala (endgames), Morris and Morabaraba
@@ -365,7 +365,7 @@ def solve(game: str | Game, *, tables: PathLike = "tables", build: bool = False)
         ValueError: there are no exact values of the game with its parameters.
     """
     _need_program()
-    rules = game if isinstance(game, Game) else Game(game)
+    rules = _turnstone._game(game, {}, [])
     if build:
         command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--out", os.fspath(tables)]
         for key, value in rules.params.items():

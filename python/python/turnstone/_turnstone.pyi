@@ -2,6 +2,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Literal, NoReturn, SupportsIndex, final, overload
 
+from typing_extensions import Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,16 +18,28 @@ _Path = str | PathLike[str]
 class IllegalActionError(ValueError):
     """An action that the rules do not allow in the position."""
 
+class GameError(ValueError):
+    """A fault of a game whose rules are written in Python: an exception or a wrong result of a method. The message names the game, the method and the fault; `__cause__` is the exception."""
+
 def games() -> list[str]:
     """The names of the games."""
-def load(checkpoint: _Path, game: str | Game | None = None) -> Network:
+def check_game(game: str | Game | type[Game], games: int = 20, seed: int = 0) -> None:
+    """Plays random games of a game in Python and checks every promise of its rules: legal actions, texts both ways, bounded
+    observations that decide the legal actions, symmetries that commute with play, outcomes, and equal answers for one
+    position and for many. The checks are those of the games in Rust.
+
+    Raises AssertionError, which names the position and what does not hold, or GameError for an exception or a wrong result of
+    a method.
+    """
+def load(checkpoint: _Path, game: str | Game | type[Game] | None = None) -> Network:
     """Loads a checkpoint: a file, the newest one of a run folder, or `pretrained` for the agent that comes with a game. The
     game is that of the checkpoint, and is checked if it is given.
     """
+def _register_game(game: type[Game]) -> None: ...
 def _restore_state(
-    name: str, version: int, params: dict[str, Any], text: str | None, last: int | None
+    game: str | type[Game], version: int, params: dict[str, Any], text: str | None, last: int | None
 ) -> Any: ...
-def _game(game: str | Game, params: dict[str, Any], keywords: list[str]) -> Game: ...
+def _game(game: str | Game | type[Game], params: dict[str, Any], keywords: list[str]) -> Game: ...
 def _restore_agent(game: Game, spec: str, seed: int, choices: int) -> Agent: ...
 def _restore_envs(
     game: Game,
@@ -35,14 +49,29 @@ def _restore_envs(
 ) -> VecEnv: ...
 def _rasterize(svg: str, scale: float = 1.0) -> npt.NDArray[np.uint8]: ...
 
-@final
 class Game:
-    """Rules of a game with their parameters: `Game("mancala", stones=3)`.
+    """Rules of a game with their parameters: `Game("mancala", stones=3)`. Subclasses are games whose rules are written in Python.
 
     Games compare by name and parameters, and can be pickled and hashed. `turnstone.games()` lists the names.
+
+    A subclass has the attributes `name`, `num_actions` and `observation_shape` (planes, height, width) and the methods
+
+    - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 256 bytes;
+    - `play(state, action)`: the state afterwards; `state` is a copy that may be changed and returned;
+    - `mover(state)`: 0 or 1;
+    - `outcome(state)`: None while the game goes on, then 1, 0 or -1 for player 0, or `"truncated"`;
+    - `legal_actions(state)`: the actions, or a mask of bool [actions]; it is not called in a finished game;
+    - `observation(state)`: float32 [planes, height, width], as seen by the player to move.
+
+    Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
+    actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
+    `observation_many(states)`. Optional are `version`, `plane_names`, `action_blocks`, `side_names`, `second_player_map`,
+    `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with `parse_position(text)`, and
+    `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
+    `turnstone.register_game` gives it a name everywhere.
     """
 
-    def __new__(cls, name: str, **params: bool | int | str) -> Game: ...
+    def __new__(cls, *args: Any, **params: Any) -> Self: ...
     @property
     def name(self) -> str:
         """Name of the game, such as `mancala`."""
@@ -120,7 +149,7 @@ class State:
     States compare by game and position, and can be pickled and hashed. A notebook shows the board.
     """
 
-    def __new__(cls, game: str | Game, text: str | None = None, **params: bool | int | str) -> State: ...
+    def __new__(cls, game: str | Game | type[Game], text: str | None = None, **params: bool | int | str) -> State: ...
     @property
     def game(self) -> Game:
         """The game."""
@@ -204,7 +233,7 @@ class VecEnv:
 
     def __new__(
         cls,
-        game: str | Game,
+        game: str | Game | type[Game],
         num_envs: SupportsIndex,
         *,
         threads: SupportsIndex | None = None,
@@ -352,7 +381,7 @@ class Search:
 
     def __new__(
         cls,
-        game: str | Game,
+        game: str | Game | type[Game],
         evaluate: _Evaluate | Literal["uniform"],
         *,
         simulations: SupportsIndex = 100,
@@ -427,7 +456,7 @@ class SelfPlay:
 
     def __new__(
         cls,
-        game: str | Game,
+        game: str | Game | type[Game],
         evaluate: _Evaluate | Literal["uniform"],
         *,
         concurrent_games: SupportsIndex = 256,
@@ -490,7 +519,7 @@ class Agent:
     """
 
     def __new__(
-        cls, game: str | Game, spec: str, *, seed: SupportsIndex = 0, **params: bool | int | str
+        cls, game: str | Game | type[Game], spec: str, *, seed: SupportsIndex = 0, **params: bool | int | str
     ) -> Agent: ...
     @property
     def game(self) -> Game:
@@ -554,9 +583,9 @@ class _ExactValues:
     def value(self, state: State) -> int | None: ...
     def best_actions(self, state: State) -> list[int] | None: ...
 
-def _exact_values(game: str | Game, tables: _Path) -> _ExactValues: ...
+def _exact_values(game: str | Game | type[Game], tables: _Path) -> _ExactValues: ...
 def _grade(
-    game: str | Game,
+    game: str | Game | type[Game],
     agent: str,
     positions: _Path | None,
     sample: SupportsIndex | None,
@@ -568,7 +597,7 @@ def _grade(
     threads: SupportsIndex | None,
 ) -> str: ...
 def _arena(
-    game: str | Game, agents: Sequence[str], options: dict[str, Any], progress: Callable[[int, int], Any] | None
+    game: str | Game | type[Game], agents: Sequence[str], options: dict[str, Any], progress: Callable[[int, int], Any] | None
 ) -> tuple[str, str, str, str]: ...
 def _train(task: dict[str, Any], on_iteration: Callable[[str, str, int], Any]) -> tuple[int, bool]: ...
 def _main(arguments: Sequence[_Path]) -> int: ...

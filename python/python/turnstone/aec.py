@@ -36,7 +36,7 @@ class TurnstoneAEC(AECEnv):
         params: parameters of the game.
     """
 
-    def __init__(self, game: str | Game, render_mode: str | None = None, **params: Any) -> None:
+    def __init__(self, game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
@@ -169,7 +169,7 @@ class TurnstoneParallel(ParallelEnv):
 
     def __init__(
         self,
-        game: str | Game,
+        game: str | Game | type[Game],
         render_mode: str | None = None,
         max_cycles: int | None = None,
         illegal: str = "raise",
@@ -247,18 +247,18 @@ class TurnstoneParallel(ParallelEnv):
         return observations
 
 
-def raw_env(game: str | Game, render_mode: str | None = None, **params: Any) -> TurnstoneAEC:
+def raw_env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> TurnstoneAEC:
     """The environment without wrappers."""
     return TurnstoneAEC(game, render_mode=render_mode, **params)
 
 
-def env(game: str | Game, render_mode: str | None = None, **params: Any) -> AECEnv:
+def env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> AECEnv:
     """The environment with PettingZoo's wrapper that checks the order of calls."""
     return wrappers.OrderEnforcingWrapper(raw_env(game, render_mode=render_mode, **params))
 
 
 def parallel_env(
-    game: str | Game,
+    game: str | Game | type[Game],
     render_mode: str | None = None,
     max_cycles: int | None = None,
     illegal: str = "raise",

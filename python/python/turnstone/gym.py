@@ -37,7 +37,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
 
     def __init__(
         self,
-        game: str | Game,
+        game: str | Game | type[Game],
         opponent: str = "random",
         seat: int | str = "alternate",
         illegal: str = "raise",
@@ -178,7 +178,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
 
     def __init__(
         self,
-        game: str | Game,
+        game: str | Game | type[Game],
         num_envs: int = 1,
         opponent: str | None = "random",
         threads: int | None = None,

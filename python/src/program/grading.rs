@@ -34,30 +34,34 @@ pub(crate) fn grade(
     let [agent, sampler] = [agent, sampler].map(str::parse::<AgentSpec>);
     let (agent, sampler) = (agent.map_err(|e| agent_error(&e))?, sampler.map_err(|e| agent_error(&e))?);
     let (stop, rules) = (AtomicBool::new(false), &*game.rules);
-    interruptible(
-        py,
-        || stop.store(true, Ordering::Relaxed),
-        || {
-            let agent = Agent::load(&agent, rules).map_err(|error| agent_error(&error))?;
-            let set = if let Some(path) = positions {
-                TruthSet::read(&path, rules).map_err(value_error)?
-            } else if let Some(count) = sample {
-                let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
-                let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
-                let values = values.ok_or_else(missing)?;
-                let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
-                let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
-                grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
-                    .map_err(|error| program_error(&error))?
-            } else {
-                let name = rules.name();
-                let missing =
-                    || PyValueError::new_err(format!("{name} comes without exact values: give positions or sample"));
-                grading::known(rules).map_err(|error| program_error(&error))?.ok_or_else(missing)?
-            };
-            let grade = grading::grade(rules, &agent, &set, seed, threads.unwrap_or_else(cores), &|| {}, &stop);
-            let grade = grade.map_err(|error| program_error(&error))?;
-            serde_json::to_string(&grade).map_err(value_error)
-        },
-    )?
+    let work = || {
+        interruptible(
+            py,
+            || stop.store(true, Ordering::Relaxed),
+            || {
+                let agent = Agent::load(&agent, rules).map_err(|error| agent_error(&error))?;
+                let set = if let Some(path) = positions {
+                    TruthSet::read(&path, rules).map_err(value_error)?
+                } else if let Some(count) = sample {
+                    let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
+                    let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
+                    let values = values.ok_or_else(missing)?;
+                    let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
+                    let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
+                    grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
+                        .map_err(|error| program_error(&error))?
+                } else {
+                    let name = rules.name();
+                    let missing = || {
+                        PyValueError::new_err(format!("{name} comes without exact values: give positions or sample"))
+                    };
+                    grading::known(rules).map_err(|error| program_error(&error))?.ok_or_else(missing)?
+                };
+                let grade = grading::grade(rules, &agent, &set, seed, threads.unwrap_or_else(cores), &|| {}, &stop);
+                let grade = grade.map_err(|error| program_error(&error))?;
+                serde_json::to_string(&grade).map_err(value_error)
+            },
+        )
+    };
+    game.guarded(work)??
 }

@@ -117,53 +117,56 @@ pub(crate) fn arena(
         }
         Ok(())
     };
-    watched(
-        py,
-        || stop.store(true, Ordering::Relaxed),
-        look,
-        || {
-            let mut agents = Vec::new();
-            for spec in &specs {
-                agents.push(Agent::load(spec, rules).map_err(|error| agent_error(&error))?);
-            }
-            let ladder = if options.ladder {
-                if agents.len() != 1 {
-                    return Err(PyValueError::new_err(format!("a ladder rates one agent, not {}", agents.len())));
+    let work = || {
+        watched(
+            py,
+            || stop.store(true, Ordering::Relaxed),
+            look,
+            || {
+                let mut agents = Vec::new();
+                for spec in &specs {
+                    agents.push(Agent::load(spec, rules).map_err(|error| agent_error(&error))?);
                 }
-                let ladder = Ladder::shipped(rules).and_then(|ladder| ladder.for_agent(&specs[0]));
-                let ladder = ladder.map_err(|error| program_error(&error))?;
-                agents.extend(ladder.agents(rules).map_err(|error| program_error(&error))?);
-                Some(ladder)
-            } else {
-                None
-            };
-            let settings = options.settings(agents.len())?;
-            let source = options.openings(ladder.as_ref())?;
-            let needed = openings_needed(&settings);
-            let openings = openings(rules, &source, None, needed, settings.seed, &stop);
-            let openings = openings.map_err(|error| program_error(&error))?;
-            let interrupted = || PyValueError::new_err("the matches were interrupted before their end");
-            if stop.load(Ordering::Relaxed) {
-                return Err(interrupted());
-            }
-            let tournament =
-                Tournament::new(rules, agents.iter().collect(), settings, openings, options.tables.clone())
-                    .map_err(|error| program_error(&error))?;
-            planned.store(tournament.games(), Ordering::Relaxed);
-            let count = |_: &GameRecord| {
-                finished.fetch_add(1, Ordering::Relaxed);
-            };
-            let running = Running::new(options.threads.unwrap_or_else(cores), &count, &stop);
-            let record = tournament.play(None, Vec::new(), &running).map_err(|error| program_error(&error))?;
-            let record = record.ok_or_else(interrupted)?;
-            let anchors = ladder.as_ref().map_or_else(|| vec![None; agents.len()], Ladder::anchors);
-            let summary = Summary::new(&record, &anchors);
-            let mut object = report::json(&record, &summary);
-            if let Some(ladder) = &ladder {
-                object["ladder"] = serde_json::to_value(ladder.rate(&record)).map_err(value_error)?;
-            }
-            let page = report::page(rules, &record, &summary).map_err(|error| program_error(&error))?;
-            Ok((object.to_string(), report::text(&record, &summary), report::ratings_svg(&summary), page))
-        },
-    )?
+                let ladder = if options.ladder {
+                    if agents.len() != 1 {
+                        return Err(PyValueError::new_err(format!("a ladder rates one agent, not {}", agents.len())));
+                    }
+                    let ladder = Ladder::shipped(rules).and_then(|ladder| ladder.for_agent(&specs[0]));
+                    let ladder = ladder.map_err(|error| program_error(&error))?;
+                    agents.extend(ladder.agents(rules).map_err(|error| program_error(&error))?);
+                    Some(ladder)
+                } else {
+                    None
+                };
+                let settings = options.settings(agents.len())?;
+                let source = options.openings(ladder.as_ref())?;
+                let needed = openings_needed(&settings);
+                let openings = openings(rules, &source, None, needed, settings.seed, &stop);
+                let openings = openings.map_err(|error| program_error(&error))?;
+                let interrupted = || PyValueError::new_err("the matches were interrupted before their end");
+                if stop.load(Ordering::Relaxed) {
+                    return Err(interrupted());
+                }
+                let tournament =
+                    Tournament::new(rules, agents.iter().collect(), settings, openings, options.tables.clone())
+                        .map_err(|error| program_error(&error))?;
+                planned.store(tournament.games(), Ordering::Relaxed);
+                let count = |_: &GameRecord| {
+                    finished.fetch_add(1, Ordering::Relaxed);
+                };
+                let running = Running::new(options.threads.unwrap_or_else(cores), &count, &stop);
+                let record = tournament.play(None, Vec::new(), &running).map_err(|error| program_error(&error))?;
+                let record = record.ok_or_else(interrupted)?;
+                let anchors = ladder.as_ref().map_or_else(|| vec![None; agents.len()], Ladder::anchors);
+                let summary = Summary::new(&record, &anchors);
+                let mut object = report::json(&record, &summary);
+                if let Some(ladder) = &ladder {
+                    object["ladder"] = serde_json::to_value(ladder.rate(&record)).map_err(value_error)?;
+                }
+                let page = report::page(rules, &record, &summary).map_err(|error| program_error(&error))?;
+                Ok((object.to_string(), report::text(&record, &summary), report::ratings_svg(&summary), page))
+            },
+        )
+    };
+    game.guarded(work)??
 }

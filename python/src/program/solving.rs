@@ -33,21 +33,23 @@ pub(crate) struct ExactValues {
 pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: PathBuf) -> PyResult<ExactValues> {
     let game = Game::of(game)?;
     abandonable(py, move || {
-        let rules = Arc::clone(&game.rules);
-        let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
-        match known {
-            Some(values) if rules.name() != "mu_torere" => {
-                Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
+        game.clone().guarded(|| {
+            let rules = Arc::clone(&game.rules);
+            let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
+            match known {
+                Some(values) if rules.name() != "mu_torere" => {
+                    Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
+                }
+                _ => {
+                    let all = rules.enumerate(MOST_POSITIONS).map_err(|error| game_error(&error))?;
+                    let missing =
+                        || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
+                    let all = all.ok_or_else(missing)?;
+                    let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
+                    Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions })
+                }
             }
-            _ => {
-                let all = rules.enumerate(MOST_POSITIONS).map_err(|error| game_error(&error))?;
-                let missing =
-                    || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
-                let all = all.ok_or_else(missing)?;
-                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
-                Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions })
-            }
-        }
+        })?
     })?
 }
 
@@ -122,6 +124,7 @@ impl ExactValues {
     ) -> PyResult<T> {
         state.expect_game(&self.game)?;
         let (values, state) = (Arc::clone(&self.values), state.state.clone());
-        abandonable(py, move || question(&*values, &state))
+        let game = self.game.clone();
+        abandonable(py, move || game.guarded(|| question(&*values, &state)))?
     }
 }

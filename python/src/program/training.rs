@@ -16,7 +16,8 @@ use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
-use crate::game::built_in;
+use crate::game::Game;
+use crate::registry::registered;
 use crate::waiting::watched;
 
 /// A run to be started or resumed.
@@ -71,13 +72,26 @@ impl Task {
     fn train(&self, stop: &AtomicBool, watch: &dyn Fn((String, String, u64))) -> PyResult<(u64, bool)> {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.map_err(|error| PyValueError::new_err(format!("max_minutes: {error}")))?;
-        let games = built_in();
-        let resumed = self.config.is_none() && self.config_json.is_none();
-        let (config, folder) = if resumed { self.reopen(&games)? } else { self.create(&games)? };
-        let game = config.game(&games).map_err(value_error)?;
+        let games = registered();
+        let (config, folder) = if self.resumes() { self.reopen(&games)? } else { self.create(&games)? };
+        let game = Game { rules: config.game(&games).map_err(value_error)? };
+        game.guarded(|| self.train_game(&game, &config, folder, time, stop, watch))?
+    }
+
+    /// Trains for a game that has been made.
+    fn train_game(
+        &self,
+        game: &Game,
+        config: &Config,
+        folder: RunFolder,
+        time: Option<Duration>,
+        stop: &AtomicBool,
+        watch: &dyn Fn((String, String, u64)),
+    ) -> PyResult<(u64, bool)> {
+        let resumed = self.resumes();
         let reporter = Reporter::new(true);
         let players = Players::default();
-        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
+        let setup = Setup { game: &*game.rules, config, folder: &folder, reporter: &reporter, stop, players };
         let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
         let run = match started {
             Ok(run) => run,
@@ -105,6 +119,11 @@ impl Task {
         })
     }
 
+    /// Whether the run of the folder goes on.
+    fn resumes(&self) -> bool {
+        self.config.is_none() && self.config_json.is_none()
+    }
+
     /// Creates the folder of a new run.
     fn create(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
         let overrides = self.overrides.iter().map(|text| {
@@ -124,7 +143,8 @@ impl Task {
         };
         config.seed = self.seed.unwrap_or(config.seed);
         let game = config.game(games).map_err(value_error)?;
-        confirm_matches(&*game, &config).map_err(|error| program_error(&error))?;
+        let game = Game { rules: game };
+        game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(|error| program_error(&error))?;
         let text = toml::to_string(&config).map_err(value_error)?;
         let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(|error| program_error(&error))?;
         Ok((config, folder))

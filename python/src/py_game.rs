@@ -1,0 +1,312 @@
+//! Games whose rules are written in Python, as games of the program.
+//!
+//! A position is a small array of fixed size, held as its bytes: searches and files copy, compare and keep it without
+//! Python. What the rules answer is kept too, so that a position is asked about once.
+
+mod layout;
+mod fault;
+mod cache;
+mod declaration;
+mod rules;
+mod checks;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use turnstone_agents::Playable;
+use turnstone_env::svg::{self, BoardPoint};
+use turnstone_env::{Action, ActionList, Erased, Error, Game, Outcome, Params, Side, Spec, Symmetry};
+
+pub(crate) use declaration::{interned, params, set_base};
+pub(crate) use layout::PyState;
+
+use cache::Cache;
+use fault::Faults;
+use rules::{Facts, Rules};
+
+/// A game with its rules in Python.
+#[derive(Clone)]
+pub(crate) struct PyGame(Arc<Inner>);
+
+struct Inner {
+    rules: Rules,
+    spec: Spec,
+    params: Params,
+    side_names: [&'static str; 2],
+    class: usize,
+    make: Make,
+    start: PyState,
+    faults: Faults,
+    facts: Cache<Facts>,
+    /// States by the bytes of the state before and of the action.
+    plays: Cache<Box<PyState>>,
+    /// Feature vectors.
+    observations: Cache<Arc<[f32]>>,
+    /// Texts of the actions, and actions by text.
+    texts: OnceLock<(Vec<String>, HashMap<String, Action>)>,
+}
+
+/// Makes another game of the same class.
+type Make = fn(&Bound<'_, PyType>, &Params) -> Result<Arc<Erased<PyGame>>, Error>;
+
+impl PyGame {
+    /// The game of an instance of a subclass of `turnstone.Game` with these parameters.
+    pub(crate) fn new(object: &Bound<'_, PyAny>, params: Params, make: Make) -> PyResult<Self> {
+        let spec = declaration::spec(object)?;
+        let shape = [spec.point_planes.len(), spec.lattice[0], spec.lattice[1]];
+        let (rules, start) = Rules::new(object, spec.name, spec.actions, shape)?;
+        let size = rules.layout.size();
+        let (facts, plays) = (Cache::new(2 * size + 2 * spec.actions), Cache::new(size + size_of::<PyState>()));
+        let observations = Cache::new(size + 4 * spec.features());
+        let side_names = declaration::side_names(object)?;
+        let (faults, texts) = (Faults::default(), OnceLock::new());
+        Ok(Self(Arc::new(Inner {
+            rules,
+            spec,
+            params,
+            side_names,
+            make,
+            class: object.get_type().as_ptr().addr(),
+            start,
+            faults,
+            facts,
+            plays,
+            observations,
+            texts,
+        })))
+    }
+
+    /// The instance.
+    pub(crate) fn object(&self) -> &Py<PyAny> {
+        &self.0.rules.object
+    }
+
+    /// The address of its class, by which classes differ.
+    pub(crate) fn class(&self) -> usize {
+        self.0.class
+    }
+
+    /// Does work that calls the rules, and returns an exception of theirs.
+    pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
+        self.0.faults.guarded(work)
+    }
+
+    /// Asks the rules; an exception ends the present work.
+    fn ask<T>(&self, question: impl FnOnce(Python<'_>, &Rules) -> PyResult<T>) -> T {
+        self.0.faults.check();
+        // The exception is raised without the GIL, which other threads may be waiting for.
+        match Python::attach(|py| question(py, &self.0.rules)) {
+            Ok(answer) => answer,
+            Err(error) => self.0.faults.raise(error),
+        }
+    }
+
+    fn bytes<'a>(&self, state: &'a PyState) -> &'a [u8] {
+        &state.0[..self.0.rules.layout.size()]
+    }
+
+    fn facts(&self, state: &PyState) -> Facts {
+        if let Some(facts) = self.0.facts.get(self.bytes(state)) {
+            return facts;
+        }
+        let facts = self.ask(|py, rules| rules.facts(py, &[*state])).pop().expect("facts of one position");
+        self.0.facts.put(self.bytes(state), facts.clone());
+        facts
+    }
+
+    /// The bytes of a state and an action.
+    fn play_key(&self, state: &PyState, action: Action) -> Vec<u8> {
+        [self.bytes(state), &action.0.to_le_bytes()].concat()
+    }
+
+    /// Asks about the positions whose observations are not known, all at once.
+    fn expect_observations(&self, states: &[PyState]) {
+        let unknown = |state: &&PyState| !self.0.observations.has(self.bytes(state));
+        let mut missing: Vec<PyState> = states.iter().filter(unknown).copied().collect();
+        missing.sort_unstable_by_key(|state| state.0);
+        missing.dedup();
+        if missing.is_empty() {
+            return;
+        }
+        let observations = self.ask(|py, rules| rules.observations(py, &missing));
+        for (state, observation) in missing.iter().zip(observations) {
+            self.0.observations.put(self.bytes(state), observation.into());
+        }
+    }
+
+    fn texts(&self) -> &(Vec<String>, HashMap<String, Action>) {
+        if let Some(texts) = self.0.texts.get() {
+            return texts;
+        }
+        let texts = self.ask(|py, rules| rules.texts(py));
+        self.0.texts.get_or_init(|| texts)
+    }
+}
+
+impl fmt::Debug for PyGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.0.spec.name, self.0.params)
+    }
+}
+
+impl Game for PyGame {
+    const NAME: &'static str = "";
+    const VERSION: u32 = 0;
+    const PARAMS: &'static [&'static str] = &[];
+
+    type State = PyState;
+
+    /// Nothing but an instance knows which game it is: see [`Game::remade`].
+    fn with_params(_: &Params) -> Result<Self, Error> {
+        let name = "of a class in Python".to_owned();
+        Err(Error::UnknownGame { name, nearest: None, known: String::new() })
+    }
+
+    fn remade(&self, params: &Params) -> Result<Self, Error> {
+        Python::attach(|py| (self.0.make)(&self.object().bind(py).get_type(), params)).map(|made| made.game().clone())
+    }
+
+    fn params(&self) -> Params {
+        self.0.params.clone()
+    }
+
+    fn spec(&self) -> Spec {
+        self.0.spec.clone()
+    }
+
+    fn start(&self) -> PyState {
+        self.0.start
+    }
+
+    fn mover(&self, state: &PyState) -> Side {
+        self.facts(state).mover
+    }
+
+    fn legal(&self, state: &PyState, out: &mut ActionList) {
+        out.clear();
+        self.facts(state).legal.iter().for_each(|&action| out.push(action));
+    }
+
+    fn play(&self, state: &mut PyState, action: Action) {
+        let key = self.play_key(state, action);
+        if let Some(known) = self.0.plays.get(&key) {
+            *state = *known;
+            return;
+        }
+        *state = self.ask(|py, rules| rules.plays(py, &[(*state, action)])).pop().expect("one state");
+        self.0.plays.put(&key, Box::new(*state));
+    }
+
+    fn outcome(&self, state: &PyState) -> Option<Outcome> {
+        self.facts(state).outcome
+    }
+
+    fn observe(&self, state: &PyState, features: &mut [f32]) {
+        if let Some(known) = self.0.observations.get(self.bytes(state)) {
+            features.copy_from_slice(&known);
+            return;
+        }
+        let observation = self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation");
+        features.copy_from_slice(&observation);
+        self.0.observations.put(self.bytes(state), observation.into());
+    }
+
+    fn observe_many(&self, states: &[PyState], features: &mut [f32]) {
+        if self.0.rules.observe.many {
+            self.expect_observations(states);
+        }
+        for (state, row) in states.iter().zip(features.chunks_exact_mut(self.0.spec.features())) {
+            self.observe(state, row);
+        }
+    }
+
+    fn expect_plays<'a>(&self, plays: impl Iterator<Item = (&'a PyState, Action)>) {
+        let rules = &self.0.rules;
+        let plays: Vec<(PyState, Action)> = plays.map(|(state, action)| (*state, action)).collect();
+        let (unknown, mut after): (Vec<_>, Vec<_>) = plays
+            .into_iter()
+            .map(|play| (play, self.0.plays.get(&self.play_key(&play.0, play.1))))
+            .partition(|(_, after)| after.is_none());
+        let unknown: Vec<(PyState, Action)> = unknown.into_iter().map(|(play, _)| play).collect();
+        if rules.play.many && !unknown.is_empty() {
+            let states = self.ask(|py, rules| rules.plays(py, &unknown));
+            for (play, state) in unknown.into_iter().zip(states) {
+                self.0.plays.put(&self.play_key(&play.0, play.1), Box::new(state));
+                after.push((play, Some(Box::new(state))));
+            }
+        }
+        let mut states: Vec<PyState> = after.into_iter().filter_map(|(_, state)| state.map(|state| *state)).collect();
+        states.sort_unstable_by_key(|state| state.0);
+        states.dedup();
+        if rules.observe.many {
+            self.expect_observations(&states);
+        }
+        states.retain(|state| !self.0.facts.has(self.bytes(state)));
+        if (rules.mover.many || rules.outcome.many || rules.legal.many) && !states.is_empty() {
+            let facts = self.ask(|py, rules| rules.facts(py, &states));
+            states.iter().zip(facts).for_each(|(state, facts)| self.0.facts.put(self.bytes(state), facts));
+        }
+    }
+
+    fn permuted(&self, state: &PyState, symmetry: &Symmetry) -> PyState {
+        if *symmetry == self.0.spec.symmetries[0] {
+            return *state;
+        }
+        self.ask(|py, rules| rules.permuted(py, state, &symmetry.points))
+    }
+
+    fn action_text(&self, action: Action) -> String {
+        self.texts().0[action.index()].clone()
+    }
+
+    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        let known = self.texts().1.get(text).copied();
+        known.ok_or_else(|| Error::action(text, "is not the text of an action"))
+    }
+
+    fn position_text(&self, state: &PyState) -> String {
+        self.ask(|py, rules| rules.position_text(py, state))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<PyState, Error> {
+        // The rules may reject what they have not made themselves.
+        let parsed = Python::attach(|py| {
+            let rules = &self.0.rules;
+            let parsed = rules.parse_position(py, text).and_then(|state| Ok((state, rules.facts(py, &[state])?)));
+            parsed.map_err(|error| Error::position(text, error.value(py).to_string()))
+        });
+        parsed.map(|(state, _)| state)
+    }
+
+    fn draw(&self, state: &PyState) -> String {
+        self.ask(|py, rules| rules.draw(py, state))
+    }
+
+    fn draw_svg(&self, state: &PyState, _last: Option<Action>) -> String {
+        let caption = svg::status(self.outcome(state), self.mover(state), self.0.side_names);
+        svg::text_board(&format!("{}: {caption}", self.0.spec.name), &format!("{}\n\n{caption}", self.draw(state)))
+    }
+
+    fn board_points(&self) -> Vec<BoardPoint> {
+        Vec::new()
+    }
+
+    fn side_names(&self) -> [&'static str; 2] {
+        self.0.side_names
+    }
+
+    fn point_contents(&self, _state: &PyState) -> Vec<String> {
+        vec![String::new(); self.0.spec.points]
+    }
+
+    fn clicks(&self, _state: &PyState, _action: Action) -> Vec<usize> {
+        Vec::new() // the drawing shows no points
+    }
+}
+
+impl Playable for PyGame {
+    type Game = Self;
+}

@@ -1,0 +1,57 @@
+//! What rules written in Python have answered, by the bytes of the question.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Memory of the answers in each of the two generations of a cache, in bytes.
+const MEMORY: usize = 16 << 20;
+
+/// Answers in two generations: when the younger one is full it becomes the older one, which is forgotten.
+pub(super) struct Cache<T>(Mutex<Generations<T>>);
+
+struct Generations<T> {
+    young: HashMap<Box<[u8]>, T>,
+    old: HashMap<Box<[u8]>, T>,
+    /// Most entries of a generation.
+    most: usize,
+}
+
+impl<T: Clone> Cache<T> {
+    /// A cache of answers of about so many bytes, with their question.
+    pub(super) fn new(bytes: usize) -> Self {
+        let most = (MEMORY / (bytes + 64)).clamp(1 << 10, 1 << 16);
+        Self(Mutex::new(Generations { young: HashMap::new(), old: HashMap::new(), most }))
+    }
+
+    pub(super) fn get(&self, question: &[u8]) -> Option<T> {
+        let mut generations = self.lock();
+        if let Some(answer) = generations.young.get(question) {
+            return Some(answer.clone());
+        }
+        let (question, answer) = generations.old.remove_entry(question)?;
+        generations.put(question, answer.clone());
+        Some(answer)
+    }
+
+    pub(super) fn has(&self, question: &[u8]) -> bool {
+        let generations = self.lock();
+        generations.young.contains_key(question) || generations.old.contains_key(question)
+    }
+
+    pub(super) fn put(&self, question: &[u8], answer: T) {
+        self.lock().put(question.into(), answer);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Generations<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Generations<T> {
+    fn put(&mut self, question: Box<[u8]>, answer: T) {
+        if self.young.len() >= self.most {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(question, answer);
+    }
+}

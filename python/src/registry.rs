@@ -1,0 +1,25 @@
+//! The games that have names: the built-in ones, and those of the user.
+
+use std::sync::{Mutex, PoisonError};
+
+use turnstone_env::Row;
+use turnstone_selfplay::{Games, TrainableGame};
+
+/// Rows of the user's games in Python, in the order in which they were registered.
+static ADDED: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
+
+/// The games whose rules are in Rust.
+pub(crate) fn built_in() -> Games {
+    turnstone_games::list!(turnstone_selfplay::row)
+}
+
+/// All games that have names.
+pub(crate) fn registered() -> Games {
+    let added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    added.iter().cloned().fold(built_in(), Games::with)
+}
+
+/// Adds a game; one of the user's with the same name is replaced.
+pub(crate) fn add(row: Row<dyn TrainableGame>) {
+    ADDED.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+}
