@@ -20,9 +20,14 @@ pub struct Program {
 
 impl Default for Program {
     fn default() -> Self {
-        let mut program = Self { games: Games::from_iter([]) };
-        turnstone_games::for_each_game!(K => program = program.with::<K>());
-        program
+        Self { games: turnstone_games::list!(row) }
+    }
+}
+
+/// The program with these games only.
+impl From<Games> for Program {
+    fn from(games: Games) -> Self {
+        Self { games }
     }
 }
 

@@ -14,6 +14,20 @@ step "build and tests"
 cargo build --release
 cargo test --release
 
+step "the Python package with this game"
+cargo clippy --release -p own_game_python -- -D warnings
+if [ "${FULL:-yes}" = yes ]; then
+  environment=$(mktemp -d)
+  if python3 -m venv "$environment" && "$environment/bin/pip" install -q "maturin>=1.9,<2" "gymnasium>=1.1" pettingzoo; then
+    (cd python && "$environment/bin/maturin" build --release --out "$environment/wheel")
+    "$environment/bin/pip" install -q "$environment"/wheel/*.whl
+    "$environment/bin/python" tests/wheel.py
+  else
+    echo "skipped: pip reaches no package index"
+  fi
+  rm -rf "$environment"
+fi
+
 step "the positions of known value repeat from their seed"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

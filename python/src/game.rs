@@ -189,7 +189,7 @@ pub(crate) struct GameObject {
     /// Parameters of rules in Python, and their defaults.
     params: (Params, Params),
     /// The rules in Python, while something uses them: they hold this object.
-    python: Mutex<Weak<Erased<PyGame>>>,
+    python: Mutex<Weak<Erased<PyGame, PyGame>>>,
 }
 
 /// Attributes that a subclass of `Game` may set in its instances.
@@ -201,7 +201,7 @@ impl GameObject {
     }
 
     /// The rules of an instance of a subclass.
-    pub(crate) fn python(object: &Bound<'_, PyAny>) -> PyResult<Arc<Erased<PyGame>>> {
+    pub(crate) fn python(object: &Bound<'_, PyAny>) -> PyResult<Arc<Erased<PyGame, PyGame>>> {
         let this = object.cast::<Self>()?.get();
         let held = || this.python.lock().unwrap_or_else(PoisonError::into_inner);
         let known = held().upgrade();
@@ -440,7 +440,7 @@ fn changed(params: &Params, default: &Params, separator: &str) -> String {
 }
 
 /// The game of a class with these parameters.
-pub(crate) fn made(class: &Bound<'_, PyType>, params: &Params) -> PyResult<Arc<Erased<PyGame>>> {
+pub(crate) fn made(class: &Bound<'_, PyType>, params: &Params) -> PyResult<Arc<Erased<PyGame, PyGame>>> {
     let py = class.py();
     let (_, known) = py_game::params(class, &PyTuple::empty(py), None)?;
     let names = || known.iter().map(|(name, _)| name);
@@ -457,7 +457,7 @@ pub(crate) fn made(class: &Bound<'_, PyType>, params: &Params) -> PyResult<Arc<E
 }
 
 /// [`made`] for callers that know no exceptions.
-pub(crate) fn made_by_name(class: &Bound<'_, PyType>, params: &Params) -> Result<Arc<Erased<PyGame>>, Error> {
+pub(crate) fn made_by_name(class: &Bound<'_, PyType>, params: &Params) -> Result<Arc<Erased<PyGame, PyGame>>, Error> {
     made(class, params).map_err(|error| {
         let (keys, values): (Vec<&str>, Vec<&str>) = params.iter().unzip();
         let game = class.name().map_or("a game in Python", |name| interned(&name.to_string()));

@@ -26,13 +26,44 @@ mod network;
 mod program;
 
 use pyo3::prelude::*;
+use turnstone_agents::Playable;
 
 /// Whether the module was built with training, arena, grading, solving and the command line.
 const PROGRAM: bool = cfg!(feature = "program");
 
-/// The classes and functions of the module. The package `turnstone` re-exports and documents them.
+/// For [`module`].
+#[doc(hidden)]
+pub use pyo3;
+
+/// Makes the library of the crate that calls it the module `turnstone._turnstone` with these games, given by the types
+/// that implement [`Playable`], beside the built-in ones. `docs/adding-a-game.md` says how its wheel is built.
+#[macro_export]
+macro_rules! module {
+    ($($game:ty),* $(,)?) => {
+        #[$crate::pyo3::pymodule(gil_used = true)]
+        #[pyo3(crate = "turnstone_python::pyo3")]
+        fn _turnstone(module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>) -> $crate::pyo3::PyResult<()> {
+            $($crate::compile_in::<$game>();)*
+            $crate::add_to(module)
+        }
+    };
+}
+
+#[cfg(feature = "module")]
 #[pymodule(gil_used = true)]
 fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    add_to(module)
+}
+
+/// Adds a game to the built-in ones.
+#[doc(hidden)]
+pub fn compile_in<K: Playable>() {
+    registry::compile_in(turnstone_selfplay::row::<K>());
+}
+
+/// The classes and functions of the module. The package `turnstone` re-exports and documents them.
+#[doc(hidden)]
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("_PROGRAM", PROGRAM)?;
     errors::add_to(module)?;

@@ -12,6 +12,8 @@ use std::process::ExitCode;
 use pyo3::prelude::*;
 use turnstone::Program;
 
+use crate::registry::built_in;
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     turnstone::name_program();
     module.add_class::<solving::ExactValues>()?;
@@ -28,7 +30,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(name = "_main")]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
-        let code = Program::new().main_from(arguments);
+        let code = Program::from(built_in()).main_from(arguments);
         let _ = std::io::stdout().flush(); // the interpreter does not know of this buffer
         (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(1)
     })

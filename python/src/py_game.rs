@@ -50,7 +50,7 @@ struct Inner {
 }
 
 /// Makes another game of the same class.
-type Make = fn(&Bound<'_, PyType>, &Params) -> Result<Arc<Erased<PyGame>>, Error>;
+type Make = fn(&Bound<'_, PyType>, &Params) -> Result<Arc<Erased<PyGame, PyGame>>, Error>;
 
 impl PyGame {
     /// The game of an instance of a subclass of `turnstone.Game` with these parameters.

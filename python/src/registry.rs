@@ -8,9 +8,18 @@ use turnstone_selfplay::{Games, TrainableGame};
 /// Rows of the user's games in Python, in the order in which they were registered.
 static ADDED: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
 
-/// The games whose rules are in Rust.
+/// Rows of the games that a module was built with beside the built-in ones.
+static COMPILED: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
+
+/// The games whose rules are in Rust: they are always there.
 pub(crate) fn built_in() -> Games {
-    turnstone_games::list!(turnstone_selfplay::row)
+    let compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    compiled.iter().cloned().fold(turnstone_games::list!(turnstone_selfplay::row), Games::with)
+}
+
+/// Adds a game in Rust, when the module is loaded. It replaces one of the same name.
+pub(crate) fn compile_in(row: Row<dyn TrainableGame>) {
+    COMPILED.lock().unwrap_or_else(PoisonError::into_inner).push(row);
 }
 
 /// All games that have names.

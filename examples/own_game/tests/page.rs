@@ -6,6 +6,21 @@ use std::path::Path;
 const PAGE: &str = "../../docs/adding-a-game.md";
 const NETWORK_PAGE: &str = "../../docs/adding-a-network.md";
 
+/// Links do not survive everywhere.
+#[test]
+fn the_package_has_the_files_of_the_clone() {
+    let names = |folder: &str| {
+        let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("a folder");
+        let names = files.map(|file| file.expect("readable").file_name().into_string().expect("plain names"));
+        names.filter(|name| name.contains(".py") && !name.ends_with(".so")).collect::<std::collections::BTreeSet<_>>()
+    };
+    const CLONE: &str = "../../python/python/turnstone";
+    assert_eq!(names("python/turnstone"), names(CLONE));
+    for name in names(CLONE) {
+        assert_eq!(text(&format!("python/turnstone/{name}")), text(&format!("{CLONE}/{name}")), "{name}");
+    }
+}
+
 fn text(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

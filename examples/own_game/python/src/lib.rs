@@ -1,0 +1,3 @@
+//! The Python package `turnstone` with Connect Four beside the built-in games.
+
+turnstone_python::module!(own_game::ConnectFour);

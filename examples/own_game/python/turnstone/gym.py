@@ -1,0 +1,1 @@
+../../../../python/python/turnstone/gym.py
