@@ -13,6 +13,7 @@
 mod args;
 mod signals;
 pub mod output;
+mod called;
 #[cfg(feature = "cluster")]
 mod cluster_args;
 pub mod engine;

@@ -1,7 +1,8 @@
 //! The program: its list of games, error output and exit codes.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
@@ -9,6 +10,7 @@ use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 use turnstone_trainer::progress::print_stderr;
 
+use crate::called::{as_called, call_program};
 use crate::cli::{Cli, VERSION};
 use crate::output::one_line;
 
@@ -72,11 +74,13 @@ impl Program {
     #[must_use]
     pub fn main_from(&self, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         name_program();
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
         let cli = match Cli::from_arguments(arguments) {
             Ok(cli) => cli,
             Err(error) => {
-                let printed = error.print();
+                let printed = print_called(&error);
                 let code = ExitCode::from(error.exit_code() as u8);
                 // Help and versions go to standard output; where a fault cannot be printed there is no other place for it.
                 return if error.use_stderr() { code } else { written(printed, code) };
@@ -86,10 +90,21 @@ impl Program {
             Ok(code) => written(Ok(()), code),
             Err(error) => {
                 // Errors quote what files contain.
-                print_stderr(format_args!("error: {}", one_line(&format!("{error:#}"), "...")));
+                print_stderr(format_args!("error: {}", as_called(&one_line(&format!("{error:#}"), "..."))));
                 ExitCode::FAILURE
             }
         }
+    }
+}
+
+/// Prints a fault of the command line, or the help that was asked for.
+fn print_called(error: &clap::Error) -> io::Result<()> {
+    let text = error.render();
+    let text = |plain: bool| as_called(&if plain { text.to_string() } else { text.ansi().to_string() }).into_owned();
+    if error.use_stderr() {
+        write!(io::stderr(), "{}", text(!io::stderr().is_terminal()))
+    } else {
+        write!(io::stdout(), "{}", text(!io::stdout().is_terminal()))
     }
 }
 

@@ -73,6 +73,8 @@ test -s "$folder/connect_four.onnx"
 step "a game in one file"
 nim=${CARGO_TARGET_DIR:-target}/release/examples/nim
 cargo build --release --example nim
+"$nim" games | grep -qF "its rules: nim rules <game>" || { echo "expected the program's own name in hints"; exit 1; }
+"$nim" solve nim --help | grep -qF "nim solve mu_torere" || { echo "expected the program's own name in examples"; exit 1; }
 "$nim" train nim.toml --run "$folder/nim"
 "$nim" grade nim --agent "az:$folder/nim,sims=50" | tee "$folder/nim.txt"
 grep -q "^all  *230  *230 " "$folder/nim.txt" || { echo "expected the best move in all 230 positions"; exit 1; }

@@ -1,6 +1,6 @@
 """Tic-tac-toe with its rules in plain Python: checked, trained, and played against random moves.
 
-    python tic_tac_toe.py            # about a minute
+    python tic_tac_toe.py            # seconds
     python tic_tac_toe.py --smoke    # seconds: every step, but too little training to be strong
 """
 
@@ -65,7 +65,7 @@ CONFIG = {
     "self_play": {"games_per_iteration": 128, "concurrent_games": 64, "opening_plies": 4},
     "learn": {"batch": 256, "learning_rate": 4e-3, "samples_per_position": 4, "window": 8000},
     "arena": {"every": 100, "opponents": ["random"], "final_games": 40},
-    "run": {"iterations": 20},
+    "run": {"iterations": 150},
 }
 
 if __name__ == "__main__":

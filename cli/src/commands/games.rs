@@ -12,6 +12,8 @@ use turnstone_agents::sheet::{Parameter, parameters};
 use turnstone_env::Params;
 use turnstone_selfplay::TrainableGame;
 
+use crate::called::as_called;
+
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
 
@@ -36,7 +38,7 @@ impl Games {
             return Ok(ExitCode::SUCCESS);
         }
         print!("{}", table(&games));
-        println!("\nset a parameter with --param KEY=VALUE; its rules: turnstone rules <game>");
+        println!("{}", as_called("\nset a parameter with --param KEY=VALUE; its rules: turnstone rules <game>"));
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -17,6 +17,7 @@ use turnstone_selfplay::Games;
 use turnstone_selfplay::TrainableGame;
 
 use crate::args::param_options;
+use crate::called::as_called;
 #[cfg(feature = "cluster")]
 use crate::cluster_args::{Arithmetic, ClusterArgs};
 #[cfg(not(feature = "cluster"))]
@@ -123,13 +124,13 @@ impl Train {
                 leader.into_iter().for_each(turnstone_cluster::Leader::finish);
                 remove_received(&cluster_of(&folder), &reporter);
                 reporter.line(&format!("finished: {}", folder.latest().display()));
-                reporter.line(&next_steps(&*game, &folder));
+                reporter.line(&as_called(&next_steps(&*game, &folder)));
                 Ok(ExitCode::SUCCESS)
             }
             Ending::Stopped { iteration } => {
-                reporter.line(&format!(
+                reporter.line(&as_called(&format!(
                     "stopped after iteration {iteration}; go on with: turnstone train --resume {shown}"
-                ));
+                )));
                 Ok(if time.is_some() && !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     ExitCode::SUCCESS
                 } else {

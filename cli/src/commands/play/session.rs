@@ -19,6 +19,7 @@ use super::notation;
 use super::prompt::Prompt;
 use super::view::{board, coloured, soft};
 use crate::args::param_options;
+use crate::called::as_called;
 use crate::commands::show::describe;
 
 /// How a game is played.
@@ -271,7 +272,7 @@ impl<'a> Session<'a> {
                 self.show();
             }
             Command::Rules => match section(self.game, "Rules") {
-                Some(text) => println!("{text}\nmore: turnstone rules {}", self.game.name()),
+                Some(text) => println!("{text}\n{}", as_called(&format!("more: turnstone rules {}", self.game.name()))),
                 None => println!("{} comes without a sheet of its rules", self.game.name()),
             },
             Command::Save(file) => match self.save(file.as_deref()) {
@@ -374,7 +375,9 @@ impl<'a> Session<'a> {
         let params = param_options(self.game);
         let [p1, p2] = &self.settings.names;
         let position = self.game.position_text(self.state());
-        format!("turnstone play {}{params} --p1 {p1} --p2 {p2} --position \"{position}\"", self.game.name())
+        let command =
+            format!("turnstone play {}{params} --p1 {p1} --p2 {p2} --position \"{position}\"", self.game.name());
+        as_called(&command).into_owned()
     }
 
     /// What the result means for the one person at the terminal.
