@@ -152,12 +152,18 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// The action that a text names in a position, the inverse of [`Game::action_text_in`]; that it is legal is not checked.
+    /// By default what [`Game::parse_action`] says, unless it is another action that has the text in this position.
     ///
     /// # Errors
     /// The text names no action of this game.
     fn parse_action_in(&self, state: &Self::State, text: &str) -> Result<Action, Error> {
-        let _ = state;
-        self.parse_action(text)
+        let parsed = self.parse_action(text);
+        let means = |action: &Action| self.action_text_in(state, *action) == text;
+        if parsed.as_ref().is_ok_and(means) {
+            return parsed;
+        }
+        let mut actions = (0..self.spec().actions as u16).map(Action);
+        actions.find(means).map_or(parsed, Ok)
     }
 
     /// The state's text.

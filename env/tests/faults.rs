@@ -28,6 +28,8 @@ enum Fault {
     MoverLost,
     /// Two actions have one text.
     OneText,
+    /// Two legal actions have one text in the position.
+    OneTextHere,
     /// The mirror image of a move goes the same way.
     WrongSymmetry,
     /// `permuted` leaves the board as it is.
@@ -250,6 +252,16 @@ impl Game for Breakthrough {
         format!("{}:{}:{step}", side.number(), point)
     }
 
+    /// Where the action leads, for the mover; `parse_action_in` follows from it.
+    fn action_text_in(&self, state: &State, action: Action) -> String {
+        let (side, point, step) = parts(action);
+        match target(side, point, step) {
+            Some(to) if side == state.mover && self.has(Fault::OneTextHere) => format!("to {to}"),
+            Some(to) if side == state.mover => format!("{point}-{to}"),
+            _ => self.action_text(action),
+        }
+    }
+
     fn position_text(&self, state: &State) -> String {
         let pieces = state.pieces.map(|piece| piece.map_or('.', |side| ['1', '2'][side.index()]));
         let mover = if self.has(Fault::MoverLost) { 1 } else { state.mover.number() };
@@ -303,6 +315,7 @@ fn every_planted_fault_is_found() {
         (Fault::Hidden, "equal features mean equal legal actions"),
         (Fault::MoverLost, "position text"),
         (Fault::OneText, "names another action"),
+        (Fault::OneTextHere, "names another action at"),
         (Fault::WrongSymmetry, "a symmetry maps the legal actions"),
         (Fault::Unmirrored, "a symmetry maps the features"),
         (Fault::NotDecided, "what is decided stays so"),
