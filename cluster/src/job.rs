@@ -235,6 +235,7 @@ fn put_weights(bytes: &mut Vec<u8>, weights: &Weights) {
 fn input(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Input, Malformed> {
     let SelfPlay { network, search, self_play, simulations, samples, seed, iteration } = header;
     search.validate().and_then(|()| self_play.validate()).map_err(Malformed::new)?;
+    self_play.opening_states(game).map_err(Malformed::new)?;
     let width = game.spec().features();
     let sound = (1..=1_000_000).contains(&simulations) && samples.is_multiple_of(width);
     if !sound || self_play.precision == Precision::Auto {

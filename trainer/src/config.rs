@@ -181,6 +181,7 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
+        keys::read_openings(&mut table, LONGEST_CONFIG)?;
         keys::take_removed(&mut table).fault()?;
         keys::check(&table, known)?;
         let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error))?;
@@ -206,8 +207,9 @@ impl Config {
             text.parse().map_err(|error: toml::de::Error| at_line(&error) + &error.message().replace('\n', ", "))?;
         let removed = keys::take_removed(&mut table);
         keys::check(&table, known)?;
-        // The text knows the lines of faults, but still has the keys that were removed.
-        let read = if removed.is_empty() { toml::from_str(text) } else { table.clone().try_into() };
+        let is_text = removed.is_empty() && !keys::read_openings(&mut table, LONGEST_CONFIG)?;
+        // The text knows the lines of faults, but still has the keys that were removed, and names of files.
+        let read = if is_text { toml::from_str(text) } else { table.clone().try_into() };
         let config: Self = read.map_err(|error| at_line(&error) + &fault_of(&table, &error))?;
         config.validate(games)?;
         Ok((config, removed))
@@ -285,6 +287,7 @@ impl Config {
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
         self.search.validate()?;
         self.self_play.validate()?;
+        self.self_play.opening_states(&*game).map(drop)?;
         self.learn.validate()?;
         self.arena.validate()?;
         within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
@@ -309,7 +312,7 @@ fn known(net: NetworkConfig) -> toml::Table {
         game: toml::Table::new(),
         net,
         search: SearchConfig::default(),
-        self_play: SelfPlayConfig::default(),
+        self_play: SelfPlayConfig { openings: vec![String::new()], ..SelfPlayConfig::default() }, // empty ones are left out
         learn: LearnConfig::default(),
         arena: ArenaConfig::default(),
         run: RunConfig::default(),

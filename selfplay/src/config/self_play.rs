@@ -1,6 +1,7 @@
 //! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
+use turnstone_env::{AnyState, DynGame, shortened};
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
 use super::range::{or_all_cores, within};
@@ -28,6 +29,10 @@ pub struct SelfPlayConfig {
     pub full_search_share: f32,
     /// Simulations of moves that are not searched in full.
     pub fast_simulations: u32,
+    /// Positions that the games begin with, in the game's text form, chosen at random; if there are none, the start of the
+    /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub openings: Vec<String>,
     /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
     pub opening_plies: u16,
     /// Temperature of the move choice in the first `temperature_plies` plies.
@@ -49,6 +54,7 @@ impl Default for SelfPlayConfig {
             device: ComputeDevice::default(),
             full_search_share: 1.0,
             fast_simulations: 16,
+            openings: Vec::new(),
             opening_plies: 4,
             temperature: 1.0,
             temperature_plies: 12,
@@ -62,6 +68,28 @@ impl SelfPlayConfig {
     #[must_use]
     pub fn temperature_at(&self, ply: u16) -> f32 {
         if ply < self.temperature_plies { self.temperature } else { self.final_temperature }
+    }
+
+    /// The positions that the games begin with.
+    ///
+    /// # Errors
+    /// One line that names the first that is none of the game, or in which the game is over, or says that there are too many.
+    pub fn opening_states<T: DynGame + ?Sized>(&self, game: &T) -> Result<Vec<AnyState>, String> {
+        /// Bytes of all of them: they are part of every job of a cluster.
+        const LONGEST: usize = 64 << 10;
+        let bytes: usize = self.openings.iter().map(String::len).sum();
+        if bytes > LONGEST {
+            return Err(format!("self_play.openings has {bytes} bytes of positions, but must have at most {LONGEST}"));
+        }
+        let state = |(number, text): (usize, &String)| {
+            let fault = |what: String| format!("self_play.openings[{number}]: {what}");
+            let state = game.parse_position(text).map_err(|error| fault(error.to_string()))?;
+            match game.outcome(&state) {
+                None => Ok(state),
+                Some(_) => Err(fault(format!("the game is over in the position `{}`", shortened(text)))),
+            }
+        };
+        self.openings.iter().enumerate().map(state).collect()
     }
 
     /// Number of worker threads, with 0 resolved to one per core.

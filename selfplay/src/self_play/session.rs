@@ -61,6 +61,7 @@ pub(crate) fn sessions<G: Game>(game: &G, settings: &SessionSettings) -> Vec<Box
         simulations: settings.search.simulations,
         seed: settings.seed,
         iteration: 0,
+        openings: Vec::new(),
     });
     let workers = settings.self_play.workers();
     let session = |first: usize| {

@@ -38,6 +38,8 @@ pub(super) struct GameRules<G: Game> {
     pub(super) simulations: u32,
     pub(super) seed: u64,
     pub(super) iteration: u64,
+    /// Positions that the games begin with; if there are none, the start of the game.
+    pub(super) openings: Vec<G::State>,
 }
 
 impl<G: Game> GameRules<G> {
@@ -49,21 +51,35 @@ impl<G: Game> GameRules<G> {
             simulations: task.simulations,
             seed: task.seed,
             iteration: task.iteration,
+            openings: states(game, &task.self_play.openings),
         }
     }
 
     /// Draws a starting position and its ply, after a random opening.
     pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        random_opening(&self.game, self.self_play.opening_plies, rng)
+        random_opening_from(&self.game, &self.openings, self.self_play.opening_plies, rng)
     }
 }
 
-/// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over, and
-/// the number of plies. Openings that end the game are drawn again.
+/// The positions with these texts, which have been validated.
+pub(super) fn states<G: Game>(game: &G, texts: &[String]) -> Vec<G::State> {
+    texts.iter().map(|text| game.parse_position(text).expect("the config was validated")).collect()
+}
+
+/// Plays 0 to `most` uniformly random plies from the start of the game: [`random_opening_from`] no other position.
 pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+    random_opening_from(game, &[], most, rng)
+}
+
+/// Plays 0 to `most` uniformly random plies from one of the positions, or the start if there are none; returns the position, in which the game is not over, and
+/// the number of plies. Openings that end the game are drawn again.
+fn random_opening_from<G: Game>(game: &G, positions: &[G::State], most: u16, rng: &mut Stream) -> (G::State, u16) {
     let mut legal = ActionList::new();
     loop {
-        let mut state = game.start();
+        let mut state = match positions {
+            [] => game.start(),
+            _ => positions[rng.random_range(0..positions.len())],
+        };
         let plies = rng.random_range(0..=most);
         for _ in 0..plies {
             game.legal(&state, &mut legal);
@@ -85,6 +101,21 @@ mod tests {
     use turnstone_env::toy::Toy;
 
     use super::*;
+
+    #[test]
+    fn games_begin_with_the_positions_of_the_config() {
+        let game = Mancala::default();
+        let texts = ["4,4,4,0,5,5/1 4,4,4,4,4,5/0 2", "0,0,0,0,0,1/20 1,0,0,0,0,0/26 1"].map(str::to_owned);
+        let openings = states(&game, &texts);
+        let mut random = stream(5, Purpose::SelfPlay, [0, 0]);
+        let mut counts = [0; 2];
+        for _ in 0..1000 {
+            let (state, plies) = random_opening_from(&game, &openings, 0, &mut random);
+            assert_eq!(plies, 0);
+            counts[openings.iter().position(|opening| *opening == state).expect("one of them")] += 1;
+        }
+        assert!(counts.iter().all(|count| (400..600).contains(count)), "{counts:?}");
+    }
 
     #[test]
     fn openings_are_of_any_length_and_never_end_the_game() {

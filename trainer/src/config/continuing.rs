@@ -6,7 +6,7 @@ use turnstone_env::{DynGame, Games};
 use super::{Config, Override};
 
 /// The keys that may change when a run continues. `configs/README.md` has the same list.
-pub const CHANGEABLE: [&str; 48] = [
+pub const CHANGEABLE: [&str; 49] = [
     "search.method",
     "search.simulations",
     "search.final_simulations",
@@ -28,6 +28,7 @@ pub const CHANGEABLE: [&str; 48] = [
     "self_play.device",
     "self_play.full_search_share",
     "self_play.fast_simulations",
+    "self_play.openings",
     "self_play.opening_plies",
     "self_play.temperature",
     "self_play.temperature_plies",

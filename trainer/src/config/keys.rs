@@ -1,10 +1,11 @@
 //! The keys of a config: those that there are, the one at fault where a value cannot be read, and those of its game.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use toml::{Table, Value};
 use turnstone_env::{Games, Params, nearest};
-use turnstone_models::NetworkConfig;
+use turnstone_models::{NetworkConfig, read_text};
 
 /// Why a config cannot be read.
 type Fault = toml::de::Error;
@@ -94,6 +95,26 @@ pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -
         }
     }
     Ok(())
+}
+
+/// Replaces a file that `self_play.openings` names, of at most `longest` bytes, by its positions, one per line. Returns whether it named one.
+///
+/// # Errors
+/// The file cannot be read, or is too long.
+pub(super) fn read_openings(table: &mut Table, longest: u64) -> Result<bool, String> {
+    let named = table.get_mut("self_play").and_then(|section| section.get_mut("openings"));
+    let Some((named, file)) = named.and_then(|value| value.as_str().map(str::to_owned).map(|file| (value, file)))
+    else {
+        return Ok(false);
+    };
+    let text = read_text(Path::new(&file), longest).map_err(|error| format!("self_play.openings: {file}: {error}"))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let positions: Vec<Value> = lines.map(|line| Value::String(line.to_owned())).collect();
+    if positions.is_empty() {
+        return Err(format!("self_play.openings: {file}: there is no position"));
+    }
+    *named = Value::Array(positions);
+    Ok(true)
 }
 
 /// All keys of a config, as `learn.batch`.

@@ -161,3 +161,28 @@ fn faults_name_the_key() {
     assert!(fault("[game").starts_with("line 1: "));
     assert!(!fault("a = \"").contains('\n'));
 }
+
+#[test]
+fn openings_are_read_from_a_file_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("openings.txt");
+    let position = "4,4,4,0,5,5/1 4,4,4,4,4,5/0 2";
+    std::fs::write(&file, format!("# two of them\n{position}\n\n4,4,4,4,4,4/0 4,4,4,4,4,4/0 1\n")).expect("written");
+    let text = |value: &str| format!("[game]\nname = \"mancala\"\n[self_play]\nopenings = {value}\n");
+    let config = parse(&text(&format!("{:?}", file.display().to_string()))).expect("valid");
+    assert_eq!(config.self_play.openings, [position, "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1"]);
+    // The run's own config has the positions, and needs no file.
+    std::fs::remove_file(&file).expect("removed");
+    let own = toml::to_string(&config).expect("a config is TOML");
+    assert_eq!(parse(&own), Ok(config.clone()));
+    assert_ne!(config.result_checksum(), parse(&text("[]")).expect("valid").result_checksum());
+    assert!(!toml::to_string(&parse(&text("[]")).expect("valid")).expect("TOML").contains("openings"));
+
+    let fault = |value: &str| parse(&text(value)).expect_err("a fault");
+    assert!(fault(&format!("{:?}", file.display().to_string())).starts_with("self_play.openings: "));
+    assert!(fault("[\"4,4\"]").starts_with("self_play.openings[0]: "), "{}", fault("[\"4,4\"]"));
+    let over = fault("[\"0,0,0,0,0,0/24 0,0,0,0,0,0/24 1\"]");
+    assert!(over.contains("the game is over"), "{over}");
+    let many = format!("[{}]", vec![format!("{position:?}"); 3000].join(","));
+    assert!(fault(&many).contains("at most 65536"), "{}", fault(&many));
+}
