@@ -17,3 +17,15 @@ fn sheets_explain_all_parameters() {
         }
     }
 }
+
+/// `sheet.md` is a symbolic link to the page in `docs/games`. A checkout without such links has the page's path in it.
+#[test]
+fn sheets_are_pages() {
+    for game in built_in().defaults() {
+        let (name, sheet) = (game.name(), game.files().sheet.expect("a sheet"));
+        assert!(
+            sheet.starts_with("# "),
+            "games/src/{name}/sheet.md should be a link to docs/games/{name}.md: clone with `git -c core.symlinks=true`"
+        );
+    }
+}
