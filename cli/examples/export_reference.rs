@@ -15,9 +15,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use turnstone::export::{Existing, Format, export};
-use turnstone_agents::{LoadedNetwork, SearchSettings, checkpoint_info, shape};
-use turnstone_env::games::{NAMES, built_in};
+use turnstone_agents::{LoadedNetwork, PlayableGame, SearchSettings, checkpoint_info, shape};
 use turnstone_env::{DynGame, Params};
+use turnstone_games::built_in;
 use turnstone_models::{
     Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
     ResidualGraph, ResidualMlp, Var, Weights, register_network,
@@ -42,8 +42,8 @@ const VARIANTS: [(&str, &[(&str, &str)]); 9] = [
 fn main() -> Result<()> {
     register_network::<Own>();
     let folder = PathBuf::from(std::env::args().nth(1).context("name a folder to write to")?);
-    for name in NAMES {
-        let variants = VARIANTS.iter().filter(|(game, _)| game == name).map(|(_, params)| *params);
+    for name in built_in().names() {
+        let variants = VARIANTS.iter().filter(|(game, _)| *game == name).map(|(_, params)| *params);
         for (n, params) in std::iter::once(&[][..]).chain(variants).enumerate() {
             let mut given = Params::new();
             params.iter().for_each(|(key, value)| given.set(*key, value));
@@ -104,7 +104,7 @@ impl NetworkKind for Own {
     }
 }
 
-fn write_case(game: &dyn DynGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
+fn write_case(game: &dyn PlayableGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
     let features = write_positions(game, folder)?;
     for (kind, config) in kinds {
         let shape = shape(game.spec());

@@ -5,19 +5,16 @@ mod place;
 mod files;
 mod bundle;
 
-pub use bundle::rules;
 pub use place::Existing;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use turnstone_env::DynGame;
 
 use self::describe::describe;
 use self::files::{FORWARD, description_text, onnx_bytes, write_safetensors};
-use turnstone_agents::LoadedNetwork;
-use turnstone_agents::shape;
+use turnstone_agents::{LoadedNetwork, PlayableGame, shape};
 
 /// Format of an export.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +32,7 @@ pub enum Format {
 /// # Errors
 /// The file or folder exists, it cannot be written, or the game has no rules in Python for a bundle.
 pub fn export(
-    game: &dyn DynGame,
+    game: &dyn PlayableGame,
     network: LoadedNetwork,
     format: Format,
     out: &Path,
@@ -64,6 +61,6 @@ pub fn export(
             place::with_sidecar((out, &network), (&sidecar, sidecar_text.as_bytes()))?;
             Ok(vec![out.to_owned(), sidecar])
         }
-        Format::Bundle => bundle::write(out, existing, &info, &weights, description),
+        Format::Bundle => bundle::write(game.files().python_rules, out, existing, &info, &weights, description),
     }
 }

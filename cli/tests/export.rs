@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use turnstone::export::rules;
-use turnstone_agents::{SearchSettings, checkpoint_info};
+use turnstone::export::{Existing, Format};
+use turnstone_agents::{GameFiles, LoadedNetwork, Playable, SearchSettings, checkpoint_info};
 use turnstone_env::Erased;
-use turnstone_env::games::{Mancala, built_in};
+use turnstone_env::games::Mancala;
+use turnstone_games::built_in;
 use turnstone_models::{Neighbourhood, NetworkConfig, ResidualGraph, Weights, load, save};
 
 fn export(checkpoint: &str, format: &str, out: &Path, more: &[&str]) -> Output {
@@ -139,11 +140,41 @@ fn faults_are_named() {
 fn every_game_has_its_rules_in_python() {
     for game in built_in().defaults() {
         let (name, spec) = (game.name(), game.spec());
-        let files = rules(name).unwrap_or_else(|| panic!("there are no rules of {name} in Python"));
-        let text = files[0].1;
-        assert_eq!(files[0].0, "rules.py");
+        let [("rules.py", text), ..] = game.files().python_rules else {
+            panic!("there are no rules of {name} in Python")
+        };
         for plane in spec.scalars.iter().chain(&spec.point_planes).filter(|plane| !plane.starts_with("at least ")) {
             assert!(text.contains(plane.as_str()), "{name} lacks `{plane}`");
         }
     }
+}
+
+/// A game of one's own, with rules in Python and without.
+struct Own<const WITH_RULES: bool>;
+
+impl<const WITH_RULES: bool> Playable for Own<WITH_RULES> {
+    type Game = Mancala;
+
+    fn files() -> GameFiles {
+        let python_rules: &[_] = if WITH_RULES { &[("rules.py", "# mine\n"), ("board.py", "")] } else { &[] };
+        GameFiles { python_rules, ..GameFiles::default() }
+    }
+}
+
+#[test]
+fn a_bundle_has_the_rules_that_its_game_names() {
+    fn bundle<K: Playable<Game = Mancala>>(out: &Path) -> Result<(), String> {
+        let game = Erased::knowing::<K>(Mancala::default());
+        let shipped = built_in().make("mancala", &Default::default()).expect("it is built in").files().pretrained;
+        let network = LoadedNetwork::pretrained("mancala", shipped).expect("it is compiled in");
+        let files = turnstone::export::export(&game, network, Format::Bundle, out, Existing::Keep);
+        files.map(|_| ()).map_err(|error| error.to_string())
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("own");
+    bundle::<Own<true>>(&out).expect("it has rules");
+    assert_eq!(fs::read_to_string(out.join("rules.py")).expect("it is there"), "# mine\n");
+    assert!(out.join("board.py").is_file() && out.join("example.py").is_file());
+    let refused = bundle::<Own<false>>(&folder.path().join("none")).expect_err("it has none");
+    assert_eq!(refused, "there are no rules of `mancala` in Python: export it as onnx");
 }

@@ -91,6 +91,7 @@ impl Playable for Konane {
             truth_set: Some(include_str!("konane/truth.txt")), // endgames
             pretrained: trained!("konane/agent.safetensors"),
             sheet: Some(include_str!("konane/sheet.md")),
+            python_rules: &[("rules.py", include_str!("konane/rules.py"))],
         }
     }
 }

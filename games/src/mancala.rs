@@ -68,6 +68,7 @@ impl Playable for Mancala {
             truth_set: Some(include_str!("mancala/truth.txt")),
             pretrained: trained!("mancala/agent.safetensors"),
             sheet: Some(include_str!("mancala/sheet.md")),
+            python_rules: &[("rules.py", include_str!("mancala/rules.py"))],
         }
     }
 }

@@ -1,6 +1,10 @@
-//! What the evaluations of the two mill games have in common: features of a side's pieces, and their weights.
+//! What the evaluations of the two mill games have in common: features of a side's pieces, and their weights;
+//! and what their rules in Python have.
 
 use turnstone_env::Side;
+
+/// What the rules of the two games in Python have in common.
+pub(crate) const PYTHON: (&str, &str) = ("mills.py", include_str!("mills.py"));
 
 /// A position as the features see it. Sets of points are bits, point `p` at bit `p`.
 pub(crate) struct Position {

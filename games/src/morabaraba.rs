@@ -13,6 +13,7 @@ use turnstone_env::games::{self, morabaraba::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::mills::PYTHON;
 use heuristic::{Mills, ScoreDifference};
 
 /// What is known about [Morabaraba](games::Morabaraba).
@@ -49,6 +50,7 @@ impl Playable for Morabaraba {
             truth_set: Some(include_str!("morabaraba/truth.txt")), // endgames
             pretrained: trained!("morabaraba/agent.safetensors"),
             sheet: Some(include_str!("morabaraba/sheet.md")),
+            python_rules: &[("rules.py", include_str!("morabaraba/rules.py")), PYTHON],
         }
     }
 }

@@ -13,6 +13,7 @@ use turnstone_env::games::{self, morris::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::mills::PYTHON;
 use heuristic::{MidgameEndgame, Mills, Opening, StaticEstimation};
 
 /// What is known about [Morris](games::Morris).
@@ -60,6 +61,7 @@ impl Playable for Morris {
             truth_set: Some(include_str!("morris/truth.txt")),
             pretrained: trained!("morris/agent.safetensors"),
             sheet: Some(include_str!("morris/sheet.md")),
+            python_rules: &[("rules.py", include_str!("morris/rules.py")), PYTHON],
         }
     }
 }

@@ -31,6 +31,7 @@ impl Playable for MuTorere {
             truth_set: None,
             pretrained: trained!("mu_torere/agent.safetensors"),
             sheet: Some(include_str!("mu_torere/sheet.md")),
+            python_rules: &[("rules.py", include_str!("mu_torere/rules.py"))],
         }
     }
 }

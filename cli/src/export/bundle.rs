@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, bail};
 use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
@@ -15,39 +15,27 @@ const MANIFEST: &str = "manifest.json";
 const ONNX: &str = "model.onnx";
 const SAFETENSORS: &str = "model.safetensors";
 
-const EXAMPLE: &str = include_str!("python/example.py");
-const MILLS: (&str, &str) = ("mills.py", include_str!("python/mills.py"));
+const EXAMPLE: &str = include_str!("example.py");
 const LICENCES: [(&str, &str); 2] = [
     ("LICENSE-MIT", include_str!("licences/LICENSE-MIT")),
     ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
 ];
 
-/// A game's rules in Python, as names and contents of files, `rules.py` first. Tests compare them with the game.
-pub fn rules(game: &str) -> Option<Vec<(&'static str, &'static str)>> {
-    let rules = |text| ("rules.py", text);
-    match game {
-        "mu_torere" => Some(vec![rules(include_str!("python/mu_torere.py"))]),
-        "mancala" => Some(vec![rules(include_str!("python/mancala.py"))]),
-        "morris" => Some(vec![rules(include_str!("python/morris.py")), MILLS]),
-        "morabaraba" => Some(vec![rules(include_str!("python/morabaraba.py")), MILLS]),
-        "konane" => Some(vec![rules(include_str!("python/konane.py"))]),
-        _ => None,
-    }
-}
-
-/// Writes the folder and returns the paths of its files.
+/// Writes the folder, with these rules in Python, and returns the paths of its files.
 pub(super) fn write(
+    rules: &[(&str, &str)],
     out: &Path,
     existing: Existing,
     info: &CheckpointInfo,
     weights: &Weights,
     description: Map<String, Value>,
 ) -> Result<Vec<PathBuf>> {
-    let game = &info.game;
-    let rules = rules(game).ok_or_else(|| anyhow!("there are no rules of `{game}` in Python: export it as onnx"))?;
+    if rules.is_empty() {
+        bail!("there are no rules of `{}` in Python: export it as onnx", info.game);
+    }
     let readme = readme(info);
     let texts = [("README.md", readme.as_str()), ("example.py", EXAMPLE)];
-    let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules).chain(LICENCES).collect();
+    let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules.iter().copied()).chain(LICENCES).collect();
     place::folder(out, is_bundle, existing, |folder| {
         write_safetensors(&folder.join(SAFETENSORS), info, weights, &description)?;
         let path = folder.join(ONNX);
