@@ -3,8 +3,7 @@
 //! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
 //! in its [`Spec`]; [`Env`] is the checked, gym-style interface and [`VecEnv`] the same for many games at once;
 //! [`DynGame`] is a game of any type, [`Games`] a list of games by name, and [`make`] and [`make_vec`] turn a name
-//! into an environment. Boards are drawn as
-//! text and as [`svg`]; [`mod@reference`] holds the functions that the games' sources name.
+//! into an environment. Boards are drawn as text and as [`svg`].
 //!
 //! ```
 //! use turnstone_env::{Game, games::Mancala, play_text};
@@ -40,7 +39,6 @@ mod dynamic;
 mod game_list;
 #[macro_use]
 pub mod games;
-pub mod reference;
 mod make;
 #[cfg(feature = "testing")]
 pub mod conformance;

@@ -34,11 +34,14 @@ pub(crate) struct MillBoard<const POINTS: usize, const MILLS: usize> {
     pub(crate) labels: OnceLock<Vec<[f32; 2]>>,
 }
 
-/// An action taken apart.
+/// An action taken apart; points are numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ply {
+pub enum Ply {
+    /// A piece is placed on a point.
     Place(u8),
+    /// The piece of the first point goes to the second one.
     Move(u8, u8),
+    /// The opponent's piece on a point is removed.
     Remove(u8),
 }
 

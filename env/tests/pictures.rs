@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{self, morabaraba};
+use turnstone_env::games;
 use turnstone_env::svg::BoardPoint;
 use turnstone_env::{Action, AnyState, DynGame, Params};
 
@@ -265,20 +265,6 @@ fn pictures_agree_with_texts() {
                 check(&*game, &state, Some(action));
             }
         }
-    }
-}
-
-/// The contest's coordinates count x to the right and y down.
-#[test]
-fn morabaraba_lies_as_in_the_contest() {
-    let game = games::built_in().make("morabaraba", &Params::new()).expect("a game");
-    let points = game.board_points();
-    let of = |name: &str| points.iter().find(|point| point.label == name).expect("a point").at;
-    let (corner, unit) = (of("a1"), (of("a7")[0] - of("a1")[0]) / 6.0);
-    for point in &points {
-        let (x, y) = morabaraba::reference::coordinates(&point.label).expect("a point");
-        let place = [0, 1].map(|axis| (point.at[axis] - corner[axis]) / unit);
-        assert_eq!(place, [x, y].map(|n| n as f32), "{}", point.label);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The games against their rules, references and each other. One program, so that what the tests share is compiled once.
+//! The games against their rules and each other. One program, so that what the tests share is compiled once.
 
 mod conformance;
 mod directions;
@@ -12,5 +12,4 @@ mod morris;
 mod parsers;
 mod perft;
 mod pictures;
-mod reference;
 mod vec_env;

@@ -1,5 +1,6 @@
 //! Konane: static evaluations, and exact values by search.
 
+pub mod reference;
 pub mod heuristic;
 mod solver;
 

@@ -1,5 +1,6 @@
 //! Mancala: static evaluations, and exact values by search over a table of endgames.
 
+pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;

@@ -1,5 +1,6 @@
 //! Morabaraba: static evaluations, and tables of endgames.
 
+pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;

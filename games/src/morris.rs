@@ -1,5 +1,6 @@
 //! Morris: static evaluations, and the strong solution as a table.
 
+pub mod reference;
 pub mod heuristic;
 pub mod solver;
 mod solve;

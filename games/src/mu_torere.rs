@@ -1,5 +1,6 @@
 //! Mu Torere: exact values of all positions.
 
+pub mod reference;
 mod solver;
 
 pub use solver::MuTorereValues;

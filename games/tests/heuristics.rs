@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_agents::Playable;
-use turnstone_env::games::{Konane, Mancala, Morris, morris};
+use turnstone_env::games::{Konane, Mancala, Morris};
 use turnstone_env::{ActionList, Game, Outcome, Params, Side, play_text};
 use turnstone_games as known;
 use turnstone_games::mancala::StoreDifference;
@@ -33,7 +33,7 @@ fn positions<G: Game>(game: &G, count: usize) -> Vec<G::State> {
 /// The fast evaluations of Morris are the handout's functions to the letter.
 #[test]
 fn the_handouts_estimations_of_morris() {
-    use morris::reference::{Board, static_estimation_midgame_endgame, static_estimation_opening};
+    use turnstone_games::morris::reference::{Board, static_estimation_midgame_endgame, static_estimation_opening};
     let game = Morris::default();
     let named = heuristic::<known::Morris>;
     let [opening, midgame, both] =

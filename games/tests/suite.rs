@@ -7,4 +7,5 @@ mod mancala;
 mod morabaraba;
 mod morris;
 mod mu_torere;
+mod reference;
 mod sheets;

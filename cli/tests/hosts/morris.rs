@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 
 use turnstone_env::Side;
-use turnstone_env::reference::morris::{Board, Phase, generate};
+use turnstone_games::morris::reference::{Board, Phase, generate};
 
 use super::{FRONTENDS, TURNSTONE, output, texts};
 

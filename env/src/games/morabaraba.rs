@@ -17,26 +17,25 @@
 //! ```
 //!
 //! Source: the contest handout `morabaraba_maic2022.txt` ("Morabaraba: MAIC 2022"), whose query functions are in
-//! [`mod@reference`]. Dark places first. A mill just formed shoots one opponent's cow that stands in no mill, or any if all do;
+//! `turnstone_games::morabaraba::reference`. Dark places first. A mill just formed shoots one opponent's cow that stands in no mill, or any if all do;
 //! the shot is an action of its own. The score is the number of cows shot, and however the game ends, the higher score
 //! wins.
 
 mod board;
 mod ban;
 mod state;
-pub mod reference;
 mod text;
 
 use std::sync::LazyLock;
 
 use self::ban::Ban;
-use self::board::{BOARD, Board, DRAWING, POINTS};
-use self::state::targets;
+use self::board::{BOARD, Board, DRAWING, LETTERS, POINTS};
 pub use self::state::{Morabaraba, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::Game;
-use crate::mill_board::{Ply, image, points, write_plane};
+pub use crate::mill_board::Ply;
+use crate::mill_board::{image, points, write_plane};
 use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
@@ -68,6 +67,38 @@ pub fn mills() -> &'static [u32] {
 #[must_use]
 pub fn neighbours() -> &'static [u32] {
     &BOARD.near
+}
+
+/// The points' names.
+#[must_use]
+pub fn point_names() -> &'static [&'static str] {
+    &BOARD.names
+}
+
+/// The pieces of both sides as sets of points, from a board's 24 letters, with which the text of a position begins.
+///
+/// # Errors
+/// There are more letters or fewer, or other ones.
+pub fn parse_board(text: &str) -> Result<[u32; 2], Error> {
+    Board::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
+}
+
+/// The letters of a board with these pieces of both sides.
+#[must_use]
+pub fn board_text(cows: [u32; 2]) -> String {
+    Board::board_text(cows, LETTERS)
+}
+
+/// An action taken apart.
+#[must_use]
+pub fn ply(action: Action) -> Ply {
+    Board::ply(action)
+}
+
+/// The cows of a side that its opponent may shoot: those in no mill, or all if each is in one.
+#[must_use]
+pub fn targets(cows: u32) -> u32 {
+    state::targets(cows)
 }
 
 impl Game for Morabaraba {

@@ -16,14 +16,14 @@
 //! a0----------------------g0      0---------------1
 //! ```
 //!
-//! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in [`mod@reference`].
+//! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in
+//! `turnstone_games::morris::reference`.
 //! White places and moves first. A mill just closed removes one opponent's piece that stands in no mill, if there is
 //! one; the removal is an action of its own. A player with two pieces or no legal action loses; `no_progress_limit` plies
 //! in a row without a placement or a removal are a draw.
 
 mod board;
 mod state;
-pub mod reference;
 
 use std::sync::LazyLock;
 
@@ -63,6 +63,26 @@ pub fn mills() -> &'static [u32] {
 #[must_use]
 pub fn neighbours() -> &'static [u32] {
     &BOARD.near
+}
+
+/// The points' names.
+#[must_use]
+pub fn point_names() -> &'static [&'static str] {
+    &BOARD.names
+}
+
+/// The pieces of both sides as sets of points, from a board's 18 letters, with which the text of a position begins.
+///
+/// # Errors
+/// There are more letters or fewer, or other ones.
+pub fn parse_board(text: &str) -> Result<[u32; 2], Error> {
+    Board::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
+}
+
+/// The letters of a board with these pieces of both sides.
+#[must_use]
+pub fn board_text(pieces: [u32; 2]) -> String {
+    Board::board_text(pieces, LETTERS)
 }
 
 impl Game for Morris {

@@ -6,8 +6,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::games::Konane as Game;
-use turnstone_env::reference::konane::{Board, format_move, get_empties, move_generator};
 use turnstone_env::{Erased, Game as _, Side};
+use turnstone_games::konane::reference::{Board, format_move, get_empties, move_generator};
 
 use crate::args::PositionArgs;
 

@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Mancala as Game;
-use turnstone_env::reference::mancala::{Board, Player};
 use turnstone_env::{Game as _, Side};
+use turnstone_games::mancala::reference::{Board, Player};
 
 #[derive(Args, Debug)]
 pub(crate) struct Mancala {

@@ -6,11 +6,11 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Morabaraba as Game;
-use turnstone_env::reference::morabaraba::{
+use turnstone_env::{Game as _, play_text};
+use turnstone_games::morabaraba::reference::{
     Cell, Player, coordinates, get_all_empty_cells, get_board, get_effective_cell_moves, get_latest_move,
     get_player_actions, get_player_pieces_on_board, is_making_mill, mills, names, player_mills, stealables,
 };
-use turnstone_env::{Game as _, play_text};
 
 #[derive(Args, Debug)]
 pub(crate) struct Morabaraba {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::Side;
-use turnstone_env::reference::morris::{
+use turnstone_games::morris::reference::{
     Board, Phase, close_mill, generate, neighbors, static_estimation_midgame_endgame, static_estimation_opening,
 };
 

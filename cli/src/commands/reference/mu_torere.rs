@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use turnstone_env::reference::mu_torere::{State, WinStatus, initial_state, update_state, valid_moves, win_status};
+use turnstone_games::mu_torere::reference::{State, WinStatus, initial_state, update_state, valid_moves, win_status};
 
 #[derive(Args, Debug)]
 pub(crate) struct MuTorere {

@@ -76,6 +76,12 @@ impl State {
         self.bans[side.index()].mills()
     }
 
+    /// The same position with this side to move.
+    #[must_use]
+    pub const fn with_mover(self, mover: Side) -> Self {
+        Self { mover, ..self }
+    }
+
     /// Whether a side's cows may fly to any empty point.
     #[inline]
     #[must_use]
@@ -103,7 +109,8 @@ impl State {
     }
 
     /// The points that the side's cow at `from` may move or fly to, if it were the side's turn.
-    pub(super) fn reach(&self, side: Side, from: u8) -> u32 {
+    #[must_use]
+    pub fn reach(&self, side: Side, from: u8) -> u32 {
         let reach = if self.flies(side) { Board::ALL } else { BOARD.near[from as usize] };
         reach & self.open(side)(from)
     }

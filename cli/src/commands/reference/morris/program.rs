@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use turnstone_env::Side;
-use turnstone_env::reference::morris::{
+use turnstone_games::morris::reference::{
     Board, Phase, generate, static_estimation_midgame_endgame, static_estimation_opening,
 };
 use turnstone_models::atomic_write;

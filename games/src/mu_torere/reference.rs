@@ -1,6 +1,6 @@
 //! The functions of the Mu Torere notebook ("3x3 Grid Version"): boards of nine squares, moves as `[start, end]`.
 
-use crate::games::mu_torere;
+use turnstone_env::games::mu_torere;
 
 /// The notebook's `state`: 0 for an empty square, 1 and 2 for a piece of that player.
 pub type State = [u8; 9];
@@ -22,7 +22,7 @@ pub fn adjacent_squares(location: usize) -> Option<&'static [u8]> {
 /// A move from the ring, into the hub too, needs an opponent's piece next to the end square.
 ///
 /// ```
-/// use turnstone_env::reference::mu_torere::{initial_state, valid_moves};
+/// use turnstone_games::mu_torere::reference::{initial_state, valid_moves};
 ///
 /// assert_eq!(valid_moves(&initial_state(), 1), [[0, 4], [2, 4], [6, 4], [8, 4]]);
 /// ```

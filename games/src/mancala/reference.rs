@@ -14,7 +14,7 @@ pub enum Player {
 /// The assignment's `Board`: the stones of every block.
 ///
 /// ```
-/// use turnstone_env::reference::mancala::{Board, Player};
+/// use turnstone_games::mancala::reference::{Board, Player};
 ///
 /// let mut board = Board::default();
 /// assert_eq!(board.find_moves(Player::One), ["B2", "B3", "B4", "B5", "B6", "B7"]);

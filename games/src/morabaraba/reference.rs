@@ -5,7 +5,7 @@
 //! function says otherwise. Functions of a [`Board`] take any arrangement of cows, reachable or not.
 //!
 //! ```
-//! use turnstone_env::games::morabaraba::reference::{self, Board, Player};
+//! use turnstone_games::morabaraba::reference::{self, Board, Player};
 //!
 //! let board: Board = "BBB.W.W.................".parse()?;
 //! assert_eq!(reference::is_making_mill(&board, Player::DARK, (0, 0)), (true, vec![[(0, 0), (3, 0), (6, 0)]]));
@@ -17,13 +17,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::board::{BOARD, Board as Points, LETTERS, POINTS};
-use super::state::{Morabaraba, State, targets};
-use crate::action::{Action, ActionList};
-use crate::error::Error;
-use crate::game::Game;
-use crate::mill_board::{Ply, owner, points};
-use crate::side::Side;
+use turnstone_env::games::Morabaraba;
+use turnstone_env::games::morabaraba::{self as rules, Ply, State, ply, point_names, targets};
+use turnstone_env::{Action, ActionList, Error, Game, Side};
+
+const POINTS: u8 = 24;
+const ALL: u32 = (1 << POINTS) - 1;
 
 /// Coordinates (x, y).
 pub type Cell = (u8, u8);
@@ -82,21 +81,20 @@ pub struct Board {
 /// `get_board`: the board of a state.
 #[must_use]
 pub fn get_board(state: &State) -> Board {
-    Board { cows: state.cows }
+    Board { cows: Side::BOTH.map(|side| state.cows(side)) }
 }
 
 impl FromStr for Board {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let cows = Points::parse_board(text, LETTERS);
-        Ok(Self { cows: cows.map_err(|fault| Error::position(text, fault))? })
+        rules::parse_board(text).map(|cows| Self { cows })
     }
 }
 
 impl fmt::Display for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Points::board_text(self.cows, LETTERS))
+        f.write_str(&rules::board_text(self.cows))
     }
 }
 
@@ -131,7 +129,7 @@ pub enum PlayerAction {
 
 impl PlayerAction {
     fn new(action: Action, flies: bool) -> Self {
-        match Points::ply(action) {
+        match ply(action) {
             Ply::Place(to) => Self::Add { to: cell(to) },
             Ply::Move(at, to) if flies => Self::Fly { at: cell(at), to: cell(to) },
             Ply::Move(at, to) => Self::Move { at: cell(at), to: cell(to) },
@@ -159,7 +157,7 @@ impl fmt::Display for PlayerAction {
 #[must_use]
 pub fn get_effective_cell_moves(state: &State, cell: Cell) -> Vec<Cell> {
     let Some(point) = point(cell) else { return Vec::new() };
-    let Some(side) = owner(state.cows, point) else { return Vec::new() };
+    let Some(side) = owner(state, point) else { return Vec::new() };
     points(state.reach(side, point)).map(self::cell).collect()
 }
 
@@ -169,11 +167,11 @@ pub fn get_effective_cell_moves(state: &State, cell: Cell) -> Vec<Cell> {
 #[must_use]
 pub fn get_player_actions(game: &Morabaraba, state: &State, player: Player) -> Vec<PlayerAction> {
     let side = player.side();
-    if (state.shooting && state.mover != side) || game.outcome(state).is_some() {
+    if (state.shot_pending() && game.mover(state) != side) || game.outcome(state).is_some() {
         return Vec::new();
     }
     let mut legal = ActionList::new();
-    game.legal(&State { mover: side, ..*state }, &mut legal);
+    game.legal(&state.with_mover(side), &mut legal);
     let mut actions: Vec<_> = legal.iter().map(|&action| PlayerAction::new(action, state.flies(side))).collect();
     actions.sort_by_key(|&action| match action {
         PlayerAction::Add { to: cell } | PlayerAction::Steal { at: cell } => (cell, cell),
@@ -203,8 +201,8 @@ pub fn stealables(player: Player, board: &Board) -> Vec<Cell> {
 #[must_use]
 pub fn get_latest_move(state: &State, played: &[Action]) -> Option<PlayerAction> {
     played.last().map(|&action| {
-        let flew = match Points::ply(action) {
-            Ply::Move(_, to) => owner(state.cows, to).is_some_and(|side| state.flies(side)),
+        let flew = match ply(action) {
+            Ply::Move(_, to) => owner(state, to).is_some_and(|side| state.flies(side)),
             Ply::Place(_) | Ply::Remove(_) => false,
         };
         PlayerAction::new(action, flew)
@@ -214,7 +212,7 @@ pub fn get_latest_move(state: &State, played: &[Action]) -> Option<PlayerAction>
 /// `get_all_empty_cells`: the cells where no cow stands.
 #[must_use]
 pub fn get_all_empty_cells(board: &Board) -> Vec<Cell> {
-    sorted(Points::ALL & !(board.cows[0] | board.cows[1]))
+    sorted(ALL & !(board.cows[0] | board.cows[1]))
 }
 
 /// `get_player_pieces_on_board`: the cells where the player's cows stand.
@@ -226,7 +224,7 @@ pub fn get_player_pieces_on_board(board: &Board, player: Player) -> Vec<Cell> {
 /// `mills`: all twenty mills: rows from the top, columns from the left, diagonals. Cells of a mill are sorted.
 #[must_use]
 pub fn mills() -> Vec<Mill> {
-    mills_in(Points::ALL)
+    mills_in(ALL)
 }
 
 /// `player_mills`: the mills that the player has on the board, in the order of [`mills`].
@@ -238,25 +236,35 @@ pub fn player_mills(board: &Board, player: Player) -> Vec<Mill> {
 /// `names`: the name of a cell, `None` where the board has no cell.
 #[must_use]
 pub fn names(cell: Cell) -> Option<&'static str> {
-    point(cell).map(|point| BOARD.names[point as usize])
+    point(cell).map(|point| point_names()[point as usize])
 }
 
 /// `coordinates`: the cell of this name, `None` if there is none.
 #[must_use]
 pub fn coordinates(name: &str) -> Option<Cell> {
-    BOARD.point(name).map(cell)
+    (0..POINTS).find(|&point| point_names()[point as usize] == name).map(cell)
 }
 
 /// The coordinates of a point.
-pub(super) fn cell(point: u8) -> Cell {
-    match BOARD.names[point as usize].as_bytes() {
+fn cell(point: u8) -> Cell {
+    match point_names()[point as usize].as_bytes() {
         [letter, digit] => (digit - b'1', letter - b'a'),
         _ => unreachable!("names are two letters"),
     }
 }
 
 fn point(cell: Cell) -> Option<u8> {
-    (0..POINTS as u8).find(|&point| self::cell(point) == cell)
+    (0..POINTS).find(|&point| self::cell(point) == cell)
+}
+
+/// Whose cow stands on the point.
+fn owner(state: &State, point: u8) -> Option<Side> {
+    Side::BOTH.into_iter().find(|&side| state.cows(side) >> point & 1 == 1)
+}
+
+/// The points of a set in increasing order.
+fn points(set: u32) -> impl Iterator<Item = u8> {
+    (0..POINTS).filter(move |point| set >> point & 1 == 1)
 }
 
 fn sorted(set: u32) -> Vec<Cell> {
@@ -266,7 +274,7 @@ fn sorted(set: u32) -> Vec<Cell> {
 }
 
 fn mills_in(set: u32) -> Vec<Mill> {
-    let standing = BOARD.mills.iter().filter(|&&mill| set & mill == mill);
+    let standing = rules::mills().iter().filter(|&&mill| set & mill == mill);
     let mut mills: Vec<Mill> = standing.map(|&mill| std::array::from_fn(|i| sorted(mill)[i])).collect();
     mills.sort_by_key(|&[(x, y), middle, (last_x, last_y)]| {
         let (row, column) = (y == last_y, x == last_x);

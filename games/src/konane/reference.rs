@@ -40,7 +40,7 @@ pub fn valid_pos(position: (usize, usize), offset: (isize, isize)) -> Option<(us
 /// program's order. Later moves come by start, direction and length.
 ///
 /// ```
-/// use turnstone_env::reference::konane::{format_move, initial_board, move_generator, play};
+/// use turnstone_games::konane::reference::{format_move, initial_board, move_generator, play};
 ///
 /// let mut board = initial_board();
 /// assert_eq!(move_generator(&board, 'X', true), [[5, 4], [4, 5], [1, 8], [8, 1]]);

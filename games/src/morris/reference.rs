@@ -1,12 +1,12 @@
 //! The handout's own functions over boards of 18 letters, each under the handout's name.
 //!
-//! They are kept to the letter, so they differ from [`Morris`](super::Morris) where the handout is looser: a board
+//! They are kept to the letter, so they differ from [`Morris`](turnstone_env::games::Morris) where the handout is looser: a board
 //! has no pieces in hand, a move and its removal are one step, the generators move White, and lists keep the
 //! order and the duplicates of the pseudo-code. (Its printed indices 11 and 20 for g3 and g6 belong to a larger board;
 //! here they are 8 and 17.)
 //!
 //! ```
-//! use turnstone_env::games::morris::reference::{Board, generate_moves_opening, static_estimation_opening};
+//! use turnstone_games::morris::reference::{Board, generate_moves_opening, static_estimation_opening};
 //!
 //! let board: Board = "WxWxxxBBxxxxxxxxxx".parse()?;
 //! let list = generate_moves_opening(&board);
@@ -19,18 +19,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::board::{BOARD, Board as Points, LETTERS, POINTS};
-use super::state::State;
-use crate::error::Error;
-use crate::mill_board::{owner, points};
-use crate::side::Side;
+use turnstone_env::games::morris::{State, board_text, mills, neighbours, parse_board};
+use turnstone_env::{Error, Side};
+
+const LOCATIONS: usize = 18;
 
 /// A board of the handout: each of the 18 locations holds a white piece, a black piece or nothing.
 ///
 /// Its text is 18 letters `W`, `B` and `x` in the order of the locations, "bottom-left and continuing left-right bottom
 /// up". Any such text is a board, reachable or not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Board([Option<Side>; POINTS]);
+pub struct Board([Option<Side>; LOCATIONS]);
 
 /// A step of the generators: which part of the game the board is in, which the board itself does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,14 +64,24 @@ impl Board {
         self
     }
 
+    /// The board with these sets of white and black pieces.
+    fn new(pieces: [u32; 2]) -> Self {
+        let on = |location: usize| Side::BOTH.into_iter().find(|side| pieces[side.index()] >> location & 1 == 1);
+        Self(std::array::from_fn(on))
+    }
+
     fn locations(&self, piece: Option<Side>) -> impl Iterator<Item = usize> {
-        (0..POINTS).filter(move |&location| self.0[location] == piece)
+        (0..LOCATIONS).filter(move |&location| self.0[location] == piece)
+    }
+
+    fn set(&self, piece: Option<Side>) -> u32 {
+        self.locations(piece).map(|location| 1 << location).sum()
     }
 }
 
 impl From<&State> for Board {
     fn from(state: &State) -> Self {
-        Self(std::array::from_fn(|point| owner(state.pieces, point as u8)))
+        Self::new(Side::BOTH.map(|side| state.pieces(side)))
     }
 }
 
@@ -80,15 +89,13 @@ impl FromStr for Board {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let parsed = Points::parse_board(text, LETTERS);
-        let pieces = parsed.map_err(|fault| Error::position(text, fault))?;
-        Ok(Self(std::array::from_fn(|point| owner(pieces, point as u8))))
+        parse_board(text).map(Self::new)
     }
 }
 
 impl fmt::Display for Board {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| write!(f, "{}", LETTERS[piece.map_or(2, Side::index)]))
+        f.write_str(&board_text(Side::BOTH.map(|side| self.set(Some(side)))))
     }
 }
 
@@ -186,7 +193,8 @@ pub fn generate_remove(board: &Board, list: &mut Vec<Board>) {
 /// `neighbors`: the locations next to `location`, in increasing order; none for a number that is no location.
 #[must_use]
 pub fn neighbors(location: usize) -> Vec<usize> {
-    points(BOARD.near.get(location).copied().unwrap_or(0)).map(usize::from).collect()
+    let near = neighbours().get(location).copied().unwrap_or(0);
+    (0..LOCATIONS).filter(|location| near >> location & 1 == 1).collect()
 }
 
 /// `closeMill`: whether the piece at `location` stands in a mill of its colour; false where there is no piece (the
@@ -194,8 +202,8 @@ pub fn neighbors(location: usize) -> Vec<usize> {
 #[must_use]
 pub fn close_mill(location: usize, board: &Board) -> bool {
     let Some(color) = board.piece(location) else { return false };
-    let own = board.locations(Some(color)).map(|location| 1 << location).sum();
-    BOARD.closes(own, location as u8)
+    let own = board.set(Some(color));
+    mills().iter().any(|&mill| mill >> location & 1 == 1 && own & mill == mill)
 }
 
 /// The "static estimation for MidgameEndgame", for White.

@@ -1,11 +1,16 @@
 //! The sources' printed examples, and their own functions against the games.
 
+mod morris;
+mod morabaraba;
+mod text;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Konane, Mancala, MuTorere};
-use turnstone_env::reference::mancala::Player;
-use turnstone_env::reference::{konane, mancala, mu_torere};
 use turnstone_env::{Action, ActionList, Game, Params, Side, play_text};
+use turnstone_games::konane::reference as konane;
+use turnstone_games::mancala::reference::{self as mancala, Player};
+use turnstone_games::mu_torere::reference as mu_torere;
 
 /// Calls `visit` with every state of some random games and the legal actions' texts.
 fn walk<G: Game>(game: &G, games: u64, mut visit: impl FnMut(&G::State, &[String])) {
