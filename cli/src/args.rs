@@ -5,7 +5,7 @@ use std::sync::{Arc, Once};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
+use turnstone_agents::{Agent, AgentError, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
 use turnstone_env::{Action, AnyState, DynGame, Params};
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::progress::print_stderr;
@@ -64,7 +64,7 @@ pub(crate) fn thread_count(text: &str) -> Result<usize, String> {
 }
 
 /// Reads what an agent's spec names, and says once on stderr if its file has no checksum.
-pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent> {
+pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
     let agent = Agent::load(spec, game)?;
     if let (AgentSpec::Az { checkpoint, .. }, Some(network)) = (spec, agent.network()) {
         note_unverified(checkpoint, network);

@@ -1,14 +1,22 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use turnstone_agents::{Agent, AgentError, AgentSpec, CommandHost, PlayableGame};
+use turnstone_games::{Command as Added, Run};
 use turnstone_selfplay::Games;
+use turnstone_trainer::progress::print_stderr;
 
+use crate::args::load_agent;
 use crate::commands;
 use crate::help::with_help;
+use crate::signals::stop_on_signals;
 use crate::usage::{advised, with_negative_numbers};
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
@@ -75,82 +83,98 @@ enum Command {
     Solve(commands::solve::Solve),
     /// Measure speed on this machine
     Bench(commands::bench::Bench),
-    /// The functions and programs of the games' sources
-    Reference {
-        #[command(subcommand)]
-        source: Source,
-    },
-    // The names by which these programs were called before they had a command of their own.
-    #[command(flatten)]
-    Source(Source),
-    /// Play in Pyro's Konane world over TCP
-    Pyro(commands::pyro::Pyro),
-    /// Serve Pyro's Konane world for two players over TCP
-    #[command(name = "pyro-server")]
-    PyroServer(commands::pyro_server::PyroServer),
+    // The commands about the command line itself come after the added ones, in manual pages too.
     /// Print a completion script for a shell
+    #[command(display_order = 900)]
     Completions(commands::completions::Completions),
     /// Print the manual page, or write one for every command
+    #[command(display_order = 901)]
     Man(commands::completions::Man),
 }
 
-/// The sources of the games.
-#[derive(Subcommand, Debug)]
-enum Source {
-    /// Mu Torere: the notebook's own functions
-    #[command(name = "mu_torere")]
-    MuTorere(commands::reference::mu_torere::MuTorere),
-    /// Mancala: the assignment's own functions
-    Mancala(commands::reference::mancala::Mancala),
-    /// Morris: the handout's own generators and estimates
-    Morris(commands::reference::morris::Morris),
-    /// Konane: Pyro's own move generator
-    Konane(commands::reference::konane::Konane),
-    /// Morabaraba: the contest's own query functions
-    Morabaraba(commands::reference::morabaraba::Morabaraba),
-}
-
-impl Source {
-    fn run(&self) -> Result<ExitCode> {
-        match self {
-            Self::MuTorere(command) => command.run(),
-            Self::Mancala(command) => command.run(),
-            Self::Morris(command) => command.run(),
-            Self::Konane(command) => command.run(),
-            Self::Morabaraba(command) => command.run(),
-        }
-    }
-}
-
-/// The definition of the command line, with its help in groups. The sources' programs, which have a command of their own,
-/// are hidden.
-pub(crate) fn definition() -> clap::Command {
-    let sources: Vec<String> = {
-        let program = Cli::command();
-        let reference = program.find_subcommand("reference").expect("it is a command");
-        reference.get_subcommands().map(|source| source.get_name().to_owned()).collect()
+/// The definition of the command line, with the added commands and its help in groups.
+pub(crate) fn definition(added: &[Added]) -> clap::Command {
+    let program = Cli::command().subcommands(added.iter().map(|command| command.definition.clone()));
+    let mut program = with_negative_numbers(with_help(program, added));
+    // Completions have the commands in this order.
+    let place = |command: &clap::Command| match command.get_name() {
+        "completions" | "man" => 2,
+        name => i32::from(!command.is_hide_set() && added.iter().any(|added| added.definition.get_name() == name)),
     };
-    let hide = |program: clap::Command, name: &String| program.mut_subcommand(name, |source| source.hide(true));
-    with_negative_numbers(with_help(sources.iter().fold(Cli::command(), hide)))
+    let mut all: Vec<clap::Command> = program.get_subcommands().cloned().collect();
+    all.sort_by_key(place);
+    program.get_subcommands_mut().zip(all).for_each(|(place, command)| *place = command);
+    program
 }
 
-impl Cli {
+/// Whether the program has a command of this name with these added commands.
+pub(crate) fn is_command(name: &str, added: &[Added]) -> bool {
+    static BUILT_IN: LazyLock<clap::Command> = LazyLock::new(Cli::command);
+    BUILT_IN.find_subcommand(name).is_some() || added.iter().any(|command| command.definition.get_name() == name)
+}
+
+/// A parsed command line.
+pub(crate) enum Call {
+    BuiltIn(Box<Cli>),
+    Added(Run, ArgMatches),
+}
+
+impl Call {
     /// Parses a command line, the first argument of which is the program's name.
     ///
     /// # Errors
     /// A fault in it, and a question for help or the version.
-    pub(crate) fn from_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+    pub(crate) fn from_arguments(
+        arguments: impl IntoIterator<Item = OsString>,
+        added: &[Added],
+    ) -> Result<Self, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
-        let matches =
-            definition().try_get_matches_from(&arguments).map_err(|error| advised(error, &arguments, &definition()))?;
-        Self::from_arg_matches(&matches)
+        let mut matches = definition(added)
+            .try_get_matches_from(&arguments)
+            .map_err(|error| advised(error, &arguments, &definition(added)))?;
+        let called = |command: &&Added| matches.subcommand_name() == Some(command.definition.get_name());
+        let Some(run) = added.iter().find(called).map(|command| command.run) else {
+            return Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli)));
+        };
+        let (_, own) = matches.remove_subcommand().expect("it has just been named");
+        Ok(Self::Added(run, own))
     }
 
     /// Runs the command.
     ///
     /// # Errors
     /// Any failure of the command, in one line.
-    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games, added: &[Added]) -> Result<ExitCode> {
+        match self {
+            Self::BuiltIn(cli) => cli.run(games, added),
+            Self::Added(run, matches) => run(matches, &Console),
+        }
+    }
+}
+
+/// What an added command asks of the program.
+struct Console;
+
+impl CommandHost for Console {
+    fn note(&self, line: &str) {
+        print_stderr(line);
+    }
+
+    fn stop(&self) -> io::Result<&AtomicBool> {
+        stop_on_signals().map_err(io::Error::other)
+    }
+
+    fn agent(&self, spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
+        load_agent(spec, game)
+    }
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Any failure of the command, in one line.
+    fn run(&self, games: &Games, added: &[Added]) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),
             Command::Rules(command) => command.run(games),
@@ -178,11 +202,8 @@ impl Cli {
             Command::Grade(command) => command.run(games),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
-            Command::Reference { source } | Command::Source(source) => source.run(),
-            Command::Pyro(command) => command.run(),
-            Command::PyroServer(command) => command.run(),
-            Command::Completions(command) => Ok(command.run(definition())),
-            Command::Man(command) => command.run(definition()),
+            Command::Completions(command) => Ok(command.run(definition(added))),
+            Command::Man(command) => command.run(definition(added)),
         }
     }
 }

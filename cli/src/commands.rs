@@ -23,10 +23,7 @@ pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod completions;
-pub(crate) mod reference;
 #[cfg(feature = "cluster")]
 pub(crate) mod worker;
 #[cfg(feature = "cluster")]
 pub(crate) mod cluster;
-pub(crate) mod pyro;
-pub(crate) mod pyro_server;

@@ -3,17 +3,21 @@
 use std::fmt::Write;
 
 use clap::Command;
+use turnstone_games::Command as Added;
+
+/// Stands where a group has the commands that are added to it.
+const ADDED: &str = "";
 
 /// The groups with the names of their commands. A command that is in none comes under a last heading.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Start here", &["games", "rules", "play", "train", "report"]),
-    ("Play", &["show", "legal", "engine", "analyse", "serve", "pyro", "pyro-server"]),
-    ("Many machines", &["worker", "cluster"]),
-    ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "devices", "bench", "perft"]),
-    ("Develop", &["export", "reference", "completions", "man"]),
+    ("Start here", &["games", "rules", "play", "train", "report", ADDED]),
+    ("Play", &["show", "legal", "engine", "analyse", "serve", ADDED]),
+    ("Many machines", &["worker", "cluster", ADDED]),
+    ("Measure", &["arena", "grade", "search", "solve", "doctor", "sweep", "devices", "bench", "perft", ADDED]),
+    ("Develop", &["export", ADDED, "completions", "man"]),
 ];
 
-/// Two command lines for each command, each with what it does.
+/// Two command lines for each command, each with what it does. Added commands have theirs in their own definition.
 const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "games",
@@ -179,27 +183,6 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         ],
     ),
     (
-        "reference",
-        [
-            ("turnstone reference morris neighbors 1", "a function of the handout"),
-            ("turnstone reference konane moves --moves \"remove(5,4) remove(5,5)\"", "Pyro's move generator"),
-        ],
-    ),
-    (
-        "pyro",
-        [
-            ("turnstone pyro --agent az:pretrained", "join a world on this machine"),
-            ("turnstone pyro --agent alphabeta:depth=4 --host 192.0.2.7 --games 10", "ten games in one elsewhere"),
-        ],
-    ),
-    (
-        "pyro-server",
-        [
-            ("turnstone pyro-server", "a world for two players"),
-            ("turnstone pyro-server --host 0.0.0.0 --first-player X", "for other machines too, X begins"),
-        ],
-    ),
-    (
         "completions",
         [
             ("turnstone completions bash > ~/.local/share/bash-completion/completions/turnstone", "for bash"),
@@ -216,9 +199,9 @@ const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
 ];
 
 /// The program's definition with grouped help and examples.
-pub(crate) fn with_help(program: Command) -> Command {
+pub(crate) fn with_help(program: Command, added: &[Added]) -> Command {
     let mut template = String::from("{about}\n\n{usage-heading} {usage}\n\n");
-    template += &groups(&program);
+    template += &groups(&program, added);
     template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
     EXAMPLES.iter().fold(program.help_template(template), |program, (name, examples)| {
         // By name: `find_subcommand` also finds aliases, which `mut_subcommand` does not know.
@@ -238,14 +221,17 @@ fn section(examples: &[(&str, &str)]) -> String {
 }
 
 /// The groups as text, a line for each command.
-fn groups(program: &Command) -> String {
+fn groups(program: &Command, added: &[Added]) -> String {
     let visible: Vec<&Command> = program.get_subcommands().filter(|command| !command.is_hide_set()).collect();
     let width = visible.iter().map(|command| command.get_name().len()).max().unwrap_or(0);
-    let named = |name: &str| visible.iter().copied().find(move |command| command.get_name() == name);
-    let rest: Vec<&str> = visible.iter().map(|command| command.get_name()).filter(|name| !is_grouped(name)).collect();
+    let mut groups = grouped(added);
+    let is_grouped = |name: &str| groups.iter().any(|(_, names)| names.contains(&name));
+    let rest = visible.iter().map(|command| command.get_name()).filter(|name| !is_grouped(name)).collect();
+    groups.push(("More", rest));
     let mut text = String::new();
-    for (heading, names) in GROUPS.into_iter().chain([("More", &rest[..])]) {
-        let commands: Vec<&Command> = names.iter().filter_map(|name| named(name)).collect();
+    for (heading, names) in groups {
+        let named = |name: &str| visible.iter().find(|command| command.get_name() == name);
+        let commands: Vec<_> = names.into_iter().filter_map(named).collect();
         if commands.is_empty() {
             continue;
         }
@@ -259,8 +245,22 @@ fn groups(program: &Command) -> String {
     text
 }
 
-fn is_grouped(name: &str) -> bool {
-    GROUPS.iter().any(|(_, names)| names.contains(&name))
+/// The groups with the commands that are added to them, and those that only added commands have.
+fn grouped(added: &[Added]) -> Vec<(&str, Vec<&str>)> {
+    let of = |group: &str| -> Vec<&str> {
+        added.iter().filter(|command| command.group == group).map(|command| command.definition.get_name()).collect()
+    };
+    let filled = |(group, names): (&'static str, &'static [&'static str])| {
+        let names = names.iter().flat_map(|&name| if name == ADDED { of(group) } else { vec![name] });
+        (group, names.collect())
+    };
+    let mut groups: Vec<(&str, Vec<&str>)> = GROUPS.into_iter().map(filled).collect();
+    for command in added {
+        if !groups.iter().any(|(group, _)| *group == command.group) {
+            groups.push((command.group, of(command.group)));
+        }
+    }
+    groups
 }
 
 #[cfg(test)]
@@ -270,21 +270,42 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
-        let program = definition();
+        let added = turnstone_games::commands();
+        let program = definition(&added);
+        assert!(!groups(&program, &added).contains("More:"), "a command is in no group of the help");
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
-            let name = command.get_name();
-            assert!(is_grouped(name), "`{name}` is in no group of the help");
-            let examples = EXAMPLES.iter().find(|(command, _)| *command == name);
-            for (line, _) in examples.unwrap_or_else(|| panic!("`{name}` has no examples")).1 {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  turnstone ")).collect();
+            assert_eq!(examples.len(), 2, "`{}` has no two examples: {help}", command.get_name());
+            for line in examples {
                 let line = line.split(['>', '<', '|']).next().expect("a command line").replace("~/", "/home/");
                 // Quoted arguments are the odd parts.
                 let words = line.split('"').enumerate().flat_map(|(i, part)| match i % 2 {
                     0 => part.split_whitespace().map(str::to_owned).collect::<Vec<_>>(),
                     _ => vec![part.to_owned()],
                 });
-                let parsed = definition().try_get_matches_from(words);
+                let parsed = definition(&added).try_get_matches_from(words);
                 assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|e| e.to_string()).unwrap_or_default());
             }
+        }
+    }
+
+    #[test]
+    fn added_commands_stand_in_their_groups() {
+        let command = |name: &'static str, group| Added {
+            group,
+            definition: Command::new(name).about("Mine"),
+            run: |_, _| Ok(std::process::ExitCode::SUCCESS),
+        };
+        let added = [command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
+        let groups = groups(&definition(&added), &added);
+        for part in [
+            "  serve        ",
+            "\n  first        Mine\n\n",
+            "\n  second       Mine\n  completions  ",
+            "\n\nMine:\n  third        Mine\n",
+        ] {
+            assert!(groups.contains(part), "{part:?} in\n{groups}");
         }
     }
 }

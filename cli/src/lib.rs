@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_agents::Playable`], which has defaults for everything. The
-//! built-in games are added in the same way. So is a kind of network, by [`Program::with_network`].
+//! built-in games are added in the same way. So is a kind of network, by [`Program::with_network`], and a command, by
+//! [`Program::with_command`].
 
 mod args;
 mod signals;
@@ -18,7 +19,6 @@ mod called;
 mod cluster_args;
 pub mod engine;
 pub mod analysis;
-pub mod pyro;
 pub mod export;
 mod commands;
 mod help;
@@ -27,3 +27,4 @@ mod cli;
 mod program;
 
 pub use program::{Program, name_program};
+pub use turnstone_games::Command;

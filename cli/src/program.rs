@@ -6,30 +6,32 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
+use turnstone_games::Command;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 use turnstone_trainer::progress::print_stderr;
 
 use crate::called::{as_called, call_program};
-use crate::cli::{Cli, VERSION};
+use crate::cli::{Call, VERSION, is_command};
 use crate::output::one_line;
 
-/// The `turnstone` program with its list of games.
+/// The `turnstone` program with its list of games and the commands that they bring.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
+    commands: Vec<Command>,
 }
 
 impl Default for Program {
     fn default() -> Self {
-        Self { games: turnstone_games::list!(row) }
+        Self::from(turnstone_games::list!(row))
     }
 }
 
-/// The program with these games only.
+/// The program with these games, and the commands of the built-in ones.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        Self { games }
+        turnstone_games::commands().into_iter().fold(Self { games, commands: Vec::new() }, Self::with_command)
     }
 }
 
@@ -57,6 +59,42 @@ impl Program {
         self
     }
 
+    /// Adds a command, such as one that lets an agent play in a game's own world.
+    ///
+    /// ```
+    /// use std::process::ExitCode;
+    ///
+    /// use turnstone::{Command, Program};
+    /// use turnstone_agents::streams::{Purpose, stream};
+    /// use turnstone_agents::{AgentSpec, CommandHost};
+    /// use turnstone_env::Params;
+    ///
+    /// fn first(matches: &clap::ArgMatches, host: &dyn CommandHost) -> anyhow::Result<ExitCode> {
+    ///     let game = turnstone_games::built_in().make("mu_torere", &Params::new())?;
+    ///     let spec = matches.get_one::<AgentSpec>("agent").expect("it is required");
+    ///     let mut player = host.agent(spec, &*game)?.player(&*game)?;
+    ///     let action = player.choose(&game.start(), &mut stream(0, Purpose::Play, [0, 0]))?;
+    ///     println!("{}", game.action_text(action));
+    ///     Ok(ExitCode::SUCCESS)
+    /// }
+    ///
+    /// let agent = clap::Arg::new("agent").required(true).value_parser(clap::value_parser!(AgentSpec));
+    /// let definition = clap::Command::new("first").about("An agent's first move").arg(agent);
+    /// let program = Program::new().with_command(Command { group: "Play", definition, run: first });
+    /// let arguments = ["turnstone", "first", "az:pretrained,sims=10"].map(Into::into);
+    /// assert_eq!(program.main_from(arguments), ExitCode::SUCCESS);
+    /// ```
+    ///
+    /// # Panics
+    /// If the program has a command of this name.
+    #[must_use]
+    pub fn with_command(mut self, command: Command) -> Self {
+        let name = command.definition.get_name();
+        assert!(!is_command(name, &self.commands), "the program has a command `{name}`");
+        self.commands.push(command);
+        self
+    }
+
     /// Returns the list of games.
     #[must_use]
     pub fn games(&self) -> &Games {
@@ -77,8 +115,8 @@ impl Program {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
-        let cli = match Cli::from_arguments(arguments) {
-            Ok(cli) => cli,
+        let call = match Call::from_arguments(arguments, &self.commands) {
+            Ok(call) => call,
             Err(error) => {
                 let printed = print_called(&error);
                 let code = ExitCode::from(error.exit_code() as u8);
@@ -86,7 +124,7 @@ impl Program {
                 return if error.use_stderr() { code } else { written(printed, code) };
             }
         };
-        match cli.run(&self.games) {
+        match call.run(&self.games, &self.commands) {
             Ok(code) => written(Ok(()), code),
             Err(error) => {
                 // Errors quote what files contain.
@@ -140,4 +178,33 @@ fn end_with_the_reader() {
         }
         print(info);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &'static str) -> Program {
+        let definition = clap::Command::new(name);
+        Program::new().with_command(Command { group: "Play", definition, run: |_, _| Ok(ExitCode::SUCCESS) })
+    }
+
+    #[test]
+    #[should_panic(expected = "the program has a command `perft`")]
+    fn a_built_in_command_cannot_be_added() {
+        let _ = with("perft");
+    }
+
+    #[test]
+    #[should_panic(expected = "the program has a command `pyro`")]
+    fn a_command_cannot_be_added_twice() {
+        let _ = with("pyro");
+    }
+
+    #[test]
+    fn an_added_command_is_run() {
+        assert_eq!(with("own").main_from(["turnstone", "own"].map(OsString::from)), ExitCode::SUCCESS);
+        let games = with("own").commands.len();
+        assert_eq!(games, turnstone_games::commands().len() + 1);
+    }
 }

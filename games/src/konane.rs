@@ -3,6 +3,10 @@
 pub mod reference;
 pub mod heuristic;
 mod solver;
+#[cfg(feature = "program")]
+pub(crate) mod command;
+#[cfg(feature = "program")]
+pub mod pyro;
 
 pub use solver::{KonaneSolver, KonaneValues};
 

@@ -4,6 +4,8 @@ pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;
+#[cfg(feature = "program")]
+pub(crate) mod command;
 
 pub use heuristic::StoreDifference;
 pub use solver::{MancalaEndgames, MancalaSolver, MancalaValues};

@@ -4,6 +4,8 @@ pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;
+#[cfg(feature = "program")]
+pub(crate) mod command;
 
 pub use solver::MorabarabaEndgames;
 

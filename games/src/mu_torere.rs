@@ -2,6 +2,8 @@
 
 pub mod reference;
 mod solver;
+#[cfg(feature = "program")]
+pub(crate) mod command;
 
 pub use solver::MuTorereValues;
 

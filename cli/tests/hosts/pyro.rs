@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use turnstone::pyro::pickle::{self, Value};
+use turnstone_games::konane::pyro::pickle::{self, Value};
 
 use super::{TURNSTONE, output, python, texts};
 

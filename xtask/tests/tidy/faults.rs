@@ -154,6 +154,7 @@ fn errors_have_types() {
     assert_eq!(found(anyhow, "agents", &["thiserror"], &[]), [""; 0]);
     assert_eq!(found(anyhow, "agents", &["anyhow"], &[]).len(), 1);
     assert_eq!(found(anyhow, "trainer", &["anyhow"], &[]), [""; 0]);
+    assert_eq!(found(anyhow, "games", &["anyhow"], &[]).len(), 1, "games depends on it without a feature");
 }
 
 #[test]
@@ -190,6 +191,9 @@ fn the_clock_is_for_others() {
         ("a/b.rs", "fn f() { Instant::now(); }"),
     ];
     assert_eq!(found(clocks, "agents", &[], &files), [""; 0]);
+    let files = files.map(|(name, text)| (name, text.replace("process", "program")));
+    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    assert_eq!(found(clocks, "games", &[], &files), [""; 0]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,6 @@ use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
 use turnstone_agents::streams::{Purpose, stream};
-use turnstone_trainer::progress::print_stderr;
 
 /// Maximum number of connections at a time; further ones are closed at once.
 const MOST_CONNECTIONS: usize = 32;
@@ -82,16 +81,18 @@ impl Server {
         self.ports
     }
 
-    /// Serves until the process ends. Prints moves to standard output and refused ones to standard error.
-    /// Ends the process if the threads that accept connections cannot be started.
-    pub fn run(self, first: FirstPlayer, seed: u64) {
+    /// Serves until the process ends. Prints moves to standard output, and passes refused ones and faults to `note`.
+    ///
+    /// # Errors
+    /// The threads that accept connections cannot be started.
+    pub fn run(self, first: FirstPlayer, seed: u64, note: impl Fn(&str) + Sync) -> io::Result<()> {
         let table = Mutex::new(Table::new(first, seed));
-        let connections = AtomicUsize::new(0);
+        let (connections, closing) = (AtomicUsize::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             for (player, listener) in self.listeners.iter().enumerate() {
-                let (table, connections, ports) = (&table, &connections, self.ports);
+                let (table, connections, closing, ports, note) = (&table, &connections, &closing, self.ports, &note);
                 let accept = move || {
-                    for connection in listener.incoming() {
+                    for connection in listener.incoming().take_while(|_| !closing.load(Ordering::SeqCst)) {
                         let Ok(stream) = connection else {
                             thread::sleep(Duration::from_millis(100)); // out of descriptors, for instance
                             continue;
@@ -102,28 +103,37 @@ impl Server {
                         }
                         let talk = move || {
                             // A broken connection is treated as one that was closed.
-                            let _ = serve(stream, SIDES[player], ports, table);
+                            let _ = serve(stream, SIDES[player], ports, table, note);
                             connections.fetch_sub(1, Ordering::SeqCst);
                         };
                         // Without a thread, the connection is closed; later ones may find one.
                         if let Err(error) = thread::Builder::new().spawn_scoped(scope, talk) {
                             connections.fetch_sub(1, Ordering::SeqCst);
-                            print_stderr(format_args!("a connection was closed: cannot start a thread: {error}"));
+                            note(&format!("a connection was closed: cannot start a thread: {error}"));
                         }
                     }
                 };
                 if let Err(error) = thread::Builder::new().spawn_scoped(scope, accept) {
-                    // The other listener's thread may run already, and would keep this function for ever.
-                    print_stderr(format_args!("error: cannot start a thread: {error}"));
-                    std::process::exit(1);
+                    // The other listener's thread may run already, and would keep this function for ever. It waits for
+                    // a connection.
+                    closing.store(true, Ordering::SeqCst);
+                    let _ = TcpStream::connect(self.listeners[0].local_addr()?);
+                    return Err(error);
                 }
             }
-        });
+            Ok(())
+        })
     }
 }
 
 /// Answers the requests of one connection until it is closed.
-fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table>) -> io::Result<()> {
+fn serve(
+    mut stream: TcpStream,
+    side: Side,
+    ports: [u16; 2],
+    table: &Mutex<Table>,
+    note: &impl Fn(&str),
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(STALLED))?;
     let mut buffer = Vec::new();
@@ -140,7 +150,7 @@ fn serve(mut stream: TcpStream, side: Side, ports: [u16; 2], table: &Mutex<Table
                 buffer.drain(..length);
                 deadline = None;
                 let is_done = request == Request::Done;
-                match lock(table).answer(request, side, &mut refusals) {
+                match lock(table).answer(request, side, &mut refusals, note) {
                     Value::Text(text) if is_done && text == "ok" => text.into_bytes(), // not pickled, as in Pyro's world
                     answer => answer.pickled(),
                 }
@@ -201,7 +211,7 @@ impl Table {
     }
 
     /// Answers a request of this side. `refusals` counts its refused moves since the last legal one.
-    fn answer(&mut self, request: Request, side: Side, refusals: &mut u32) -> Value {
+    fn answer(&mut self, request: Request, side: Side, refusals: &mut u32, note: &impl Fn(&str)) -> Value {
         let number = |player: usize| Value::Int(player as i64);
         let done = match request {
             Request::ConnectionNumber(player) => return player.map_or_else(|| Value::from("error"), number),
@@ -231,7 +241,7 @@ impl Table {
             }
             Err(fault) => {
                 *refusals += 1;
-                print_stderr(format_args!("refused: {fault}"));
+                note(&format!("refused: {fault}"));
                 Value::from("error")
             }
         }

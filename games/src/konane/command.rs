@@ -6,10 +6,10 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::games::Konane as Game;
-use turnstone_env::{Erased, Game as _, Side};
-use turnstone_games::konane::reference::{Board, format_move, get_empties, move_generator};
+use turnstone_env::{Game as _, Side, play_text};
 
-use crate::args::PositionArgs;
+use super::reference::{Board, format_move, get_empties, move_generator};
+use crate::functions::{Functions, print};
 
 #[derive(Args, Debug)]
 pub(crate) struct Konane {
@@ -27,8 +27,12 @@ enum Function {
 
 #[derive(Args, Debug)]
 struct BoardArgs {
-    #[command(flatten)]
-    position: PositionArgs,
+    /// Position to start from, in the game's notation [default: the start of the game]
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Actions to play from there, separated by spaces
+    #[arg(long, value_name = "ACTIONS", default_value = "", hide_default_value = true)]
+    moves: String,
     /// Side, X or O [default: the mover]
     #[arg(long)]
     side: Option<Piece>,
@@ -45,11 +49,15 @@ enum Piece {
     O,
 }
 
-impl Konane {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl Functions for Konane {
+    fn run(&self) -> Result<ExitCode> {
         let (Function::Moves(args) | Function::Empties(args)) = &self.function;
         let game = Game::default();
-        let state = *args.position.state(&Erased::new(game.clone()))?.of();
+        let mut state = match &args.position {
+            Some(text) => game.parse_position(text)?,
+            None => game.start(),
+        };
+        play_text(&game, &mut state, &args.moves)?;
         let board: Board = std::array::from_fn(|row| {
             std::array::from_fn(|column| game.stone(&state, row + 1, column + 1).map(|side| ['X', 'O'][side.index()]))
         });
@@ -65,6 +73,6 @@ impl Konane {
             }
             Function::Empties(_) => json!(empties),
         };
-        super::print(&value, args.json)
+        print(&value, args.json)
     }
 }

@@ -7,10 +7,12 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Morabaraba as Game;
 use turnstone_env::{Game as _, play_text};
-use turnstone_games::morabaraba::reference::{
+
+use super::reference::{
     Cell, Player, coordinates, get_all_empty_cells, get_board, get_effective_cell_moves, get_latest_move,
     get_player_actions, get_player_pieces_on_board, is_making_mill, mills, names, player_mills, stealables,
 };
+use crate::functions::{Functions, print};
 
 #[derive(Args, Debug)]
 pub(crate) struct Morabaraba {
@@ -68,8 +70,8 @@ enum Function {
     },
 }
 
-impl Morabaraba {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl Functions for Morabaraba {
+    fn run(&self) -> Result<ExitCode> {
         let game = Game::default();
         let mut state = match &self.position {
             Some(text) => game.parse_position(text)?,
@@ -95,7 +97,7 @@ impl Morabaraba {
             Function::Names { cell } => json!(names(parse(cell)?)),
             Function::Coordinates { name } => json!(parse(name)?),
         };
-        super::print(&value, self.json)
+        print(&value, self.json)
     }
 }
 

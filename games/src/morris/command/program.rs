@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::morris::reference::{Board, Phase, generate, static_estimation_midgame_endgame, static_estimation_opening};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use turnstone_env::Side;
-use turnstone_games::morris::reference::{
-    Board, Phase, generate, static_estimation_midgame_endgame, static_estimation_opening,
-};
 use turnstone_models::atomic_write;
 
 /// Maximum length in bytes of a file with a board, which has 18 letters.

@@ -9,6 +9,7 @@ pub mod world;
 pub mod request;
 pub mod server;
 pub mod client;
+pub(crate) mod commands;
 
 use turnstone_env::Side;
 

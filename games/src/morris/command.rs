@@ -8,11 +8,13 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::Side;
-use turnstone_games::morris::reference::{
-    Board, Phase, close_mill, generate, neighbors, static_estimation_midgame_endgame, static_estimation_opening,
-};
 
 use self::program::Program;
+
+use super::reference::{
+    Board, Phase, close_mill, generate, neighbors, static_estimation_midgame_endgame, static_estimation_opening,
+};
+use crate::functions::{Functions, print};
 
 #[derive(Args, Debug)]
 pub(crate) struct Morris {
@@ -74,8 +76,8 @@ enum PhaseArg {
     MidgameEndgame,
 }
 
-impl Morris {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl Functions for Morris {
+    fn run(&self) -> Result<ExitCode> {
         let value = match &self.function {
             Function::Generate(args) => {
                 let (board, side, phase) = args.parse()?;
@@ -94,7 +96,7 @@ impl Morris {
             Function::Program(program) => return program.run(),
             Function::CloseMill { location, board } => json!(close_mill(on_board(*location)?, &board.parse()?)),
         };
-        super::print(&value, self.json)
+        print(&value, self.json)
     }
 }
 

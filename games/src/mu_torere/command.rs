@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use turnstone_games::mu_torere::reference::{State, WinStatus, initial_state, update_state, valid_moves, win_status};
+
+use super::reference::{State, WinStatus, initial_state, update_state, valid_moves, win_status};
+use crate::functions::{Functions, print};
 
 #[derive(Args, Debug)]
 pub(crate) struct MuTorere {
@@ -37,8 +39,8 @@ enum Function {
     WinStatus,
 }
 
-impl MuTorere {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl Functions for MuTorere {
+    fn run(&self) -> Result<ExitCode> {
         let state = parse(&self.board)?;
         let value = match &self.function {
             Function::InitialState => json!(text(&initial_state())),
@@ -57,7 +59,7 @@ impl MuTorere {
                 WinStatus::Stalemate => "stalemate",
             })),
         };
-        super::print(&value, self.json)
+        print(&value, self.json)
     }
 }
 

@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Mancala as Game;
 use turnstone_env::{Game as _, Side};
-use turnstone_games::mancala::reference::{Board, Player};
+
+use super::reference::{Board, Player};
+use crate::functions::{Functions, print};
 
 #[derive(Args, Debug)]
 pub(crate) struct Mancala {
@@ -38,8 +40,8 @@ enum Function {
     HeuristicScore,
 }
 
-impl Mancala {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl Functions for Mancala {
+    fn run(&self) -> Result<ExitCode> {
         let (mut board, player) = self.board()?;
         let value = match &self.function {
             Function::FindMoves => json!(board.find_moves(player)),
@@ -51,9 +53,11 @@ impl Mancala {
             Function::Points => json!([board.player1_points(), board.player2_points()]),
             Function::HeuristicScore => json!(board.calculate_heuristic_score(player)),
         };
-        super::print(&value, self.json)
+        print(&value, self.json)
     }
+}
 
+impl Mancala {
     fn board(&self) -> Result<(Board, Player)> {
         let Some(text) = &self.position else { return Ok((Board::default(), Player::One)) };
         let game = Game::default();

@@ -6,8 +6,8 @@ use std::fmt;
 
 use turnstone_env::games::{Konane, konane};
 use turnstone_env::{Action, Game, Side, try_play};
-use turnstone_games::konane::reference::format_move;
 
+use super::super::reference::format_move;
 use super::letter;
 use super::pickle::Value;
 
