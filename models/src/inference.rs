@@ -17,6 +17,7 @@ pub use layer::Layer;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
 pub(crate) use numbers::transpose;
+#[cfg(feature = "train")]
 pub(crate) use reader::Reader;
 pub use softmax::{portable_softmax, softmax};
 
