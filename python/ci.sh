@@ -51,6 +51,11 @@ step "tests"
 # Where other builds share the machine a signal may be seen later than in a second.
 TURNSTONE_INTERRUPT_SECONDS=${TURNSTONE_INTERRUPT_SECONDS:-3} test/bin/python -m pytest -q -p no:cacheprovider tests
 
+step "games in Python"
+for example in tic_tac_toe breakthrough; do
+  test/bin/python "examples/$example.py" --smoke
+done
+
 step "memory"
 test/bin/python tests/memory.py
 
