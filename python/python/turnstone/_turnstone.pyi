@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Literal, NoReturn, SupportsIndex, final, overload
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ def _restore_envs(
 ) -> VecEnv: ...
 def _rasterize(svg: str, scale: float = 1.0) -> npt.NDArray[np.uint8]: ...
 
+@disjoint_base
 class Game:
     """Rules of a game with their parameters: `Game("mancala", stones=3)`. Subclasses are games whose rules are written in Python.
 
