@@ -30,8 +30,7 @@ fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(WRITTEN) {
         let (before, after) = (&rest[..at], &rest[at + WRITTEN.len()..]);
-        let written = before.strip_suffix("\u{1b}[0m").unwrap_or(before).trim_end_matches(' ');
-        let begins = written.chars().next_back().is_none_or(|c| "\n`:(".contains(c));
+        let begins = before.trim_end_matches(' ').chars().next_back().is_none_or(|c| "\n`:(".contains(c));
         let mut next = after.chars();
         let goes_on =
             next.next() == Some(' ') && next.next().is_some_and(|c| c.is_ascii_lowercase() || "-<".contains(c));

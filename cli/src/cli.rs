@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
@@ -101,7 +100,7 @@ pub(crate) fn definition(added: &[Added]) -> clap::Command {
         "completions" | "man" => 2,
         name => i32::from(!command.is_hide_set() && added.iter().any(|added| added.definition.get_name() == name)),
     };
-    let mut all: Vec<clap::Command> = program.get_subcommands().cloned().collect();
+    let mut all: Vec<clap::Command> = program.get_subcommands_mut().map(std::mem::take).collect();
     all.sort_by_key(place);
     program.get_subcommands_mut().zip(all).for_each(|(place, command)| *place = command);
     program
@@ -109,8 +108,7 @@ pub(crate) fn definition(added: &[Added]) -> clap::Command {
 
 /// Whether the program has a command of this name with these added commands.
 pub(crate) fn is_command(name: &str, added: &[Added]) -> bool {
-    static BUILT_IN: LazyLock<clap::Command> = LazyLock::new(Cli::command);
-    BUILT_IN.find_subcommand(name).is_some() || added.iter().any(|command| command.definition.get_name() == name)
+    Cli::command().find_subcommand(name).is_some() || added.iter().any(|command| command.definition.get_name() == name)
 }
 
 /// A parsed command line.
@@ -124,14 +122,10 @@ impl Call {
     ///
     /// # Errors
     /// A fault in it, and a question for help or the version.
-    pub(crate) fn from_arguments(
-        arguments: impl IntoIterator<Item = OsString>,
-        added: &[Added],
-    ) -> Result<Self, clap::Error> {
-        let arguments: Vec<OsString> = arguments.into_iter().collect();
+    pub(crate) fn from_arguments(arguments: &[OsString], added: &[Added]) -> Result<Self, clap::Error> {
         let mut matches = definition(added)
-            .try_get_matches_from(&arguments)
-            .map_err(|error| advised(error, &arguments, &definition(added)))?;
+            .try_get_matches_from(arguments)
+            .map_err(|error| advised(error, arguments, &definition(added)))?;
         let called = |command: &&Added| matches.subcommand_name() == Some(command.definition.get_name());
         let Some(run) = added.iter().find(called).map(|command| command.run) else {
             return Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli)));

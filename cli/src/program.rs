@@ -1,7 +1,7 @@
 //! The program: its list of games, error output and exit codes.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ impl Default for Program {
 /// The program with these games, and the commands of the built-in ones.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        turnstone_games::commands().into_iter().fold(Self { games, commands: Vec::new() }, Self::with_command)
+        Self { games, commands: turnstone_games::commands() }
     }
 }
 
@@ -115,7 +115,7 @@ impl Program {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
-        let call = match Call::from_arguments(arguments, &self.commands) {
+        let call = match Call::from_arguments(&arguments, &self.commands) {
             Ok(call) => call,
             Err(error) => {
                 let printed = print_called(&error);
@@ -137,12 +137,12 @@ impl Program {
 
 /// Prints a fault of the command line, or the help that was asked for.
 fn print_called(error: &clap::Error) -> io::Result<()> {
-    let text = error.render();
-    let text = |plain: bool| as_called(&if plain { text.to_string() } else { text.ansi().to_string() }).into_owned();
+    let text = error.render().ansi().to_string();
+    // Colours are left away where clap leaves them away.
     if error.use_stderr() {
-        write!(io::stderr(), "{}", text(!io::stderr().is_terminal()))
+        write!(anstream::stderr(), "{}", as_called(&text))
     } else {
-        write!(io::stdout(), "{}", text(!io::stdout().is_terminal()))
+        write!(anstream::stdout(), "{}", as_called(&text))
     }
 }
 
