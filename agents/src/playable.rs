@@ -131,7 +131,7 @@ fn solve_in_memory<K: Playable + ?Sized>(
         return Err(SolveError::Fault(enumerated.map_or_else(|error| error.to_string(), fault)));
     };
     let state = position.copied().unwrap_or_else(|| game.start());
-    let value = truth.value(game, &state).ok_or_else(|| SolveError::fault("not solved within --nodes and --time"))?;
+    let value = truth.value(game, &state).ok_or_else(SolveError::unsolved)?;
     host.answer(&format!("{}: {}", game.position_text(&state), result_text(value.into())));
     Ok(())
 }

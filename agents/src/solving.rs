@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
-use turnstone_exact::{Progress, SolveLimits, TableError};
+use turnstone_exact::{Progress, SolveLimits, TableError, duration};
+use turnstone_search::Clock;
 
 /// What `solve` is asked for. A game uses what applies to it.
 #[derive(Clone, Copy, Debug)]
@@ -75,11 +76,28 @@ impl SolveError {
         Self::Fault(text.into())
     }
 
+    /// A search gave up.
+    pub(crate) fn unsolved() -> Self {
+        Self::fault("not solved within --nodes and --time")
+    }
+
     /// What makes a [`SolveError::File`] of a fault of this file.
     pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |fault| Self::File { path, fault }
     }
+}
+
+/// Runs a search for a value and notes its work. The search returns what it found, and its number of nodes.
+///
+/// # Errors
+/// It gave up at a limit.
+pub fn searched<T>(host: &dyn SolveHost, search: impl FnOnce() -> (Option<T>, u64)) -> Result<T, SolveError> {
+    let clock = Clock::default();
+    let started = clock.now();
+    let (found, nodes) = search();
+    host.note(&format!("{nodes} nodes in {}", duration(clock.now().saturating_sub(started))));
+    found.ok_or_else(SolveError::unsolved)
 }
 
 /// The result of the start as text.

@@ -12,12 +12,11 @@ pub use solver::{KonaneSolver, KonaneValues};
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, result_text};
+use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, result_text, searched};
 use turnstone_env::games::{self, konane::State};
 use turnstone_env::{Game, Side};
 use turnstone_exact::limits::cores;
-use turnstone_exact::{ExactValues, SolveLimits, TableError, duration};
-use turnstone_search::Clock;
+use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use heuristic::{JumpsAndStones, Mobility};
@@ -79,12 +78,8 @@ impl Playable for Konane {
         if size > most {
             return Err(SolveError::Fault(format!("boards up to {most} x {most} are solved, not {size} x {size}")));
         }
-        let (solver, clock) = (KonaneSolver::new(SOLVE_ENTRIES), Clock::default());
-        let started = clock.now();
-        let winner = solver.winner(game, &state, &options.limits());
-        let time = duration(clock.now().saturating_sub(started));
-        host.note(&format!("{} nodes in {time}", solver.nodes()));
-        let winner = winner.ok_or_else(|| SolveError::fault("not solved within --nodes and --time"))?;
+        let solver = KonaneSolver::new(SOLVE_ENTRIES);
+        let winner = searched(host, || (solver.winner(game, &state, &options.limits()), solver.nodes()))?;
         let value = if winner == Side::First { 1 } else { -1 };
         host.answer(&format!("{}: {}", game.position_text(&state), result_text(value)));
         Ok(true)

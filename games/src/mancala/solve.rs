@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use turnstone_agents::{SolveError, SolveHost, SolveOptions, result_text};
+use turnstone_agents::{SolveError, SolveHost, SolveOptions, result_text, searched};
 use turnstone_env::Game;
 use turnstone_env::games::{Mancala, mancala::State};
-use turnstone_exact::duration;
-use turnstone_search::Clock;
 
 use super::solver::{MancalaEndgames, MancalaSolver};
 
@@ -33,11 +31,8 @@ pub(super) fn solve(
     };
     let Some(endgames) = endgames(game, known, &path, options, host)? else { return Ok(false) };
     host.note(&format!("{}: all positions with at most {} stones in play", path.display(), endgames.stones()));
-    let (solver, clock) = (MancalaSolver::new(game, Some(endgames), ENTRIES), Clock::default());
-    let started = clock.now();
-    let margin = solver.solve(game, &state, &options.limits());
-    host.note(&format!("{} nodes in {}", solver.nodes(), duration(clock.now().saturating_sub(started))));
-    let margin = margin.ok_or_else(|| SolveError::fault("not solved within --nodes and --time"))?;
+    let solver = MancalaSolver::new(game, Some(endgames), ENTRIES);
+    let margin = searched(host, || (solver.solve(game, &state, &options.limits()), solver.nodes()))?;
     let result = result_text(margin.signum().into());
     host.answer(&format!("{}: margin {margin:+}, {result}", game.position_text(&state)));
     Ok(true)
