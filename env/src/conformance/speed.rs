@@ -2,7 +2,8 @@
 
 use crate::game::Game;
 
-/// The longest that [`Game::spec`] may take, in microseconds. The slowest built-in game takes a twentieth of it.
+/// The longest that [`Game::spec`] may take, in microseconds. The slowest built-in game takes a few where it is
+/// compiled with optimisation.
 #[cfg(not(target_family = "wasm"))]
 const LONGEST: u128 = if cfg!(debug_assertions) { 20_000 } else { 1_000 };
 

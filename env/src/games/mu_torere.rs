@@ -20,6 +20,8 @@ mod board;
 mod state;
 mod svg;
 
+use std::sync::LazyLock;
+
 pub use self::board::ADJACENT;
 use self::board::{CHANGES, DRAWING, MOVES, SQUARES, directions, move_index};
 use self::state::owner;
@@ -34,6 +36,16 @@ use crate::side::Side;
 use crate::spec::Spec;
 use crate::svg::BoardPoint;
 use crate::symmetry::{Symmetry, automorphisms};
+
+fn symmetries() -> Vec<Symmetry> {
+    let edges: Vec<Vec<u8>> = MOVES.iter().filter(|(a, b)| a < b).map(|&(a, b)| vec![a, b]).collect();
+    let symmetry = |points: Vec<u8>| {
+        let image = |&(start, end): &(u8, u8)| move_index(points[start as usize], points[end as usize]);
+        let actions = MOVES.iter().map(|m| image(m).expect("a symmetry maps edges to edges").0).collect();
+        Symmetry { points, actions, planes: 2 }
+    };
+    automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect()
+}
 
 impl Game for MuTorere {
     const NAME: &'static str = "mu_torere";
@@ -55,12 +67,7 @@ impl Game for MuTorere {
     }
 
     fn spec(&self) -> Spec {
-        let edges: Vec<Vec<u8>> = MOVES.iter().filter(|(a, b)| a < b).map(|&(a, b)| vec![a, b]).collect();
-        let symmetry = |points: Vec<u8>| {
-            let image = |&(start, end): &(u8, u8)| move_index(points[start as usize], points[end as usize]);
-            let actions = MOVES.iter().map(|m| image(m).expect("a symmetry maps edges to edges").0).collect();
-            Symmetry { points, actions, planes: 2 }
-        };
+        static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(symmetries);
         Spec {
             name: Self::NAME,
             version: Self::VERSION,
@@ -72,7 +79,7 @@ impl Game for MuTorere {
             scalars: vec!["plies played / max_plies".into()],
             actions: MOVES.len(),
             blocks: vec![("MOVE", MOVES.len())],
-            symmetries: automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect(),
+            symmetries: SYMMETRIES.clone(),
             second_player_map: None,
         }
     }
