@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_agents::Playable;
-use turnstone_env::svg::{self, BoardPoint};
+use turnstone_env::svg;
 use turnstone_env::{Action, ActionList, Erased, Error, Game, Outcome, Params, Side, Spec, Symmetry};
 
 pub(crate) use declaration::{interned, params, set_base};
@@ -155,8 +155,6 @@ impl fmt::Debug for PyGame {
 impl Game for PyGame {
     const NAME: &'static str = "";
     const VERSION: u32 = 0;
-    const PARAMS: &'static [&'static str] = &[];
-
     type State = PyState;
 
     /// Nothing but an instance knows which game it is: see [`Game::remade`].
@@ -290,16 +288,13 @@ impl Game for PyGame {
         svg::text_board(&format!("{}: {caption}", self.0.spec.name), &format!("{}\n\n{caption}", self.draw(state)))
     }
 
-    fn board_points(&self) -> Vec<BoardPoint> {
-        Vec::new()
+    /// The drawing is a text, whatever the planes are called.
+    fn pieces(&self, _state: &PyState) -> Option<Vec<Option<Side>>> {
+        None
     }
 
     fn side_names(&self) -> [&'static str; 2] {
         self.0.side_names
-    }
-
-    fn point_contents(&self, _state: &PyState) -> Vec<String> {
-        vec![String::new(); self.0.spec.points]
     }
 
     fn clicks(&self, _state: &PyState, _action: Action) -> Vec<usize> {

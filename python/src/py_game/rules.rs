@@ -239,8 +239,8 @@ impl Rules {
             false => Ok(action.to_string()),
         };
         let texts = (0..self.actions).map(text).collect::<PyResult<Vec<String>>>()?;
-        let by_text = texts.iter().enumerate().rev().map(|(action, text)| (text.clone(), Action(action as u16)));
-        Ok((texts.clone(), by_text.collect()))
+        let by_text = texts.iter().enumerate().rev().map(|(action, text)| (text.clone(), Action(action as u16))).collect();
+        Ok((texts, by_text))
     }
 
     /// The position in a text of the game's own notation, or its numbers.
@@ -262,9 +262,10 @@ impl Rules {
     /// The board drawn as text.
     pub(super) fn draw(&self, py: Python<'_>, state: &PyState) -> PyResult<String> {
         let object = self.layout.frozen(py, state)?;
-        let method =
-            if overrides(self.object.bind(py), "draw")? { "draw" } else { return Ok(object.str()?.to_string()) };
-        self.call(py, method, (object,), |text| text.extract())
+        if !overrides(self.object.bind(py), "draw")? {
+            return Ok(object.str()?.to_string());
+        }
+        self.call(py, "draw", (object,), |text| text.extract())
     }
 
     /// The image of a position under a symmetry, given the image of each point.
