@@ -15,12 +15,13 @@ const FEW: usize = 12;
 ///
 /// # Errors
 /// Why the entry means no legal action, in one line for the person.
-pub(super) fn find(game: &dyn DynGame, state: &AnyState, legal: &[Action], entry: &str) -> Result<Action, String> {
+pub(super) fn find(game: &dyn DynGame, state: &AnyState, entry: &str) -> Result<Action, String> {
     let typed = plain(entry);
     if typed.is_empty() {
         return Err("type a move, `moves` for the list of them, or `help`".into());
     }
-    let texts: Vec<[String; 2]> = legal.iter().map(|&action| forms(&game.action_text_in(state, action))).collect();
+    let (legal, moves) = (game.legal_actions(state), game.legal_texts(state));
+    let texts: Vec<[String; 2]> = moves.iter().map(|text| forms(text)).collect();
     if let Some(exact) = (0..2).find_map(|form| texts.iter().position(|forms| forms[form] == typed)) {
         return Ok(legal[exact]);
     }
@@ -33,21 +34,21 @@ pub(super) fn find(game: &dyn DynGame, state: &AnyState, legal: &[Action], entry
             (Some(index), &[only]) if index == only => Ok(legal[index]),
             (None, &[only]) if !typed.starts_with('#') => Ok(legal[only]),
             (Some(index), _) => {
-                let (listed, begun) = (game.action_text_in(state, legal[index]), list(game, state, legal, &begun));
+                let (listed, begun) = (&moves[index], list(&moves, &begun));
                 Err(format!(
                     "`{typed}` may be move {number} of the list, {listed}, or {begun}: type #{number} or the move"
                 ))
             }
             (None, several) if !several.is_empty() && !typed.starts_with('#') => {
-                Err(ambiguous(game, state, legal, &typed, several))
+                Err(ambiguous(&moves, &typed, several))
             }
             (None, _) => Err(format!("there is no move {number}: `moves` lists the {}", legal.len())),
         };
     }
     match begun[..] {
         [only] => Ok(legal[only]),
-        [] => Err(refusal(game, state, entry.trim(), legal)),
-        _ => Err(ambiguous(game, state, legal, &typed, &begun)),
+        [] => Err(refusal(game, state, entry.trim(), &moves)),
+        _ => Err(ambiguous(&moves, &typed, &begun)),
     }
 }
 
@@ -78,30 +79,29 @@ fn number(typed: &str) -> Option<usize> {
     typed.strip_prefix('#').unwrap_or(typed).parse().ok()
 }
 
-fn list(game: &dyn DynGame, state: &AnyState, legal: &[Action], indices: &[usize]) -> String {
-    let shown: Vec<String> = indices.iter().take(SHOWN).map(|&i| game.action_text_in(state, legal[i])).collect();
+fn list(moves: &[String], indices: &[usize]) -> String {
+    let shown: Vec<String> = indices.iter().take(SHOWN).map(|&i| moves[i].clone()).collect();
     let more = indices.len().saturating_sub(SHOWN);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     shown.join(", ") + &more
 }
 
-fn ambiguous(game: &dyn DynGame, state: &AnyState, legal: &[Action], typed: &str, begun: &[usize]) -> String {
-    format!("`{typed}` may be {}", list(game, state, legal, begun))
+fn ambiguous(moves: &[String], typed: &str, begun: &[usize]) -> String {
+    format!("`{typed}` may be {}", list(moves, begun))
 }
 
 /// Tells a move that the rules forbid here from text that is no move at all.
-fn refusal(game: &dyn DynGame, state: &AnyState, entry: &str, legal: &[Action]) -> String {
+fn refusal(game: &dyn DynGame, state: &AnyState, entry: &str, moves: &[String]) -> String {
     let cases = [entry.to_owned(), entry.to_uppercase(), entry.to_lowercase()];
     let Some(action) = cases.iter().find_map(|text| game.parse_action_in(state, text).ok()) else {
         let fault = game.parse_action_in(state, entry).err().map(|error| error.to_string()).unwrap_or_default();
         return format!("{fault}; `moves` lists the legal moves, `help` the commands");
     };
     let action = game.action_text_in(state, action);
-    if legal.len() > FEW {
-        return format!("illegal action `{action}`; `moves` lists the {} legal ones", legal.len());
+    if moves.len() > FEW {
+        return format!("illegal action `{action}`; `moves` lists the {} legal ones", moves.len());
     }
-    let legal: Vec<String> = legal.iter().map(|&action| game.action_text_in(state, action)).collect();
-    format!("illegal action `{action}`; legal: {}", legal.join(" "))
+    format!("illegal action `{action}`; legal: {}", moves.join(" "))
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
         let game = games::built_in().make(name, &Params::new()).expect("a game");
         let mut state = game.start();
         game.play_text(&mut state, moves).expect("legal moves");
-        find(&*game, &state, &game.legal_actions(&state), entry).map(|action| game.action_text_in(&state, action))
+        find(&*game, &state, entry).map(|action| game.action_text_in(&state, action))
     }
 
     #[test]
@@ -164,9 +164,7 @@ mod tests {
     fn numbers_with_two_meanings_are_refused() {
         let game = games::built_in().make("mu_torere", &Params::new()).expect("a game");
         let state = game.parse_position("112202112 1 0").expect("a position");
-        let legal = game.legal_actions(&state);
-        let entered =
-            |entry: &str| find(&*game, &state, &legal, entry).map(|action| game.action_text_in(&state, action));
+        let entered = |entry: &str| find(&*game, &state, entry).map(|action| game.action_text_in(&state, action));
         assert_eq!(entered("moves").map_err(|fault| fault.contains("`moves` lists")), Err(true));
         assert_eq!(entered("1"), Err("`1` may be move 1 of the list, 0,4, or 1,4: type #1 or the move".into()));
         assert_eq!(entered("#1").as_deref(), Ok("0,4"));

@@ -147,6 +147,11 @@ impl<'a> Session<'a> {
         self.game.line_texts(&self.positions[0], &self.moves)
     }
 
+    fn last_move(&self) -> Option<String> {
+        let before = self.positions.len().checked_sub(2).map(|place| &self.positions[place])?;
+        self.moves.last().map(|&action| self.game.action_text_in(before, action))
+    }
+
     /// Makes the agents start from the position on the board.
     fn start_players(&mut self) {
         let state = self.positions.last().expect("there is a start");
@@ -230,11 +235,10 @@ impl<'a> Session<'a> {
 
     /// Asks a person until the turn is over.
     fn ask(&mut self, mover: Side) -> Result<Turn> {
-        let legal = self.game.legal_actions(self.state());
-        let mut words: Vec<String> = self.game.legal_texts(self.state());
+        let mut words = self.game.legal_texts(self.state());
         words.extend(WORDS.map(String::from));
         let turn = if self.people() == 1 { "your move" } else { "the move" };
-        let last = self.move_texts().pop().map(|text| format!(" after {text}"));
+        let last = self.last_move().map(|text| format!(" after {text}"));
         let belongings = &self.game.belongings()[mover.index()];
         let symbol = if belongings.is_empty() { String::new() } else { format!(" ({belongings})") };
         let prompt = format!("{mover}{symbol}, {turn}{}", last.unwrap_or_default());
@@ -243,23 +247,23 @@ impl<'a> Session<'a> {
             let line = line.context("the input ended before the game (`quit` leaves it)")?;
             match Command::read(&line) {
                 Err(fault) => println!("{fault}"),
-                Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &legal, &text) {
+                Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &text) {
                     Ok(action) => return Ok(Turn::Played(action)),
                     Err(fault) => println!("{fault}"),
                 },
                 Ok(Command::Undo) if self.take_back(mover) => return Ok(Turn::TakenBack),
                 Ok(Command::Resign) => return Ok(Turn::Resigned),
                 Ok(Command::Quit) => return Ok(Turn::Left),
-                Ok(command) => self.answer(&command, &legal)?,
+                Ok(command) => self.answer(&command)?,
             }
         }
     }
 
     /// Answers a command that does not end the turn.
-    fn answer(&mut self, command: &Command, legal: &[Action]) -> Result<()> {
+    fn answer(&mut self, command: &Command) -> Result<()> {
         match command {
             Command::Help => println!("{HELP}"),
-            Command::Moves => println!("{}", self.numbered(legal)),
+            Command::Moves => println!("{}", self.numbered()),
             Command::Undo => println!("there is no move of yours to take back"),
             Command::Hint => self.hint()?,
             Command::Eval(on) => {
@@ -285,12 +289,9 @@ impl<'a> Session<'a> {
     }
 
     /// The legal moves with their numbers, in columns.
-    fn numbered(&self, legal: &[Action]) -> String {
-        let items: Vec<String> = legal
-            .iter()
-            .zip(1..)
-            .map(|(&action, n)| format!("#{n} {}", self.game.action_text_in(self.state(), action)))
-            .collect();
+    fn numbered(&self) -> String {
+        let moves = self.game.legal_texts(self.state());
+        let items: Vec<String> = moves.iter().zip(1..).map(|(text, n)| format!("#{n} {text}")).collect();
         let width = items.iter().map(|item| item.chars().count()).max().unwrap_or(0) + 2;
         let rows = items.chunks((80 / width).max(1));
         rows.map(|row| row.iter().map(|item| format!("{item:<width$}")).collect::<String>().trim_end().to_owned())
