@@ -226,8 +226,10 @@ def test_states_of_a_class_that_cannot_be_found_say_so():
         pickle.dumps(state)
 
 
+# A shell that starts tests in the background makes them ignore Ctrl-C, which children inherit.
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from breakthrough import CONFIG, Breakthrough
 import turnstone
