@@ -69,7 +69,7 @@ pub use playable_game::{PlayableGame, load_network, row};
 pub use player::{Player, PlayerFault, TypedPlayer};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{MAX_PROOF_NODES, SearchKind, SearchSettings};
-pub use solving::{SolveError, SolveHost, SolveOptions, result_text, searched, start_text};
+pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use team::{AtOnce, Team};

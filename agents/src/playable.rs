@@ -6,7 +6,7 @@ use turnstone_env::Game;
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::solving::{SolveError, SolveHost, SolveOptions, result_text, start_text};
+use crate::solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, start_text};
 use crate::tablebase::Enumeration;
 
 /// What is known about a game besides its rules: static evaluations, exact values and files. Everything is optional.
@@ -62,6 +62,9 @@ pub trait Playable: 'static {
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
+        if options.tables_only {
+            return Ok(no_tables(Self::Game::NAME, host));
+        }
         solve_in_memory::<Self>(game, position, options, host).map(|()| true)
     }
 

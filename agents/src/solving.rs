@@ -19,6 +19,8 @@ pub struct SolveOptions<'a> {
     pub endgames: Option<usize>,
     /// Folder of the tables.
     pub tables: &'a Path,
+    /// Whether the tables are built and no position is solved.
+    pub tables_only: bool,
     /// Number of threads.
     pub threads: usize,
     /// Whether tables that exist are built again.
@@ -86,6 +88,12 @@ impl SolveError {
         let path = path.to_owned();
         |fault| Self::File { path, fault }
     }
+}
+
+/// What a game without tables does where it is to build them only: nothing, which is finished.
+pub fn no_tables(name: &str, host: &dyn SolveHost) -> bool {
+    host.note(&format!("{name} has no tables to build"));
+    true
 }
 
 /// Runs a search for a value and notes its work. The search returns what it found, and its number of nodes.

@@ -14,7 +14,7 @@ use turnstone_trainer::progress::print_stderr;
 
 use crate::args::load_agent;
 use crate::commands;
-use crate::help::with_help;
+use crate::help::{Additions, with_help};
 use crate::signals::stop_on_signals;
 use crate::usage::{advised, with_negative_numbers};
 
@@ -91,10 +91,11 @@ enum Command {
     Man(commands::completions::Man),
 }
 
-/// The definition of the command line, with the added commands and its help in groups.
-pub(crate) fn definition(added: &[Added]) -> clap::Command {
+/// The definition of the command line, with what was added and its help in groups.
+pub(crate) fn definition(additions: &Additions) -> clap::Command {
+    let added = &additions.commands;
     let program = Cli::command().subcommands(added.iter().map(|command| command.definition.clone()));
-    let mut program = with_negative_numbers(with_help(program, added));
+    let mut program = with_negative_numbers(with_help(program, additions));
     // Completions have the commands in this order.
     let place = |command: &clap::Command| match command.get_name() {
         "completions" | "man" => 2,
@@ -106,9 +107,10 @@ pub(crate) fn definition(added: &[Added]) -> clap::Command {
     program
 }
 
-/// Whether the program has a command of this name with these added commands.
-pub(crate) fn is_command(name: &str, added: &[Added]) -> bool {
-    Cli::command().find_subcommand(name).is_some() || added.iter().any(|command| command.definition.get_name() == name)
+/// Whether the program has a command of this name with these additions.
+pub(crate) fn is_command(name: &str, additions: &Additions) -> bool {
+    let added = || additions.commands.iter().any(|command| command.definition.get_name() == name);
+    Cli::command().find_subcommand(name).is_some() || added()
 }
 
 /// A parsed command line.
@@ -122,12 +124,12 @@ impl Call {
     ///
     /// # Errors
     /// A fault in it, and a question for help or the version.
-    pub(crate) fn from_arguments(arguments: &[OsString], added: &[Added]) -> Result<Self, clap::Error> {
-        let mut matches = definition(added)
+    pub(crate) fn from_arguments(arguments: &[OsString], additions: &Additions) -> Result<Self, clap::Error> {
+        let mut matches = definition(additions)
             .try_get_matches_from(arguments)
-            .map_err(|error| advised(error, arguments, &definition(added)))?;
+            .map_err(|error| advised(error, arguments, &definition(additions)))?;
         let called = |command: &&Added| matches.subcommand_name() == Some(command.definition.get_name());
-        let Some(run) = added.iter().find(called).map(|command| command.run) else {
+        let Some(run) = additions.commands.iter().find(called).map(|command| command.run) else {
             return Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli)));
         };
         let (_, own) = matches.remove_subcommand().expect("it has just been named");
@@ -138,9 +140,9 @@ impl Call {
     ///
     /// # Errors
     /// Any failure of the command, in one line.
-    pub(crate) fn run(&self, games: &Games, added: &[Added]) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
         match self {
-            Self::BuiltIn(cli) => cli.run(games, added),
+            Self::BuiltIn(cli) => cli.run(games, additions),
             Self::Added(run, matches) => run(matches, &Console),
         }
     }
@@ -168,7 +170,7 @@ impl Cli {
     ///
     /// # Errors
     /// Any failure of the command, in one line.
-    fn run(&self, games: &Games, added: &[Added]) -> Result<ExitCode> {
+    fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),
             Command::Rules(command) => command.run(games),
@@ -196,8 +198,8 @@ impl Cli {
             Command::Grade(command) => command.run(games),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
-            Command::Completions(command) => Ok(command.run(definition(added))),
-            Command::Man(command) => command.run(definition(added)),
+            Command::Completions(command) => Ok(command.run(definition(additions))),
+            Command::Man(command) => command.run(definition(additions)),
         }
     }
 }

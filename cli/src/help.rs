@@ -1,4 +1,4 @@
-//! The commands in groups, as `turnstone --help` lists them, and two examples for each command's own help.
+//! The commands in groups, as `turnstone --help` lists them, and the game in the examples of their own help.
 
 use std::fmt::Write;
 
@@ -17,207 +17,30 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Develop", &["export", ADDED, "completions", "man"]),
 ];
 
-/// Two command lines for each command, each with what it does. Added commands have theirs in their own definition.
-const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
-    (
-        "games",
-        [
-            ("turnstone games", "all games with their parameters"),
-            ("turnstone games konane --json", "one game for a script"),
-        ],
-    ),
-    (
-        "rules",
-        [
-            ("turnstone rules mancala", "the whole sheet"),
-            ("turnstone rules konane --section Notation", "one section of it"),
-        ],
-    ),
-    (
-        "show",
-        [
-            ("turnstone show mancala --moves \"B5 A3\"", "the board after two moves"),
-            ("turnstone show morabaraba --moves \"a1 a7 a4\" --svg > board.svg", "as a picture"),
-        ],
-    ),
-    (
-        "legal",
-        [
-            ("turnstone legal konane --moves \"remove(5,4)\"", "what the second player can remove"),
-            ("turnstone legal mancala --json", "for a script"),
-        ],
-    ),
-    (
-        "perft",
-        [
-            ("turnstone perft mancala --depth 6", "sequences of six plies"),
-            ("turnstone perft konane --depth 3 --divide", "counted for every first move"),
-        ],
-    ),
-    (
-        "search",
-        [
-            ("turnstone search morris --agent alphabeta:depth=5", "the best move and its line"),
-            ("turnstone search mancala --agent alphabeta:time=1s --stats", "with nodes, cutoffs and time"),
-        ],
-    ),
-    (
-        "play",
-        [
-            ("turnstone play mancala --p2 az:pretrained", "against the agent that comes with the program"),
-            ("turnstone play morris --p1 alphabeta:depth=4 --p2 human", "let alpha-beta begin"),
-        ],
-    ),
-    (
-        "engine",
-        [
-            ("turnstone engine mancala --agent az:pretrained", "answer commands on standard input"),
-            ("turnstone engine konane --agent alphabeta:depth=6 --param size=6", "another agent on a smaller board"),
-        ],
-    ),
-    (
-        "analyse",
-        [
-            ("turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl", "a file of questions"),
-            ("turnstone analyse --agent az:runs/mancala,sims=100", "questions about a run's own game"),
-        ],
-    ),
-    (
-        "devices",
-        [
-            ("turnstone devices", "the processor and the GPUs, with their names for configs and specs"),
-            ("turnstone devices --json", "for a script"),
-        ],
-    ),
-    (
-        "doctor",
-        [
-            ("turnstone doctor configs/mancala.toml", "mistakes, memory, disk and time of a run"),
-            ("turnstone doctor configs/konane.toml --set game.size=6", "of a changed config"),
-        ],
-    ),
-    (
-        "train",
-        [
-            ("turnstone train configs/mu_torere.toml", "twenty seconds to perfect play"),
-            (
-                "turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short",
-                "a shorter run elsewhere",
-            ),
-        ],
-    ),
-    (
-        "worker",
-        [
-            ("turnstone worker nats://leader:4222", "play for every run of the server, on all cores"),
-            ("turnstone worker nats://leader:4222 --threads 2 --name desk", "on two threads, under a name"),
-        ],
-    ),
-    (
-        "cluster",
-        [
-            ("turnstone cluster status nats://leader:4222", "runs, workers, rates and queues"),
-            ("turnstone cluster status nats://leader:4222 --json", "for a script"),
-        ],
-    ),
-    (
-        "sweep",
-        [
-            (
-                "turnstone sweep configs/mancala.toml --set run.iterations=20 --vary learn.learning_rate=1e-3,2e-3,4e-3",
-                "three short runs",
-            ),
-            (
-                "turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --vary net.channels=32,48,64 --halve 3",
-                "nine variants, of which three and at last one are trained for longer",
-            ),
-        ],
-    ),
-    (
-        "report",
-        [
-            ("turnstone report runs/mancala", "a page about one run"),
-            ("turnstone report runs/a runs/b", "two runs on one page"),
-        ],
-    ),
-    (
-        "export",
-        [
-            ("turnstone export runs/mancala --format onnx --out mancala.onnx", "a network for onnxruntime"),
-            ("turnstone export az:pretrained --game mancala --format bundle --out mancala", "the agent in Python"),
-        ],
-    ),
-    (
-        "arena",
-        [
-            ("turnstone arena mancala alphabeta:depth=6 mcts:sims=500 --games 100", "a match"),
-            ("turnstone arena mancala alphabeta:depth=5 --ladder", "an agent's Elo"),
-        ],
-    ),
-    (
-        "grade",
-        [
-            ("turnstone grade mu_torere --agent az:pretrained", "every reachable position"),
-            ("turnstone grade mancala --agent alphabeta:depth=8", "positions with known values"),
-        ],
-    ),
-    (
-        "solve",
-        [
-            ("turnstone solve mu_torere", "a small game at once"),
-            ("turnstone solve morris", "tables for `exact:tables`"),
-        ],
-    ),
-    (
-        "bench",
-        [
-            ("turnstone bench env", "moves per second of the rules"),
-            ("turnstone bench self-play", "positions per second of training"),
-        ],
-    ),
-    (
-        "serve",
-        [
-            ("turnstone serve", "the page to play on, on this machine"),
-            ("turnstone serve --runs runs --port 8080", "with the runs of this folder"),
-        ],
-    ),
-    (
-        "completions",
-        [
-            ("turnstone completions bash > ~/.local/share/bash-completion/completions/turnstone", "for bash"),
-            ("turnstone completions fish > ~/.config/fish/completions/turnstone.fish", "for fish"),
-        ],
-    ),
-    (
-        "man",
-        [
-            ("turnstone man --out ~/.local/share/man/man1", "install a page for every command"),
-            ("turnstone man | man -l -", "read the program's page"),
-        ],
-    ),
-];
+/// What a program has beside the built-in commands and games.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Additions {
+    pub(crate) commands: Vec<Added>,
+    /// The first game that was added, which the examples in the help name.
+    pub(crate) game: Option<&'static str>,
+}
 
-/// The program's definition with grouped help and examples.
-pub(crate) fn with_help(program: Command, added: &[Added]) -> Command {
+/// The program's definition with grouped help. Where an example has a game's name in braces, a program with a game of
+/// its own names that one.
+pub(crate) fn with_help(program: Command, additions: &Additions) -> Command {
     let mut template = String::from("{about}\n\n{usage-heading} {usage}\n\n");
-    template += &groups(&program, added);
+    template += &groups(&program, &additions.commands);
     template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
-    EXAMPLES.iter().fold(program.help_template(template), |program, (name, examples)| {
-        // By name: `find_subcommand` also finds aliases, which `mut_subcommand` does not know.
-        if program.get_subcommands().all(|command| command.get_name() != *name) {
-            return program;
-        }
-        program.mut_subcommand(name, |command| {
-            let more = command.get_after_help().map(|text| format!("\n\n{text}")).unwrap_or_default();
-            command.after_help(section(examples) + &more)
-        })
+    program.help_template(template).mut_subcommands(|command| {
+        let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
+        command.after_help(with_game(&help, additions.game))
     })
 }
 
-fn section(examples: &[(&str, &str)]) -> String {
-    let lines = examples.iter().map(|(line, what)| format!("  {line}\n      {what}"));
-    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+/// A text with a game in place of those in braces.
+fn with_game(text: &str, game: Option<&str>) -> String {
+    let parts = text.split(['{', '}']).enumerate();
+    parts.map(|(i, part)| if i % 2 == 1 { game.unwrap_or(part) } else { part }).collect()
 }
 
 /// The groups as text, a line for each command.
@@ -270,9 +93,9 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
-        let added = turnstone_games::commands();
+        let added = Additions { commands: turnstone_games::commands(), game: None };
         let program = definition(&added);
-        assert!(!groups(&program, &added).contains("More:"), "a command is in no group of the help");
+        assert!(!groups(&program, &added.commands).contains("More:"), "a command is in no group of the help");
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  turnstone ")).collect();
@@ -297,8 +120,9 @@ mod tests {
             definition: Command::new(name).about("Mine"),
             run: |_, _| Ok(std::process::ExitCode::SUCCESS),
         };
-        let added = [command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
-        let groups = groups(&definition(&added), &added);
+        let commands = vec![command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
+        let added = Additions { commands, game: None };
+        let groups = groups(&definition(&added), &added.commands);
         for part in [
             "  serve        ",
             "\n  first        Mine\n\n",
@@ -307,5 +131,16 @@ mod tests {
         ] {
             assert!(groups.contains(part), "{part:?} in\n{groups}");
         }
+    }
+    #[test]
+    fn examples_name_the_game_that_was_added() {
+        let help = |game, name: &str| {
+            let program = definition(&Additions { commands: Vec::new(), game });
+            program.find_subcommand(name).and_then(Command::get_after_help).map(ToString::to_string).unwrap_or_default()
+        };
+        assert!(help(None, "perft").contains("  turnstone perft mancala --depth 6\n"), "{}", help(None, "perft"));
+        let own = help(Some("mine"), "perft");
+        assert!(own.contains("  turnstone perft mine --depth 6\n      sequences of six plies\n"), "{own}");
+        assert!(own.contains("  turnstone perft konane --depth 3"), "{own}");
     }
 }

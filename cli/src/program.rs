@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
+use turnstone_env::Game;
 use turnstone_games::Command;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
@@ -13,13 +14,14 @@ use turnstone_trainer::progress::print_stderr;
 
 use crate::called::{as_called, call_program};
 use crate::cli::{Call, VERSION, is_command};
+use crate::help::Additions;
 use crate::output::one_line;
 
 /// The `turnstone` program with its list of games and the commands that they bring.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
-    commands: Vec<Command>,
+    additions: Additions,
 }
 
 impl Default for Program {
@@ -31,7 +33,7 @@ impl Default for Program {
 /// The program with these games, and the commands of the built-in ones.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        Self { games, commands: turnstone_games::commands() }
+        Self { games, additions: Additions { commands: turnstone_games::commands(), game: None } }
     }
 }
 
@@ -46,6 +48,7 @@ impl Program {
     #[must_use]
     pub fn with<K: Playable>(mut self) -> Self {
         self.games = self.games.with(row::<K>());
+        self.additions.game.get_or_insert(K::Game::NAME);
         self
     }
 
@@ -90,8 +93,8 @@ impl Program {
     #[must_use]
     pub fn with_command(mut self, command: Command) -> Self {
         let name = command.definition.get_name();
-        assert!(!is_command(name, &self.commands), "the program has a command `{name}`");
-        self.commands.push(command);
+        assert!(!is_command(name, &self.additions), "the program has a command `{name}`");
+        self.additions.commands.push(command);
         self
     }
 
@@ -115,7 +118,7 @@ impl Program {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
-        let call = match Call::from_arguments(&arguments, &self.commands) {
+        let call = match Call::from_arguments(&arguments, &self.additions) {
             Ok(call) => call,
             Err(error) => {
                 let printed = print_called(&error);
@@ -124,7 +127,7 @@ impl Program {
                 return if error.use_stderr() { code } else { written(printed, code) };
             }
         };
-        match call.run(&self.games, &self.commands) {
+        match call.run(&self.games, &self.additions) {
             Ok(code) => written(Ok(()), code),
             Err(error) => {
                 // Errors quote what files contain.
@@ -204,7 +207,7 @@ mod tests {
     #[test]
     fn an_added_command_is_run() {
         assert_eq!(with("own").main_from(["turnstone", "own"].map(OsString::from)), ExitCode::SUCCESS);
-        let games = with("own").commands.len();
+        let games = with("own").additions.commands.len();
         assert_eq!(games, turnstone_games::commands().len() + 1);
     }
 }

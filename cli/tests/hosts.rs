@@ -1,4 +1,4 @@
-//! Full games of the adapters in `frontends/` in stand-ins for the programs that the games come from. The stand-ins are
+//! Full games of the games' adapters in stand-ins for the programs that the games come from. The stand-ins are
 //! written from those programs' interfaces.
 //!
 //! They need `python3` (its standard library) and fail without it.
@@ -15,12 +15,13 @@ mod morris;
 use std::process::{Command, Output, Stdio};
 
 const TURNSTONE: &str = env!("CARGO_BIN_EXE_turnstone");
+const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../games/src");
 const FRONTENDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../frontends");
 
-/// A Python program from `frontends/`.
+/// A Python program from a game's folder.
 fn python(script: &str, args: &[&str]) -> Command {
     let mut command = Command::new("python3");
-    command.arg(format!("{FRONTENDS}/{script}")).args(args).stdin(Stdio::null());
+    command.arg(format!("{GAMES}/{script}")).args(args).stdin(Stdio::null());
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("TURNSTONE", TURNSTONE).env_remove("TURNSTONE_AGENT");
     command
 }

@@ -286,6 +286,10 @@ fn solve_finds_positions_by_search() {
     assert!(
         fault(&[&mancala[..], &["--nodes", "5", "--quiet"]].concat()).contains("not solved within --nodes and --time")
     );
+    let mut only = turnstone(&[&mancala[..], &["--tables-only"]].concat());
+    assert!(only.status.success() && only.stdout.is_empty(), "{}", String::from_utf8_lossy(&only.stdout));
+    only = turnstone(&["solve", "konane", "--tables-only"]);
+    assert!(only.status.success() && String::from_utf8_lossy(&only.stderr).contains("konane has no tables to build"));
     let grown = ["solve", "mancala", "--param", "stones=2", "--endgames", "8", "--out", &tables, "--time", "1m"];
     let notes = turnstone(&grown).stderr;
     assert!(String::from_utf8_lossy(&notes).contains("at most 8 stones"), "{}", String::from_utf8_lossy(&notes));

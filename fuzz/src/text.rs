@@ -4,23 +4,27 @@ use std::sync::{Arc, OnceLock};
 
 use turnstone::{analysis, engine};
 use turnstone_agents::line_io::Lines;
-use turnstone_agents::{AgentSpec, PlayableGame};
+use turnstone_agents::{AgentSpec, Playable, PlayableGame};
 use turnstone_arena::Ladder;
 use turnstone_arena::grading::{TruthPosition, TruthSet};
 use turnstone_env::games::NAMES;
-use turnstone_env::{Params, text_checks};
+use turnstone_env::{Game, Params, text_checks};
+use turnstone_games::Benched;
 use turnstone_models::seal_line;
 use turnstone_trainer::config::Config;
 use turnstone_trainer::report::parse_metrics;
 
-/// The built-in games with their defaults, and some with other parameters.
+/// The built-in games with their defaults, and with the parameters of their variants.
 pub(crate) fn games() -> &'static [Arc<dyn PlayableGame>] {
     static GAMES: OnceLock<Vec<Arc<dyn PlayableGame>>> = OnceLock::new();
     GAMES.get_or_init(|| {
         let games = turnstone_games::built_in();
-        let small = [("konane", "size", "4"), ("morris", "pieces", "3"), ("mancala", "stones", "1")];
-        let small = small.map(|(name, key, value)| games.make(name, &Params::new().with(key, value)));
-        games.defaults().chain(small.into_iter().flatten()).collect()
+        let mut all: Vec<_> = games.defaults().collect();
+        turnstone_games::for_each_game!(K => for params in K::VARIANTS {
+            let params = params.iter().fold(Params::new(), |all, &(key, value)| all.with(key, value));
+            all.push(games.make(<K as Playable>::Game::NAME, &params).expect("a variant has valid parameters"));
+        });
+        all
     })
 }
 

@@ -12,13 +12,16 @@ pub use solver::{KonaneSolver, KonaneValues};
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, result_text, searched};
+use turnstone_agents::{
+    Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, no_tables, result_text, searched,
+};
 use turnstone_env::games::{self, konane::State};
 use turnstone_env::{Game, Side};
 use turnstone_exact::limits::cores;
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::benched::Benched;
 use heuristic::{JumpsAndStones, Mobility};
 
 /// What is known about [Konane](games::Konane).
@@ -73,6 +76,9 @@ impl Playable for Konane {
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
+        if options.tables_only {
+            return Ok(no_tables(Self::Game::NAME, host));
+        }
         let state = position.copied().unwrap_or_else(|| game.start());
         let (size, most) = (game.size(), KonaneSolver::MAX_SIZE);
         if size > most {
@@ -94,6 +100,14 @@ impl Playable for Konane {
             python_rules: &[("rules.py", include_str!("konane/rules.py"))],
         }
     }
+}
+
+impl Benched for Konane {
+    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
+        &[&[("size", "6"), ("first_player", "O")], &[("size", "10")]];
+    const DEPTH: u32 = 11;
+    const NETWORK: Option<&'static str> =
+        Some("kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\"");
 }
 
 /// [`Effort::Patient`] on boards that are not covered completely.

@@ -6,6 +6,7 @@
 
 #[macro_use]
 mod trained;
+mod benched;
 mod mills;
 #[cfg(feature = "program")]
 mod functions;
@@ -21,6 +22,7 @@ mod commands;
 #[doc(hidden)]
 pub use turnstone_env::Games;
 
+pub use benched::Benched;
 pub use built_in::built_in;
 #[cfg(feature = "program")]
 pub use commands::{Command, Run, commands};

@@ -18,6 +18,7 @@ use turnstone_exact::limits::cores;
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::benched::Benched;
 use heuristic::Prospects;
 
 /// What is known about [Mancala](games::Mancala).
@@ -74,4 +75,13 @@ impl Playable for Mancala {
             python_rules: &[("rules.py", include_str!("mancala/rules.py"))],
         }
     }
+}
+
+impl Benched for Mancala {
+    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] = &[
+        &[("stones", "3"), ("empty_capture", "false"), ("first_player", "2")],
+        &[("pits", "4"), ("end_rule", "either_side_empty")],
+    ];
+    const DEPTH: u32 = 12;
+    const NETWORK: Option<&'static str> = Some("kind = \"residual_mlp\"\nblocks = 2\nwidth = 40");
 }

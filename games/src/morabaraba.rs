@@ -16,6 +16,7 @@ use turnstone_env::games::{self, morabaraba::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::benched::Benched;
 use crate::mills::PYTHON;
 use heuristic::{Mills, ScoreDifference};
 
@@ -56,4 +57,11 @@ impl Playable for Morabaraba {
             python_rules: &[("rules.py", include_str!("morabaraba/rules.py")), PYTHON],
         }
     }
+}
+
+impl Benched for Morabaraba {
+    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
+        &[&[("cows", "4"), ("quiet_limit", "12"), ("fly_limit", "4")]];
+    const DEPTH: u32 = 8;
+    const NETWORK: Option<&'static str> = Some("kind = \"residual_graph\"\nblocks = 2\nchannels = 20");
 }

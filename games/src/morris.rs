@@ -16,6 +16,7 @@ use turnstone_env::games::{self, morris::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
+use crate::benched::Benched;
 use crate::mills::PYTHON;
 use heuristic::{MidgameEndgame, Mills, Opening, StaticEstimation};
 
@@ -67,4 +68,11 @@ impl Playable for Morris {
             python_rules: &[("rules.py", include_str!("morris/rules.py")), PYTHON],
         }
     }
+}
+
+impl Benched for Morris {
+    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
+        &[&[("pieces", "3"), ("no_progress_limit", "20")], &[("pieces", "9")]];
+    const DEPTH: u32 = 8;
+    const NETWORK: Option<&'static str> = Some("kind = \"residual_graph\"\nblocks = 2\nchannels = 24\nreach = 2");
 }

@@ -184,8 +184,11 @@ def test_exact_values(tmp_path):
     assert best and all(solution.value(state.play(action)) == 0 for action in best)
     small = turnstone.solve(turnstone.Game("konane", size=4))
     assert small.value() == -1 and small.value(player=1) == 1
+    assert small.positions and small.counts["reachable"] > len(small.positions)
     with pytest.raises(FileNotFoundError, match="turnstone solve"):
         turnstone.solve("morris", tables=tmp_path)
+    two = turnstone.Game("mancala", pits=2, stones=2)
+    assert turnstone.solve(two, tables=tmp_path, build=True).value() == turnstone.solve(two, tables=tmp_path).value()
     with pytest.raises(TypeError, match="the state is of mancala"):
         solution.value(turnstone.State("mancala"))
 

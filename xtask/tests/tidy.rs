@@ -16,7 +16,7 @@ mod faults;
 use std::collections::BTreeSet;
 
 use modules::modules;
-use tokens::{Kind, Token, joined, starts_with, tokens, without_items};
+use tokens::{Kind, Token, joined, starts_with, tokens, without_attributes, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
@@ -49,7 +49,20 @@ const LARGEST_SHARE: f64 = 0.25;
 const WITHOUT_CLOCK: [&str; 7] = ["env", "search", "exact", "models", "agents", "games", "web"];
 
 /// Crates for games of any kind, which name none of the built-in ones.
-const WITHOUT_GAMES: [&str; 7] = ["search", "exact", "models", "agents", "selfplay", "arena", "trainer"];
+const WITHOUT_GAMES: [&str; 12] = [
+    "search",
+    "exact",
+    "statistics",
+    "models",
+    "agents",
+    "selfplay",
+    "arena",
+    "trainer",
+    "cluster",
+    "serve",
+    "web",
+    "cli",
+];
 
 /// Crates that the program's errors may come from without a type.
 const WITH_ANYHOW: [&str; 5] = ["arena", "cluster", "trainer", "serve", "cli"];
@@ -268,7 +281,7 @@ fn clocks(workspace: &Workspace) -> Vec<String> {
     faults
 }
 
-/// The built-in games in code, not in comments or tests.
+/// The built-in games in code, not in comments, tests or attributes (help has examples).
 fn named_games(workspace: &Workspace) -> Vec<String> {
     let plain = |text: &str| text.to_lowercase().replace('_', "");
     let names: Vec<String> = turnstone_env::games::NAMES.iter().map(|name| plain(name)).collect();
@@ -277,7 +290,7 @@ fn named_games(workspace: &Workspace) -> Vec<String> {
         let files: BTreeSet<String> = modules(&member.sources).into_values().map(|module| module.file).collect();
         for file in files {
             let code = tokens(&member.sources[&file]);
-            let code = without_items(&code, &["#[cfg(test)]"]);
+            let code = without_attributes(&without_items(&code, &["#[cfg(test)]"]));
             let named = code.iter().filter(|token| names.iter().any(|name| plain(token.text).contains(name)));
             faults.extend(named.map(|token| format!("{}/src/{file}:{}: {}", member.folder, token.line, token.text)));
         }

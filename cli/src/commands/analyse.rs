@@ -14,6 +14,12 @@ use turnstone_agents::AgentSpec;
 use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl
+      a file of questions
+  turnstone analyse --agent az:runs/mancala,sims=100
+      questions about a run's own game")]
 pub(crate) struct Analyse {
     #[command(flatten)]
     game: OptionalGameArgs,

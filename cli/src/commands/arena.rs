@@ -30,6 +30,12 @@ use turnstone_trainer::config::cores;
 use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone arena {mancala} alphabeta:depth=6 mcts:sims=500 --games 100
+      a match
+  turnstone arena mancala alphabeta:depth=5 --ladder
+      an agent's Elo")]
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,

@@ -15,6 +15,12 @@ use clap::{Args, Subcommand};
 use turnstone_selfplay::Games;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone bench env
+      moves per second of the rules
+  turnstone bench self-play
+      positions per second of training")]
 pub(crate) struct Bench {
     #[command(subcommand)]
     part: Part,

@@ -11,6 +11,12 @@ use crate::cluster_args::CredentialArgs;
 use crate::output::one_line;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone cluster status nats://leader:4222
+      runs, workers, rates and queues
+  turnstone cluster status nats://leader:4222 --json
+      for a script")]
 pub(crate) struct Cluster {
     #[command(subcommand)]
     command: Command,

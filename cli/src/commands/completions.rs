@@ -8,6 +8,12 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone completions bash > ~/.local/share/bash-completion/completions/turnstone
+      for bash
+  turnstone completions fish > ~/.config/fish/completions/turnstone.fish
+      for fish")]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,
@@ -25,6 +31,12 @@ impl Completions {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone man --out ~/.local/share/man/man1
+      install a page for every command
+  turnstone man | man -l -
+      read the program's page")]
 pub(crate) struct Man {
     /// Write a page for every command into this folder, which is created if need be [default: print the program's page]
     #[arg(long, value_name = "DIR")]

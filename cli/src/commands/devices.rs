@@ -9,6 +9,12 @@ use turnstone_models::{ComputeDevice, DeviceError, Gpu, Instructions, IntegerIns
 use turnstone_selfplay::config::cores;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone devices
+      the processor and the GPUs, with their names for configs and specs
+  turnstone devices --json
+      for a script")]
 pub(crate) struct Devices {
     /// Print one JSON array
     #[arg(long)]

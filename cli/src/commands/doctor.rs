@@ -15,6 +15,12 @@ use turnstone_trainer::doctor::{Check, Diagnosis, Engines, examine};
 use turnstone_trainer::progress::print_stderr;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone doctor configs/mancala.toml
+      mistakes, memory, disk and time of a run
+  turnstone doctor configs/konane.toml --set game.size=6
+      of a changed config")]
 pub(crate) struct Doctor {
     /// Config file
     config: PathBuf,

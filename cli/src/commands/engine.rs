@@ -13,6 +13,12 @@ use crate::output::Output;
 use turnstone_agents::AgentSpec;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone engine mancala --agent az:pretrained
+      answer commands on standard input
+  turnstone engine konane --agent alphabeta:depth=6 --param size=6
+      another agent on a smaller board")]
 pub(crate) struct Engine {
     #[command(flatten)]
     game: OptionalGameArgs,

@@ -14,6 +14,12 @@ use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone export runs/mancala --format onnx --out mancala.onnx
+      a network for onnxruntime
+  turnstone export az:pretrained --game mancala --format bundle --out mancala
+      the agent in Python")]
 pub(crate) struct Export {
     /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program;
     /// `az:` may stand before it, as in an agent

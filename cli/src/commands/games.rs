@@ -18,6 +18,12 @@ use crate::called::as_called;
 const COLUMNS: usize = 80;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone games
+      all games with their parameters
+  turnstone games {konane} --json
+      one game for a script")]
 pub(crate) struct Games {
     /// Show this game only [default: all games]
     game: Option<String>,

@@ -25,6 +25,12 @@ use turnstone_trainer::config::cores;
 use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone grade mu_torere --agent az:pretrained
+      every reachable position
+  turnstone grade mancala --agent alphabeta:depth=8
+      positions with known values")]
 pub(crate) struct Grade {
     #[command(flatten)]
     game: GameArgs,

@@ -14,6 +14,11 @@ use super::show::{describe, describe_json};
 use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
+#[command(after_help = r#"Examples:
+  turnstone legal konane --moves "remove(5,4)"
+      what the second player can remove
+  turnstone legal {mancala} --json
+      for a script"#)]
 pub(crate) struct Legal {
     #[command(flatten)]
     game: GameArgs,

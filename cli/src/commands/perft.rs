@@ -10,6 +10,12 @@ use turnstone_selfplay::Games;
 use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone perft {mancala} --depth 6
+      sequences of six plies
+  turnstone perft konane --depth 3 --divide
+      counted for every first move")]
 pub(crate) struct Perft {
     #[command(flatten)]
     game: GameArgs,

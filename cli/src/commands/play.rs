@@ -19,6 +19,12 @@ use turnstone_agents::{AgentSpec, PlayableGame, Player};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Examples:
+  turnstone play mancala --p2 az:pretrained
+      against the agent that comes with the program
+  turnstone play {morris} --p1 alphabeta:depth=4 --p2 human
+      let alpha-beta begin
+
 At the prompt: moves, in short too (`b3`, `5,4`, `#2`), help, moves, undo, hint, eval on, flip, save, rules, resign, quit.
 A percentage is a probability as the player or the adviser beside it sees it. NO_COLOR=1 switches colours off.")]
 pub(crate) struct Play {

@@ -16,6 +16,12 @@ use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_si
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone report runs/mancala
+      a page about one run
+  turnstone report runs/a runs/b
+      two runs on one page")]
 pub(crate) struct Report {
     /// Folder of the run, which may be finished, running or interrupted; several for a comparison of runs of one game
     #[arg(required = true, num_args = 1..=MOST_RUNS, value_name = "RUN")]

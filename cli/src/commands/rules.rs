@@ -10,6 +10,12 @@ use turnstone_selfplay::Games;
 use crate::args::GameArgs;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone rules {mancala}
+      the whole sheet
+  turnstone rules konane --section Notation
+      one section of it")]
 pub(crate) struct Rules {
     #[command(flatten)]
     game: GameArgs,

@@ -14,6 +14,12 @@ use crate::args::{GameArgs, PositionArgs};
 use turnstone_agents::{AgentSpec, PlayableGame};
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone search morris --agent alphabeta:depth=5
+      the best move and its line
+  turnstone search {mancala} --agent alphabeta:time=1s --stats
+      with nodes, cutoffs and time")]
 pub(crate) struct Search {
     #[command(flatten)]
     game: GameArgs,

@@ -12,6 +12,12 @@ use turnstone_serve::{Hosts, Settings, Site, serve};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone serve
+      the page to play on, on this machine
+  turnstone serve --runs runs --port 8080
+      with the runs of this folder")]
 pub(crate) struct Serve {
     /// Folder with the runs to show
     #[arg(long, value_name = "FOLDER", default_value = "runs")]

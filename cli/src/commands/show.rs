@@ -11,6 +11,11 @@ use turnstone_selfplay::Games;
 use crate::args::{GameArgs, PositionArgs};
 
 #[derive(Args, Debug)]
+#[command(after_help = r#"Examples:
+  turnstone show mancala --moves "B5 A3"
+      the board after two moves
+  turnstone show morabaraba --moves "a1 a7 a4" --svg > board.svg
+      as a picture"#)]
 pub(crate) struct Show {
     #[command(flatten)]
     game: GameArgs,

@@ -16,6 +16,12 @@ use crate::args::{GameArgs, PositionArgs};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone solve mu_torere
+      every position of a small game
+  turnstone solve morris
+      tables for `exact:tables`")]
 pub(crate) struct Solve {
     #[command(flatten)]
     game: GameArgs,
@@ -34,6 +40,9 @@ pub(crate) struct Solve {
     /// Folder for the tables
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     out: PathBuf,
+    /// Build the tables, and solve no position with them (Mancala)
+    #[arg(long)]
+    tables_only: bool,
     /// Number of threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -58,6 +67,7 @@ impl Solve {
             time: self.time,
             endgames: self.endgames,
             tables: &self.out,
+            tables_only: self.tables_only,
             threads,
             overwrite: self.overwrite,
             most_positions: MOST_POSITIONS,

@@ -29,6 +29,12 @@ use turnstone_trainer::run::{Beginning, DamagedShards, Ending, Players, Run, Set
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone train configs/mu_torere.toml
+      twenty seconds to perfect play
+  turnstone train configs/mancala.toml --set run.iterations=20 --run runs/short
+      a shorter run elsewhere")]
 pub(crate) struct Train {
     /// Config file of a new run
     config: Option<PathBuf>,

@@ -13,6 +13,12 @@ use crate::cluster_args::{CredentialArgs, notes};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone worker nats://leader:4222
+      play for every run of the server, on all cores
+  turnstone worker nats://leader:4222 --threads 2 --name desk
+      on two threads, under a name")]
 pub(crate) struct Worker {
     /// NATS server of the cluster, e.g. nats://leader:4222; several of one cluster are separated by commas
     url: String,

@@ -9,11 +9,11 @@ use std::thread;
 use turnstone_env::Side;
 use turnstone_games::morris::reference::{Board, Phase, generate};
 
-use super::{FRONTENDS, TURNSTONE, output, texts};
+use super::{GAMES, TURNSTONE, output, texts};
 
 /// Runs one of the handout's programs by its name and returns the board, the count and the estimate that it prints.
 fn handout(name: &str, input: &Path, result: &Path, depth: u32) -> (String, u64, i32) {
-    let mut command = Command::new(format!("{FRONTENDS}/morris/{name}"));
+    let mut command = Command::new(format!("{GAMES}/morris/handout/{name}"));
     command.env("TURNSTONE", TURNSTONE).args([input, result]).arg(depth.to_string());
     let (printed, _) = texts(&mut command);
     let lines: Vec<&str> = printed.lines().collect();

@@ -51,7 +51,7 @@ fn turnstone_server(args: &[&str]) -> (Running, [u16; 2], BufReader<ChildStdout>
 /// Two `pyro` players in the stand-in's world, with the test as the referee.
 #[test]
 fn pyros_world_twenty_games() {
-    let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["20"]));
+    let (mut world, line, mut out) = Running::with_line(&mut python("konane/pyro/stub/world.py", &["20"]));
     let ports: Vec<u16> = line.split_whitespace().map(|port| port.parse().expect("a port")).collect();
     let players = [("alphabeta:depth=2", ports[0]), ("mcts:sims=20", ports[1])];
     let results = thread::scope(|scope| {
@@ -69,7 +69,7 @@ fn pyros_world_twenty_games() {
 /// A player whose opponent leaves after each game; leaving without `disconnect` closes every player's connection.
 #[test]
 fn an_opponents_leaving_is_survived() {
-    let (mut world, line, mut out) = Running::with_line(&mut python("pyro/stub/world.py", &["4"]));
+    let (mut world, line, mut out) = Running::with_line(&mut python("konane/pyro/stub/world.py", &["4"]));
     let ports: Vec<u16> = line.split_whitespace().map(|port| port.parse().expect("a port")).collect();
     let (stays, leaves) = thread::scope(|scope| {
         let stays = scope.spawn(|| texts(&mut pyro("alphabeta:depth=2", ports[0], 4)).0);
@@ -232,7 +232,7 @@ fn lost_board() -> Vec<u8> {
 #[test]
 fn our_world_twenty_games() {
     let (_server, [o, x], _out) = turnstone_server(&[]);
-    let mut player = python("pyro/stub/player.py", &[&o.to_string()]);
+    let mut player = python("konane/pyro/stub/player.py", &[&o.to_string()]);
     let _player = Running(player.spawn().expect("python3 (these tests need it)"));
     let (lines, _) = texts(&mut pyro("alphabeta:depth=2", x, 20));
     assert_eq!(lines.matches("game ").count(), 20, "{lines}");

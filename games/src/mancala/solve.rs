@@ -31,6 +31,9 @@ pub(super) fn solve(
     };
     let Some(endgames) = endgames(game, known, &path, options, host)? else { return Ok(false) };
     host.note(&format!("{}: all positions with at most {} stones in play", path.display(), endgames.stones()));
+    if options.tables_only {
+        return Ok(true);
+    }
     let solver = MancalaSolver::new(game, Some(endgames), ENTRIES);
     let margin = searched(host, || (solver.solve(game, &state, &options.limits()), solver.nodes()))?;
     let result = result_text(margin.signum().into());

@@ -356,9 +356,9 @@ class Solution:
 def solve(game: str | Game | type[Game], *, tables: PathLike = "tables", build: bool = False) -> Solution:
     """Exact values of a game.
 
-    Mu Torere is enumerated, Konane is searched when a position is asked for. Mancala (endgames), Morris and Morabaraba
-    (endgames) read a table from the folder `tables`; `build=True` builds it if it is missing, in a process of its own
-    that prints its progress and continues where it was interrupted.
+    A game of at most 100,000 positions is enumerated; Konane is searched when a position is asked for. Mancala (endgames),
+    Morris and Morabaraba (endgames) read a table from the folder `tables`; `build=True` builds it if it is missing, in a
+    process of its own that prints its progress and continues where it was interrupted.
 
     Raises:
         FileNotFoundError: the table is missing.
@@ -366,16 +366,14 @@ def solve(game: str | Game | type[Game], *, tables: PathLike = "tables", build: 
     """
     _need_program()
     rules = _turnstone._game(game, {}, [])
-    if build:
-        command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--out", os.fspath(tables)]
+    if build and type(rules) is _turnstone.Game:
+        command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--tables-only", "--out", os.fspath(tables)]
         for key, value in rules.params.items():
             text = str(value).lower() if isinstance(value, bool) else str(value)
             command += ["--param", f"{key}={text}"]
-        if rules.name in ("morris", "mancala", "morabaraba"):
-            extra = ["--position", "0,0,0,0,0,1/0 1,0,0,0,0,0/0 1"] if rules.name == "mancala" else []
-            code = subprocess.run(command + extra, check=False).returncode
-            if code != 0:
-                raise RuntimeError(f"`turnstone solve {rules.name}` ended with exit code {code}")
+        code = subprocess.run(command, check=False).returncode
+        if code != 0:
+            raise RuntimeError(f"`turnstone solve {rules.name}` ended with exit code {code}")
     return Solution(_turnstone._exact_values(rules, os.fspath(tables)))
 
 

@@ -35,20 +35,15 @@ pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: Path
     abandonable(py, move || {
         game.clone().guarded(|| {
             let rules = Arc::clone(&game.rules);
-            let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
-            match known {
-                Some(values) if rules.name() != "mu_torere" => {
-                    Ok(ExactValues { game, values: Arc::from(values), counts: None, start: None, positions: None })
-                }
-                _ => {
-                    let all = rules.enumerate(MOST_POSITIONS).map_err(|error| game_error(&error))?;
-                    let missing =
-                        || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
-                    let all = all.ok_or_else(missing)?;
-                    let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
-                    Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions })
-                }
+            if let Ok(Some(all)) = rules.enumerate(MOST_POSITIONS) {
+                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
+                return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
             }
+            let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
+            let missing =
+                || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
+            let values = Arc::from(known.ok_or_else(missing)?);
+            Ok(ExactValues { game, values, counts: None, start: None, positions: None })
         })?
     })?
 }

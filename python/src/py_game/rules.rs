@@ -239,7 +239,8 @@ impl Rules {
             false => Ok(action.to_string()),
         };
         let texts = (0..self.actions).map(text).collect::<PyResult<Vec<String>>>()?;
-        let by_text = texts.iter().enumerate().rev().map(|(action, text)| (text.clone(), Action(action as u16))).collect();
+        let by_text =
+            texts.iter().enumerate().rev().map(|(action, text)| (text.clone(), Action(action as u16))).collect();
         Ok((texts, by_text))
     }
 

@@ -204,6 +204,7 @@ fn frameworks_name_no_game() {
     assert_finds(named_games, "exact", "/// As in Morris.\npub struct Solver; // not Konane", 0);
     assert_finds(named_games, "arena", "#[cfg(test)] mod tests { use turnstone_games::Mancala; }", 0);
     assert_finds(named_games, "games", "pub struct Mancala;", 0);
+    assert_finds(named_games, "cli", "#[command(after_help = \"play mancala\")] struct Play { mancala: u8 }", 1);
     let files =
         [("lib.rs", "#[cfg(test)] mod tests;\nmod a;"), ("tests.rs", "use x::Mancala;"), ("a.rs", "type A = Morris;")];
     assert_eq!(found(named_games, "selfplay", &[], &files), ["selfplay/src/a.rs:1: Morris"]);

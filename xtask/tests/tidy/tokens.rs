@@ -168,6 +168,20 @@ pub(crate) fn without_items<'a>(tokens: &[Token<'a>], attributes: &[&str]) -> Ve
     left
 }
 
+/// The tokens without attributes.
+pub(crate) fn without_attributes<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let (mut left, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        if starts_with(tokens, at, &["#", "["]) || starts_with(tokens, at, &["#", "!", "["]) {
+            at = after_attribute(tokens, at);
+        } else {
+            left.push(tokens[at]);
+            at += 1;
+        }
+    }
+    left
+}
+
 /// The tokens as text without spaces.
 pub(crate) fn joined(tokens: &[Token<'_>]) -> String {
     tokens.iter().map(|token| token.text).collect()

@@ -6,16 +6,15 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame};
-use turnstone_env::Params;
+use turnstone_agents::{ClassicalMethod, ClassicalSpec, Playable, PlayableGame};
+use turnstone_env::{Game, Params};
+use turnstone_games::Benched;
 use turnstone_search::classic::MAX_DEPTH;
 use turnstone_selfplay::Games;
 
 use crate::commands::search::rate;
 
-/// Depths that take about a second or less without a table.
-const DEPTHS: [(&str, u32); 5] = [("mu_torere", 30), ("mancala", 12), ("morris", 8), ("konane", 11), ("morabaraba", 8)];
-/// Depth of a game that is not listed.
+/// Depth of a game that is not built in.
 const OTHER_DEPTH: u32 = 6;
 /// Time for which each search is repeated.
 const TIME: Duration = Duration::from_secs(1);
@@ -81,8 +80,7 @@ impl Search {
     }
 
     fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {
-        let listed = DEPTHS.iter().find(|(name, _)| *name == game.name()).map(|(_, depth)| *depth);
-        let depth = self.depth.or(listed).unwrap_or(OTHER_DEPTH);
+        let depth = self.depth.unwrap_or_else(|| default_depth(game.name()));
         let spec = ClassicalSpec { method: ClassicalMethod::FixedDepth { depth, table: hash }, heuristic: None };
         let mut search = game.classical_search(&spec).expect("every game has a static evaluation");
         let name = search.heuristic();
@@ -111,4 +109,11 @@ impl Search {
             nodes_per_second: rate(found.stats.nodes * u64::from(searches), time),
         }
     }
+}
+
+fn default_depth(name: &str) -> u32 {
+    turnstone_games::for_each_game!(K => if <K as Playable>::Game::NAME == name {
+        return K::DEPTH;
+    });
+    OTHER_DEPTH
 }

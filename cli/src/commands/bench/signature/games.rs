@@ -1,5 +1,7 @@
 //! Signature of the rules and of alpha-beta.
 
+use std::iter;
+
 use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use turnstone_env::perft::divide;
@@ -9,60 +11,24 @@ use turnstone_search::classic::{AlphaBeta, Heuristic, Limits, SearchResult};
 use super::Digest;
 use turnstone_agents::Playable;
 use turnstone_agents::streams::Stream;
+use turnstone_games::Benched;
 
-/// A game with parameters other than its defaults.
-pub(super) struct Variant {
-    pub(super) name: &'static str,
-    params: &'static [(&'static str, &'static str)],
-}
-
-/// Every game with its defaults, and further variants.
-const VARIANTS: [Variant; 13] = [
-    Variant { name: "mu_torere", params: &[] },
-    Variant { name: "mu_torere", params: &[("hub_needs_neighbour", "true"), ("max_plies", "30")] },
-    Variant { name: "mancala", params: &[] },
-    Variant { name: "mancala", params: &[("stones", "3"), ("empty_capture", "false"), ("first_player", "2")] },
-    Variant { name: "mancala", params: &[("pits", "4"), ("end_rule", "either_side_empty")] },
-    Variant { name: "morris", params: &[] },
-    Variant { name: "morris", params: &[("pieces", "3"), ("no_progress_limit", "20")] },
-    Variant { name: "morris", params: &[("pieces", "9")] },
-    Variant { name: "konane", params: &[] },
-    Variant { name: "konane", params: &[("size", "6"), ("first_player", "O")] },
-    Variant { name: "konane", params: &[("size", "10")] },
-    Variant { name: "morabaraba", params: &[] },
-    Variant { name: "morabaraba", params: &[("cows", "4"), ("quiet_limit", "12"), ("fly_limit", "4")] },
-];
-
-impl Variant {
-    /// The parameters that differ from the defaults.
-    pub(super) fn params(&self) -> Params {
-        self.params.iter().fold(Params::new(), |all, (key, value)| all.with(*key, value))
-    }
-}
-
-/// Runs an expression with the game of a variant as its concrete type.
-macro_rules! with_game {
-    ($variant:expr, |$game:ident| $body:expr) => {
-        turnstone_env::for_each_game!(G => if <G as turnstone_env::Game>::NAME == $variant.name {
-            let $game = &<G as turnstone_env::Game>::with_params(&$variant.params())?;
-            $body;
-        })
-    };
-}
-pub(super) use with_game;
-
-/// The five games with their defaults.
-pub(super) fn default_games() -> impl Iterator<Item = &'static Variant> {
-    VARIANTS.iter().filter(|variant| variant.params.is_empty())
-}
-
-/// Checksum of the rules: perft counts, and all functions of the game on the positions of random games.
+/// Checksum of the rules, with the defaults and in variants: perft counts, and all functions of the game on the positions
+/// of random games.
 pub(super) fn rules() -> Result<Digest> {
     let mut digest = Digest::default();
-    for variant in &VARIANTS {
-        with_game!(variant, |game| add_rules(game, &mut digest));
-    }
+    turnstone_games::for_each_game!(K => {
+        for params in iter::once(&[][..]).chain(K::VARIANTS.iter().copied()) {
+            let params = params.iter().fold(Params::new(), |all, &(key, value)| all.with(key, value));
+            add_rules(&<K as Playable>::Game::with_params(&params)?, &mut digest);
+        }
+    });
     Ok(digest)
+}
+
+/// The game with its defaults.
+pub(super) fn default_game<K: Playable>() -> Result<K::Game> {
+    Ok(K::Game::with_params(&Params::new())?)
 }
 
 fn add_rules<G: Game>(game: &G, digest: &mut Digest) {
@@ -156,8 +122,7 @@ pub(super) fn positions<G: Game>(game: &G, count: usize, plies: usize) -> Vec<G:
 pub(super) fn alpha_beta() -> Result<Digest> {
     let mut digest = Digest::default();
     turnstone_games::for_each_game!(K => {
-        let game = <<K as Playable>::Game as Game>::with_params(&Params::new())?;
-        add_alpha_beta(&game, K::heuristics(), &mut digest);
+        add_alpha_beta(&default_game::<K>()?, K::heuristics(), &mut digest);
     });
     Ok(digest)
 }

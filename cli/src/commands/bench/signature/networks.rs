@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
 use rand::{Rng, SeedableRng};
-use turnstone_env::{AnyState, Params};
+use turnstone_env::{AnyState, Game, Params};
+use turnstone_games::Benched;
 use turnstone_models::{
     Example, Inference, Instructions, IntegerInstructions, Learner, LearnerState, NamedTensor, NetworkConfig,
     OptimiserConfig, QuantisedNetwork, Shape, TensorSpec, TrainingBatch, Weights,
@@ -13,22 +14,20 @@ use turnstone_models::{
 use turnstone_selfplay::TrainableGame;
 
 use super::Digest;
-use super::games::{default_games, positions, with_game};
+use super::games::{default_game, positions};
 use turnstone_agents::streams::Stream;
-use turnstone_agents::{SearchKind, shape};
+use turnstone_agents::{Playable, SearchKind, shape};
 use turnstone_selfplay::{Progress, SelfPlayGames, Task};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 
-/// Networks of every kind that integers of eight bits are for, each with a game that suits it.
+/// A small network for each game that names one.
 fn networks() -> Result<Vec<(Arc<dyn TrainableGame>, NetworkConfig)>> {
-    let all = [
-        ("mancala", "kind = \"residual_mlp\"\nblocks = 2\nwidth = 40"),
-        ("morris", "kind = \"residual_graph\"\nblocks = 2\nchannels = 24\nreach = 2"),
-        ("konane", "kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\""),
-        ("morabaraba", "kind = \"residual_graph\"\nblocks = 2\nchannels = 20"),
-    ];
     let games = turnstone_games::list!(turnstone_selfplay::row);
-    all.into_iter().map(|(name, network)| Ok((games.make(name, &Params::new())?, toml::from_str(network)?))).collect()
+    let mut all = Vec::new();
+    turnstone_games::for_each_game!(K => if let Some(network) = K::NETWORK {
+        all.push((games.make(<K as Playable>::Game::NAME, &Params::new())?, toml::from_str(network)?));
+    });
+    Ok(all)
 }
 
 /// Random weights for every tensor including biases, drawn uniformly, without any float function that differs between
@@ -47,9 +46,9 @@ pub(super) fn weights(layout: &[TensorSpec], seed: u64) -> Result<Weights> {
 /// The positions of [`positions`] for a game given by name.
 fn typed_positions(name: &str, count: usize, plies: usize) -> Result<Vec<AnyState>> {
     let mut found = Vec::new();
-    for variant in default_games().filter(|variant| variant.name == name) {
-        with_game!(variant, |game| found.extend(positions(game, count, plies).into_iter().map(AnyState::new)));
-    }
+    turnstone_games::for_each_game!(K => if <K as Playable>::Game::NAME == name {
+        found.extend(positions(&default_game::<K>()?, count, plies).into_iter().map(AnyState::new));
+    });
     Ok(found)
 }
 

@@ -7,7 +7,7 @@ use turnstone_models::{NetworkConfig, ResidualMlp};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise};
 
 use super::Digest;
-use super::games::{default_games, positions, with_game};
+use super::games::{default_game, positions};
 use super::networks::weights;
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{NetworkEvaluator, shape};
@@ -62,9 +62,10 @@ pub(super) fn gumbel() -> Result<Digest> {
 
 fn searches(all: &[Settings]) -> Result<Digest> {
     let mut digest = Digest::default();
-    for variant in default_games() {
-        with_game!(variant, |game| all.iter().for_each(|one| add_searches(game, one, &mut MadeUp, &mut digest)));
-    }
+    turnstone_games::for_each_game!(K => {
+        let game = default_game::<K>()?;
+        all.iter().for_each(|one| add_searches(&game, one, &mut MadeUp, &mut digest));
+    });
     Ok(digest)
 }
 
@@ -83,13 +84,12 @@ pub(super) fn gumbel_network() -> Result<Digest> {
 fn network_searches(settings: &Settings) -> Result<Digest> {
     let mut digest = Digest::default();
     let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 32 });
-    for variant in default_games() {
-        with_game!(variant, |game| {
-            let weights = weights(&network.layout(&shape(&game.spec()))?, 3)?;
-            let mut evaluator = NetworkEvaluator::new(game.spec(), &network, &weights, 1)?;
-            add_searches(game, settings, &mut evaluator, &mut digest);
-        });
-    }
+    turnstone_games::for_each_game!(K => {
+        let game = default_game::<K>()?;
+        let weights = weights(&network.layout(&shape(&game.spec()))?, 3)?;
+        let mut evaluator = NetworkEvaluator::new(game.spec(), &network, &weights, 1)?;
+        add_searches(&game, settings, &mut evaluator, &mut digest);
+    });
     Ok(digest)
 }
 
