@@ -1,6 +1,7 @@
 //! The checks that every game must pass, to be called from a test: `conformance::check(&game, games, seed)`.
 
 mod picture;
+mod points;
 mod speed;
 
 use std::collections::{HashMap, HashSet};
@@ -28,7 +29,8 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
 /// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
-/// legal actions apart; a picture that is not turned for the second player; a [`Game::spec`] that is fast.
+/// legal actions apart; a picture that is not turned for the second player, and clicks, marks and texts that are
+/// not; a [`Game::spec`] that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -44,6 +46,7 @@ pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
         check_ply_limits(game, games, seed);
     }
     picture::check(game, games, seed);
+    points::check(game, games, seed);
     speed::check(game);
 }
 

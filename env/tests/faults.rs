@@ -48,6 +48,12 @@ enum Fault {
     WrongDirection,
     /// Turning the board twice does not give the first action.
     WrongTurn,
+    /// The second player clicks the other end of the board.
+    TurnedClicks,
+    /// The marks of the second player's actions are at the other end of the board.
+    TurnedMarks,
+    /// The second player's actions are named from its own end of the board.
+    TurnedTexts,
 }
 
 /// The game, with a fault.
@@ -95,9 +101,19 @@ fn mirrored(point: usize) -> usize {
     point / WIDTH * WIDTH + WIDTH - 1 - point % WIDTH
 }
 
+/// The name of a point in the default drawing.
+fn label(point: usize) -> String {
+    format!("{}{}", (b'a' + (point % WIDTH) as u8) as char, HEIGHT - point / WIDTH)
+}
+
 impl Breakthrough {
     fn has(&self, fault: Fault) -> bool {
         self.fault == fault
+    }
+
+    /// Points of a side's action, turned by this fault.
+    fn shown(&self, points: [usize; 2], side: Side, fault: Fault) -> [usize; 2] {
+        if self.has(fault) && side == Side::Second { points.map(|point| POINTS - 1 - point) } else { points }
     }
 }
 
@@ -257,7 +273,10 @@ impl Game for Breakthrough {
         let (side, point, step) = parts(action);
         match target(side, point, step) {
             Some(to) if side == state.mover && self.has(Fault::OneTextHere) => format!("to {to}"),
-            Some(to) if side == state.mover => format!("{point}-{to}"),
+            Some(to) if side == state.mover => {
+                let [from, to] = self.shown([point, to], side, Fault::TurnedTexts).map(label);
+                format!("{from}-{to}")
+            }
             _ => self.action_text(action),
         }
     }
@@ -289,7 +308,13 @@ impl Game for Breakthrough {
     fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
         let (side, point, step) = parts(action);
         let step = if self.has(Fault::SameClicks) { 0 } else { step };
-        target(side, point, step).map_or_else(Vec::new, |to| vec![point, to])
+        target(side, point, step)
+            .map_or_else(Vec::new, |to| self.shown([point, to], side, Fault::TurnedClicks).to_vec())
+    }
+
+    fn marked(&self, _: &State, last: Action) -> Vec<usize> {
+        let (side, point, step) = parts(last);
+        target(side, point, step).map_or_else(Vec::new, |to| self.shown([point, to], side, Fault::TurnedMarks).to_vec())
     }
 }
 
@@ -325,6 +350,9 @@ fn every_planted_fault_is_found() {
         (Fault::ParamLost, "parameters survive a round trip"),
         (Fault::WrongDirection, "a direction leads to points"),
         (Fault::WrongTurn, "turning twice is the identity"),
+        (Fault::TurnedClicks, "clicks() is turned for player 2"),
+        (Fault::TurnedMarks, "marked() is turned for player 2"),
+        (Fault::TurnedTexts, "action_text_in() is turned for player 2"),
     ];
     for (fault, expected) in faults {
         let said = complaint(fault).unwrap_or_else(|| panic!("{fault:?} is not found"));
