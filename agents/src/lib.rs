@@ -41,7 +41,7 @@ mod network;
 mod spec;
 mod tree_player;
 mod players;
-mod exact;
+mod exact_player;
 #[cfg(feature = "process")]
 mod external;
 mod analyser;
@@ -51,6 +51,10 @@ mod team;
 mod playable_game;
 mod command_host;
 pub mod sheet;
+
+/// The crates that a game of one's own is written with, so that its manifest names this one only.
+#[doc(no_inline)]
+pub use {turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
 
 pub use agent::Agent;
 pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};

@@ -95,7 +95,7 @@ pub enum Effort {
 pub struct GameFiles {
     /// Ladder of agents with known ratings, as written by `arena --ladder-build`.
     pub ladder: Option<&'static str>,
-    /// Truth set of positions with exact values, as written by `grade --write`.
+    /// Truth set of positions with exact values, as written by `grade --save`.
     pub truth_set: Option<&'static str>,
     /// Checkpoint of the agent `az:pretrained`.
     pub pretrained: Option<&'static [u8]>,
@@ -134,7 +134,11 @@ fn solve_in_memory<K: Playable + ?Sized>(
         return Err(SolveError::Fault(enumerated.map_or_else(|error| error.to_string(), fault)));
     };
     let state = position.copied().unwrap_or_else(|| game.start());
-    let value = truth.value(game, &state).ok_or_else(SolveError::unsolved)?;
+    let unsolved = || match limited {
+        true => SolveError::unsolved(),
+        false => SolveError::fault(format!("the solver of {name} gave up; --nodes or --time let it go further")),
+    };
+    let value = truth.value(game, &state).ok_or_else(unsolved)?;
     host.answer(&format!("{}: {}", game.position_text(&state), result_text(value.into())));
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::agent::Agent;
 use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
-use crate::exact;
+use crate::exact_player;
 use crate::exact_spec::ExactSpec;
 use crate::explorer::{Explorer, explorer};
 use crate::memory;
@@ -138,12 +138,13 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 Box::new(Seat { game, player })
             }
             AgentSpec::Exact(spec) => {
-                let player = exact::Exact::new::<K>(spec, &game)?;
+                let player = exact_player::Exact::new::<K>(spec, &game)?;
                 Box::new(Seat { game, player })
             }
             AgentSpec::Az { tree, tables, .. } => {
                 let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-                let truth = tables.as_ref().map(|tables| exact::probes::<K>(&agent.spec, tables, &game)).transpose()?;
+                let truth =
+                    tables.as_ref().map(|tables| exact_player::probes::<K>(&agent.spec, tables, &game)).transpose()?;
                 let player = Network::new(&game, network, *tree, truth)?;
                 Box::new(Seat { game, player })
             }
@@ -202,9 +203,9 @@ impl Agent {
     pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
         let exact_values = |tables: &Path| {
-            exact::check(spec, tables)?;
+            exact_player::check(spec, tables)?;
             let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
-            truth.ok_or_else(|| exact::missing(spec, game.name()))
+            truth.ok_or_else(|| exact_player::missing(spec, game.name()))
         };
         let mut network = None;
         match spec {

@@ -28,3 +28,14 @@ mod program;
 
 pub use program::{Program, name_program};
 pub use turnstone_games::Command;
+
+/// The `main` of a program with these games beside the built-in ones, by the types that say what is known about them:
+/// `turnstone::main!(my_game::MyGame);`.
+#[macro_export]
+macro_rules! main {
+    ($($game:ty),+ $(,)?) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::Program::new()$(.with::<$game>())+.main()
+        }
+    };
+}
