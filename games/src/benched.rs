@@ -1,4 +1,4 @@
-//! What the benchmarks measure of a built-in game.
+//! Positions, depths and networks by which the benchmarks measure a built-in game.
 
 use turnstone_agents::Playable;
 

@@ -54,6 +54,9 @@ class Package:
     def position(self, state):
         return state.text()
 
+    def index(self, state, action):
+        return state.legal_actions()[state.legal_moves().index(action)]
+
     def observation(self, state):
         return state.observation()
 
@@ -75,7 +78,8 @@ def observe(manifest, game, state):
 
 def policy_entry(manifest, game, state, action):
     """Where the logits hold the action of this text."""
-    index = manifest["actions"]["texts"].index(action)
+    texts = manifest["actions"]["texts"]
+    index = game.index(state, action) if hasattr(game, "index") else texts.index(action)
     turned = manifest["actions"]["turned"]
     return turned[index] if turned and game.mover(state) == 1 else index
 
