@@ -3,7 +3,8 @@
 #
 #   web/build.sh                             into serve/page, compressed, as `turnstone serve` embeds it
 #   web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
-#   web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml and its feature `page`
+#   web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which has a feature `page` or
+#                                            names the games' types: `games = ["MyGame"]` in [package.metadata.turnstone]
 #
 # Needs cargo with the target wasm32-unknown-unknown, and Node 20 or later with npm; what is missing is named before anything
 # is built. wasm-bindgen of the version in Cargo.toml is installed into the target folder if it is missing. Everything is
@@ -47,19 +48,49 @@ fi
 
 target=${CARGO_TARGET_DIR:-$root/target}
 if [ -n "$manifest" ]; then
-  # Target folder, and name of the library that is a module.
+  # Target folder, name of the library that is a module, and its manifest, which is written where the crate names its games.
   described=$(cargo metadata --format-version 1 --no-deps --manifest-path "$manifest" | node -e '
-    const { packages, target_directory } = JSON.parse(require("fs").readFileSync(0, "utf8"));
-    const manifest = require("fs").realpathSync(process.argv[1]);
-    const own = packages.find((each) => require("fs").realpathSync(each.manifest_path) === manifest);
+    const fs = require("fs"), path = require("path");
+    const { packages, target_directory, workspace_root } = JSON.parse(fs.readFileSync(0, "utf8"));
+    const [manifest, web] = process.argv.slice(1).map((each) => fs.realpathSync(each));
+    const own = packages.find((each) => fs.realpathSync(each.manifest_path) === manifest);
     const library = own?.targets.find((each) => each.crate_types.includes("cdylib"));
-    if (own && "page" in own.features && library) console.log(`${target_directory}\n${library.name}`);
-  ' "$manifest")
+    const games = own?.metadata?.turnstone?.games;
+    if (own && "page" in own.features && library) {
+      console.log(`${target_directory}\n${library.name}\n${manifest}`);
+    } else if (games?.length) {
+      const folder = path.join(target_directory, "turnstone-page-module"), name = `${own.name}-page`;
+      fs.mkdirSync(path.join(folder, "src"), { recursive: true });
+      const types = games.map((game) => `${own.name.replaceAll("-", "_")}::${game}`).join(", ");
+      fs.writeFileSync(path.join(folder, "src", "lib.rs"), `turnstone_web::add_games!(${types});\n`);
+      fs.writeFileSync(path.join(folder, "Cargo.toml"), `[workspace]
+
+[package]
+name = "${name}"
+version = "${own.version}"
+edition = "2024"
+
+[features]
+page = []
+
+[lib]
+crate-type = ["cdylib"]
+
+[dependencies]
+${own.name} = { path = ${JSON.stringify(path.dirname(manifest))}, default-features = false }
+turnstone-web = { path = ${JSON.stringify(web)} }
+`);
+      const lock = path.join(workspace_root, "Cargo.lock");
+      if (fs.existsSync(lock)) fs.copyFileSync(lock, path.join(folder, "Cargo.lock"));
+      console.log(`${target_directory}\n${name}\n${path.join(folder, "Cargo.toml")}`);
+    }
+  ' "$manifest" "$here")
   if [ -z "$described" ]; then
-    echo "web/build.sh: $manifest: a page needs a feature \`page\` and a library of the type cdylib, see docs/web.md" >&2
+    echo "web/build.sh: $manifest: a page needs [package.metadata.turnstone] games, or a feature \`page\` and a library of the" \
+      "type cdylib, see docs/web.md" >&2
     exit 1
   fi
-  target=${described%$'\n'*} name=${described##*$'\n'}
+  { read -r target; read -r name; read -r manifest; } <<< "$described"
 fi
 export CARGO_TARGET_DIR=$target
 PATH=$("$here/wasm-bindgen.sh"):$PATH

@@ -34,6 +34,8 @@ const KINDS: Record<string, Kind> = {
 /** The agent's file for a game, on any web server. */
 export const pretrained = (game: string): string => new URL(`agents/${game}.safetensors`, document.baseURI).href;
 
+const exists = (url: string): Promise<boolean> => fetch(url, { method: 'HEAD' }).then(({ ok }) => ok, () => false);
+
 /** Two selects for one seat. */
 export class Seat {
   readonly kind: HTMLSelectElement;
@@ -107,7 +109,8 @@ export class Seat {
 /** The checkpoints that fit a game: the trained agent shipped with the page, and one that was chosen by its address. */
 export async function checkpoints(game: Game, extra: Checkpoint[], shipped: Set<string>): Promise<Checkpoint[]> {
   const candidates = [...extra];
-  if (game.board.standard && shipped.has(game.board.name)) {
+  // A game of one's own is not in the list: its agent is there if the server has it.
+  if (game.board.standard && (shipped.has(game.board.name) || (await exists(pretrained(game.board.name))))) {
     candidates.push({ label: 'trained agent', url: pretrained(game.board.name) });
   }
   const fitting = await Promise.all(
