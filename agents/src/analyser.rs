@@ -12,7 +12,7 @@ use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::search_settings::SearchSettings;
 use crate::streams::{Purpose, stream};
-use crate::tree_spec::{DrawValue, TreeSpec};
+use crate::tree_spec::TreeSpec;
 
 /// Capacity of the evaluation cache, in positions.
 const CACHED: usize = 1 << 16;
@@ -93,7 +93,6 @@ pub(crate) struct SideBySide<G: Game> {
     game: G,
     spec: Spec,
     settings: SearchSettings,
-    draw: DrawValue,
     seats: Vec<Seat<G>>,
     /// Finished searches, whose memory is reused.
     spare: Vec<Mcts<G>>,
@@ -111,9 +110,9 @@ struct Seat<G: Game> {
 
 impl<G: Game> SideBySide<G> {
     /// Creates a search with a cache of `cached` evaluations.
-    pub(crate) fn new(game: &G, settings: SearchSettings, draw: DrawValue, cached: usize) -> Self {
+    pub(crate) fn new(game: &G, settings: SearchSettings, cached: usize) -> Self {
         let requests = Requests::new(cached);
-        Self { game: game.clone(), spec: game.spec(), settings, draw, seats: Vec::new(), spare: Vec::new(), requests }
+        Self { game: game.clone(), spec: game.spec(), settings, seats: Vec::new(), spare: Vec::new(), requests }
     }
 
     /// Advances a search to its next leaf that needs an evaluation; returns false if the search is over.
@@ -144,11 +143,9 @@ impl<G: Game> SideBySide<G> {
         let state: G::State = *state.of();
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&self.game, state));
         search.reset(&self.game, state);
-        search.set_proof_nodes(self.settings.proof_nodes);
-        search.set_contempt(&self.game, self.game.mover(&state), self.draw.value());
         // Every search has a random stream of its own, so that its result does not depend on the others.
         let mut rng = stream(0, Purpose::Play, [0, 0]);
-        search.begin(&self.settings.strongest(simulations), simulations, &mut rng);
+        search.begin(&self.game, &self.settings.strongest(simulations), simulations, &mut rng);
         self.seats.push(Seat { ticket, stop, search, row: 0 });
     }
 
@@ -223,7 +220,7 @@ impl<G: Game> NetworkAnalyser<G> {
     pub(crate) fn new(game: &G, network: &LoadedNetwork, tree: &TreeSpec, batch: usize) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (tree.precision, tree.device), batch)?;
         let settings = tree.search.over(network.search_settings());
-        Ok(Self { searches: SideBySide::new(game, settings, tree.draw, CACHED), evaluator })
+        Ok(Self { searches: SideBySide::new(game, settings, CACHED), evaluator })
     }
 }
 
@@ -279,7 +276,7 @@ mod tests {
     fn a_failed_evaluation_ends_all_searches_and_the_next_begin_afresh() {
         let game = Mancala::default();
         let analyser = |calls_before| NetworkAnalyser {
-            searches: SideBySide::new(&game, SearchKind::Puct.into(), DrawValue::default(), 0),
+            searches: SideBySide::new(&game, SearchKind::Puct.into(), 0),
             evaluator: FailsOnce { calls_before },
         };
         let analysed = |analyser: &mut NetworkAnalyser<Mancala, FailsOnce>| {

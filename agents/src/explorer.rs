@@ -12,7 +12,7 @@ use crate::network::LoadedNetwork;
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::spec::AgentSpec;
 use crate::streams::{Purpose, stream};
-use crate::tree_spec::{DrawValue, TreeSpec};
+use crate::tree_spec::TreeSpec;
 
 /// Searches one position at a time, in slices, and shows the tree between them. Every search begins with an empty tree,
 /// so its result depends on the position, the number of simulations and the seed alone.
@@ -48,7 +48,7 @@ pub(crate) fn explorer<G: Game>(
     Ok(match &agent.spec {
         AgentSpec::Mcts { .. } => {
             let settings = SearchSettings::from(SearchKind::Puct);
-            Some(Box::new(Tree::new(game, Playouts(Rollout::new(0)), settings, DrawValue::default())))
+            Some(Box::new(Tree::new(game, Playouts(Rollout::new(0)), settings)))
         }
         AgentSpec::Az { tables: Some(_), .. } => {
             let fault = "tables are for players, not for looking inside a search".to_owned();
@@ -73,7 +73,7 @@ fn with_network<G: Game>(
     instructions: Instructions,
 ) -> Result<Tree<G, NetworkEvaluator>, NetworkError> {
     let evaluator = network.evaluator_with(game, tree.precision, 1, instructions)?;
-    Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings()), tree.draw))
+    Ok(Tree::new(game, evaluator, tree.search.over(network.search_settings())))
 }
 
 /// An evaluator that a new search can start afresh.
@@ -105,15 +105,13 @@ struct Tree<G: Game, E> {
     search: Mcts<G>,
     evaluator: E,
     settings: SearchSettings,
-    draw: DrawValue,
     batch: EvalBatch<G::State>,
 }
 
 impl<G: Game, E: Evaluator<G> + Restart> Tree<G, E> {
-    fn new(game: &G, evaluator: E, settings: SearchSettings, draw: DrawValue) -> Self {
-        let mut search = Mcts::new(game, game.start());
-        search.set_proof_nodes(settings.proof_nodes);
-        Self { game: game.clone(), search, evaluator, settings, draw, batch: EvalBatch::default() }
+    fn new(game: &G, evaluator: E, settings: SearchSettings) -> Self {
+        let search = Mcts::new(game, game.start());
+        Self { game: game.clone(), search, evaluator, settings, batch: EvalBatch::default() }
     }
 }
 
@@ -121,10 +119,9 @@ impl<G: Game, E: Evaluator<G> + Restart + Send> Explorer for Tree<G, E> {
     fn begin(&mut self, state: &AnyState, simulations: u32, seed: u64) {
         let state: G::State = *state.of();
         self.search.reset(&self.game, state);
-        self.search.set_contempt(&self.game, self.game.mover(&state), self.draw.value());
         self.evaluator.restart(seed);
         let mut rng = stream(0, Purpose::Play, [0, 0]);
-        self.search.begin(&self.settings.strongest(simulations), simulations, &mut rng);
+        self.search.begin(&self.game, &self.settings.strongest(simulations), simulations, &mut rng);
     }
 
     fn advance(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {

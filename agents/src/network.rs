@@ -12,7 +12,7 @@ use turnstone_models::{
 use crate::calibration::random_observations;
 use crate::error::AgentError;
 use crate::evaluator::{NetworkEvaluator, shape};
-use crate::search_settings::{MAX_PROOF_NODES, SearchSettings};
+use crate::search_settings::SearchSettings;
 
 /// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
 pub const PRETRAINED: &str = "pretrained";
@@ -164,9 +164,8 @@ impl LoadedNetwork {
     #[must_use]
     pub fn search_settings(&self) -> SearchSettings {
         let stored = self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok());
-        let settings: SearchSettings = stored.unwrap_or_default();
-        // The file may come from anywhere, and proofs take memory.
-        SearchSettings { proof_nodes: settings.proof_nodes.min(MAX_PROOF_NODES), ..settings }
+        // The file may come from anywhere.
+        stored.map_or_else(SearchSettings::default, SearchSettings::clamped)
     }
 }
 

@@ -33,12 +33,18 @@ impl Options {
         Some(self.pairs.remove(found).1)
     }
 
+    /// Takes an option that has another name too. Of two, the one of the other name remains, as unknown.
+    pub(crate) fn renamed(&mut self, key: &'static str, other: &'static str) -> Option<String> {
+        self.take(key).or_else(|| {
+            let found = self.take(other);
+            self.known.pop();
+            found
+        })
+    }
+
     /// Takes a number within a range, if present.
     pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let number = value.parse().ok().filter(|number| range.contains(number));
-        let fault = || format!("{key} must be a number from {} to {}, not `{value}`", range.start(), range.end());
-        number.map(Some).ok_or_else(fault)
+        self.take(key).map(|value| within(key, &value, range)).transpose()
     }
 
     /// Takes a time, as [`parse_time`] reads it, if present.
@@ -55,6 +61,12 @@ impl Options {
             None => format!("unknown option `{key}`; known are {}", self.known.join(", ")),
         })
     }
+}
+
+/// Parses a number within a range; `what` names it in an error.
+pub(crate) fn within(what: &str, text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("{what} must be a number from {} to {}, not `{text}`", range.start(), range.end()))
 }
 
 /// Parses a time such as `500ms`, `1s`, `1.5s` or `2m`, from one millisecond to a day; `what` names it in an error.

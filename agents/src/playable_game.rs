@@ -24,7 +24,7 @@ use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::team::{AtOnce, NetworkTeam, Team};
-use crate::tree_spec::{Budget, DrawValue, TreeSpec};
+use crate::tree_spec::{Budget, TreeSpec};
 
 /// Object-safe interface to a [`Playable`] game.
 pub trait PlayableGame: DynGame {
@@ -178,7 +178,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     }
 
     fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch> {
-        Box::new(SideBySide::new(self.game(), settings, DrawValue::default(), cached))
+        Box::new(SideBySide::new(self.game(), settings, cached))
     }
 
     fn analyser(

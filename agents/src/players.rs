@@ -15,7 +15,7 @@ use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::streams::Stream;
 use crate::tree_player::{TreePlayer, in_words};
-use crate::tree_spec::{Budget, DrawValue, TreeSpec};
+use crate::tree_spec::{Budget, TreeSpec};
 
 /// Uniformly random legal actions.
 #[derive(Default, Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Rollouts<G: Game> {
 impl<G: Game> Rollouts<G> {
     pub(crate) fn new(game: &G, budget: Budget) -> Self {
         let settings = SearchSettings::from(SearchKind::Puct);
-        Self { tree: TreePlayer::new(game, budget, settings, DrawValue::default()), evaluator: Rollout::new(0) }
+        Self { tree: TreePlayer::new(game, budget, settings), evaluator: Rollout::new(0) }
     }
 }
 
@@ -98,7 +98,7 @@ impl<G: Game> Network<G> {
     ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (spec.precision, spec.device), 1)?;
         let settings = spec.search.over(network.search_settings());
-        let tree = TreePlayer::new(game, spec.budget, settings, spec.draw).with_tables(tables);
+        let tree = TreePlayer::new(game, spec.budget, settings).with_tables(tables);
         Ok(Self { tree, evaluator })
     }
 

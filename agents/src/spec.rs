@@ -137,18 +137,18 @@ mod tests {
             "bestfirst:nodes=1000,heuristic=win_loss",
             "mcts:sims=200",
             "mcts:time=50ms",
-            "az:x,time=1s,search=puct",
+            "az:x,time=1s,method=puct",
             "exact",
             "exact:error=0.5",
             "exact:other/tables,error=0.05,depth=6",
             "exact:nodes=1000,time=1500ms",
             "az:runs/a b/latest.safetensors,sims=100",
-            "az:x,sims=16,search=puct",
-            "az:x,sims=16,search=gumbel,c_visit=50,c_scale=0.25,considered=4",
-            "az:x,time=1s,c_puct=1.125,fpu=0.2",
+            "az:x,sims=16,method=puct",
+            "az:x,sims=16,method=gumbel,c_visit=50,c_scale=0.25,considered=4",
+            "az:x,time=1s,c_puct=1.125,fpu_reduction=0.2",
             "az:x,sims=10,considered=4,proof_nodes=200",
             "az:x,sims=200,draw=0.3",
-            "az:x,sims=200,search=puct,draw=-0.07",
+            "az:x,sims=200,method=puct,draw=-0.07",
             "az:pretrained,sims=200",
             "az:x,sims=0,precision=i8",
             "az:x,time=1s,draw=0.3,precision=auto",
@@ -161,6 +161,8 @@ mod tests {
         }
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
         assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
+        let renamed = "az:x,simulations=16,search=puct,fpu=0.2".parse::<AgentSpec>().expect("valid");
+        assert_eq!(renamed.to_string(), "az:x,sims=16,method=puct,fpu_reduction=0.2");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
         assert_eq!("az:x,device=gpu:0".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100,device=gpu");
         assert_eq!("az:x,precision=f32".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
@@ -189,7 +191,7 @@ mod tests {
         assert!(fault("exact:x,error=nan").contains("error must be a rate"));
         assert!(fault("mcts:sims=-1").contains("sims must be"));
         for draw in ["2", "-1.01", "nan", ""] {
-            assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a value from -1 to 1"));
+            assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a number from -1 to 1"));
         }
         assert!(fault("az:x,precision=int8").contains("precision must be f32, i8 or auto, not `int8`"));
         assert!(fault("az:x,device=cuda").contains("device must be cpu, gpu or gpu:1 and the like, not `cuda`"));

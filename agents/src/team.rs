@@ -118,7 +118,7 @@ impl<G: Game> NetworkTeam<G> {
     ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (spec.precision, spec.device), seats)?;
         let settings = spec.search.over(network.search_settings());
-        let players = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings, spec.draw)).collect();
+        let players = (0..seats).map(|_| TreePlayer::new(game, spec.budget, settings)).collect();
         Ok(Self::of(game, players, simulations, evaluator))
     }
 }
@@ -198,7 +198,6 @@ mod tests {
     use crate::evaluator::FailsOnce;
     use crate::search_settings::{SearchKind, SearchSettings};
     use crate::streams::{Purpose, stream};
-    use crate::tree_spec::DrawValue;
     use turnstone_env::games::Mancala;
 
     #[test]
@@ -206,7 +205,7 @@ mod tests {
         let game = Mancala::default();
         let chosen = |calls_before: usize| {
             let (budget, settings) = (Budget::Simulations(20), SearchSettings::from(SearchKind::Puct));
-            let seats = (0..2).map(|_| TreePlayer::new(&game, budget, settings, DrawValue::default())).collect();
+            let seats = (0..2).map(|_| TreePlayer::new(&game, budget, settings)).collect();
             let mut team = NetworkTeam::of(&game, seats, 20, FailsOnce { calls_before });
             let mut rngs = [0, 1].map(|n| stream(1, Purpose::Play, [n, 0]));
             let (mut done, mut faults) = (Vec::new(), 0);

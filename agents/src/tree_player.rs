@@ -13,7 +13,7 @@ use crate::evaluator::TryEvaluator;
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::streams::Stream;
-use crate::tree_spec::{Budget, DrawValue};
+use crate::tree_spec::Budget;
 
 /// Simulations of the first round where their total is not known in advance; each later round doubles the number.
 const FIRST_ROUND: u32 = 32;
@@ -35,7 +35,6 @@ pub(crate) struct TreePlayer<G: Game> {
     pub(crate) search: Mcts<G>,
     pub(crate) budget: Budget,
     settings: SearchSettings,
-    draw: DrawValue,
     pub(crate) comment: String,
     /// Actions played since the last search.
     played: Vec<Action>,
@@ -63,10 +62,9 @@ impl<G: Game> Tables<G> {
 }
 
 impl<G: Game> TreePlayer<G> {
-    pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings, draw: DrawValue) -> Self {
-        let (mut search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
-        search.set_proof_nodes(settings.proof_nodes);
-        Self { search, budget, settings, draw, comment, played, remaining: None, tables: None }
+    pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings) -> Self {
+        let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
+        Self { search, budget, settings, comment, played, remaining: None, tables: None }
     }
 
     /// The same with exact values: positions below the root that they cover are proven.
@@ -129,7 +127,6 @@ impl<G: Game> TreePlayer<G> {
         if searched.is_err() {
             // A search cannot be used again while it waits for an evaluation.
             self.search = Mcts::new(game, *state);
-            self.search.set_proof_nodes(self.settings.proof_nodes);
         }
         searched.map(|()| self.end(rng))
     }
@@ -142,7 +139,7 @@ impl<G: Game> TreePlayer<G> {
         simulations: u32,
         rng: &mut Stream,
     ) -> Result<(), DeviceError> {
-        self.search.begin(&self.settings.strongest(simulations), simulations, rng);
+        self.search.begin(game, &self.settings.strongest(simulations), simulations, rng);
         let mut batch = EvalBatch::default();
         while self.search.gather(game).is_some() {
             self.answer(game, evaluator, &mut batch)?;
@@ -155,7 +152,7 @@ impl<G: Game> TreePlayer<G> {
         let control = Control::default();
         let watch = Watch::new(&Limits::default(), control.clock);
         self.root(game, state, &watch, &control.stop);
-        self.search.begin(&self.settings.strongest(simulations), simulations, rng);
+        self.search.begin(game, &self.settings.strongest(simulations), simulations, rng);
     }
 
     /// Ends a search and returns the chosen action.
@@ -164,14 +161,8 @@ impl<G: Game> TreePlayer<G> {
         self.search.choose(0.0, rng)
     }
 
-    /// Makes a position the root, with the tree below it if it is known.
+    /// Moves the root along the played actions to a position, and keeps the tree below it unless that takes too long.
     fn root(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
-        self.follow(game, state, watch, stop);
-        self.search.set_contempt(game, game.mover(state), self.draw.value());
-    }
-
-    /// Moves the root along the played actions to a position. Discards a tree that takes too long to keep.
-    fn follow(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
         let played = std::mem::take(&mut self.played);
         if !played.is_empty() {
             self.search.advance_along(game, &played, &mut || !stop.is_raised() && watch.is_early());
@@ -201,7 +192,7 @@ impl<G: Game> TreePlayer<G> {
             None => FIRST_ROUND,
         };
         loop {
-            self.search.begin(&self.settings.strongest(round), round, rng);
+            self.search.begin(game, &self.settings.strongest(round), round, rng);
             if self.round(game, evaluator, &mut watch, request, rng)? || self.is_enough(limits, watch.done) {
                 break;
             }

@@ -5,8 +5,8 @@ use std::path::Path;
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
-    Agent, AgentSpec, AtOnce, MAX_PROOF_NODES, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings,
-    checkpoint_info, load_network,
+    Agent, AgentSpec, AtOnce, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, checkpoint_info,
+    load_network,
 };
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_games::built_in;
@@ -147,8 +147,8 @@ fn a_checkpoint_cannot_ask_for_more_proofs_than_a_spec() {
     let mut network = load_network(Path::new("pretrained"), &*game).expect("an agent comes with the program");
     let search = SearchSettings { proof_nodes: u32::MAX, ..SearchSettings::default() };
     network.info.extra = checkpoint_info(&*game, &network.info.network, &search, 1).extra;
-    assert_eq!(network.search_settings().proof_nodes, MAX_PROOF_NODES);
-    assert!(format!("az:x,proof_nodes={}", MAX_PROOF_NODES + 1).parse::<AgentSpec>().is_err());
+    assert_eq!(network.search_settings().proof_nodes, 100_000);
+    assert!("az:x,proof_nodes=100001".parse::<AgentSpec>().is_err());
 }
 
 /// Games of an agent as one side against random moves, the player's one after the other: the actions of each.

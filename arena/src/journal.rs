@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
+use turnstone_agents::AgentSpec;
 use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, remove_unfinished, seal_line, unseal_line};
 
 use super::record::{GameRecord, Header};
@@ -181,6 +182,15 @@ fn unsealed(line: &[u8]) -> Result<(String, bool)> {
     Ok((object.unwrap_or_else(|| line.to_owned()), has_checksum))
 }
 
+/// Specs of agents as this program writes them: options have been renamed.
+fn current_specs(written: &serde_json::Value) -> serde_json::Value {
+    let current = |spec: &serde_json::Value| {
+        let parsed = spec.as_str().and_then(|text| text.parse::<AgentSpec>().ok());
+        parsed.map_or_else(|| spec.clone(), |spec| spec.to_string().into())
+    };
+    written.as_array().into_iter().flatten().map(current).collect()
+}
+
 /// Checks that a journal's header is that of this tournament.
 fn same(header: &Header, line: &str) -> Result<()> {
     let written: serde_json::Value = serde_json::from_str(line).context("line 1 is no header")?;
@@ -188,10 +198,27 @@ fn same(header: &Header, line: &str) -> Result<()> {
     ensure!(format == Some(u64::from(Header::FORMAT)), "it was written by another version of this program");
     let asked = serde_json::to_value(header)?;
     // A newer program may go on with a tournament.
-    let differs = |&(key, value): &(&String, _)| key != "program" && written.get(key) != Some(value);
+    let is_same = |key: &str, value: &serde_json::Value| match written.get(key) {
+        Some(written) if key == "agents" => current_specs(written) == *value,
+        written => written == Some(value),
+    };
+    let differs = |&(key, value): &(&String, _)| key != "program" && !is_same(key, value);
     let differs = asked.as_object().and_then(|asked| asked.iter().find(differs));
     if let Some((key, _)) = differs {
         bail!("it is of a tournament with other {key}; resume with the command that started it");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::current_specs;
+
+    #[test]
+    fn agents_are_found_under_earlier_names_of_their_options() {
+        let written = json!(["az:x,sims=16,search=puct,fpu=0.2", "random", "no spec"]);
+        assert_eq!(current_specs(&written), json!(["az:x,sims=16,method=puct,fpu_reduction=0.2", "random", "no spec"]));
+    }
 }

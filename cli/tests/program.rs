@@ -413,7 +413,7 @@ fn faults_of_options_advise_what_works() {
     let unknown = train(&["--iterations", "5"]);
     assert!(unknown.contains("'--set run.iterations=5'") && !unknown.contains("-- --iterations"), "{unknown}");
     assert!(train(&["--learning-rate=0.01"]).contains("'--set learn.learning_rate=0.01'"));
-    assert!(train(&["--threads", "2"]).contains("'--set self_play.threads=2' or '--set learn.threads=2'"));
+    assert!(train(&["--threads", "2"]).contains("'--set learn.threads=2' or '--set self_play.threads=2'"));
     assert!(!fault(&["play", "mancala", "--iterations", "5"]).contains("--set"));
     assert!(!Path::new(&run).exists());
 }

@@ -159,7 +159,9 @@ mod tests {
         assert_eq!(probe.confirm(&*game, &|| false), None, "it is given up in the middle");
         let foreign = Probe { checksum: compute(Precision::I8).checksum, ..probe.clone() };
         assert!(confirm(&foreign).expect_err("other bits").contains("fused multiply-add"));
-        let invalid = Probe { search: SearchConfig { c_puct: f32::NAN, ..search.clone() }, ..probe };
+        let mut wild = search.clone();
+        wild.constants.c_puct = f32::NAN;
+        let invalid = Probe { search: wild, ..probe };
         assert!(confirm(&invalid).expect_err("no such search").contains("c_puct"));
     }
 

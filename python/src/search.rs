@@ -40,6 +40,7 @@ const MOST: i64 = 10_000_000;
 ///     considered: Gumbel: number of actions considered at the root (1 to 65536); by default it depends on the number of
 ///         simulations.
 ///     proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
+///     draw: Value of a draw for the side to move, from -1 (a loss) to 1 (a win).
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Search {
     game: Game,
@@ -63,7 +64,7 @@ impl Search {
     #[pyo3(
         signature = (game, evaluate, *, simulations = 100, cached_positions = 0, **settings),
         text_signature = "(game, evaluate, *, simulations=100, cached_positions=0, method='gumbel', c_puct=1.25, \
-            fpu_reduction=0.2, c_visit=50.0, c_scale=0.7, considered=None, proof_nodes=0)"
+            fpu_reduction=0.2, c_visit=50.0, c_scale=0.7, considered=None, proof_nodes=0, draw=0.0)"
     )]
     fn new(
         game: &Bound<'_, PyAny>,

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde_json::{Map, Number, Value};
-use turnstone_agents::SearchSettings;
+use turnstone_agents::{SEARCH_SETTINGS, SearchSettings};
 use turnstone_env::{Params, nearest};
 use turnstone_selfplay::{SearchConfig, SelfPlayConfig};
 
@@ -58,11 +58,13 @@ const NO_SETTINGS: [&str; 7] = [
 
 /// The settings of a search and of self-play by their keys.
 pub(crate) fn self_play_keys(search: &SearchConfig, self_play: &SelfPlayConfig) -> [Map<String, Value>; 2] {
-    [serde_json::to_string(search), serde_json::to_string(self_play)].map(|section| {
-        let mut keys = object(section);
+    let mut sections = [serde_json::to_string(search), serde_json::to_string(self_play)].map(object);
+    // Configs leave this out at its default.
+    sections[0].entry("proof_nodes").or_insert(0.into());
+    for keys in &mut sections {
         keys.retain(|key, _| !NO_SETTINGS.contains(&key.as_str()));
-        keys
-    })
+    }
+    sections
 }
 
 /// Constants of search and self-play from keyword arguments, over these defaults.
@@ -94,9 +96,11 @@ pub(crate) fn self_play(
 /// The settings of a search by their keys.
 pub(crate) fn search_keys(settings: &SearchSettings) -> Map<String, Value> {
     let mut keys = object(serde_json::to_string(settings));
-    // Checkpoints leave these out at their defaults.
-    keys.entry("considered").or_insert(Value::Null);
-    keys.entry("proof_nodes").or_insert(0.into());
+    for setting in &SEARCH_SETTINGS {
+        // Checkpoints leave some out at their defaults.
+        let zero = || if setting.is_whole { 0.into() } else { 0.0.into() };
+        keys.entry(setting.name).or_insert_with(|| setting.get(settings).map_or(Value::Null, |_| zero()));
+    }
     keys
 }
 
@@ -113,19 +117,7 @@ pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettin
         let changed = with(serde_json::to_string(&settings), &key, &value)?;
         settings = serde_json::from_value(changed).map_err(|fault| value_error(format!("{key}: {fault}")))?;
     }
-    // The ranges are those of self-play.
-    let SearchSettings { method, c_puct, fpu_reduction, c_visit, c_scale, considered, proof_nodes } = settings;
-    let ranges = SearchConfig {
-        method,
-        c_puct,
-        fpu_reduction,
-        c_visit,
-        c_scale,
-        considered: considered.unwrap_or(1),
-        proof_nodes,
-        ..SearchConfig::default()
-    };
-    ranges.validate().map_err(value_error)?;
+    settings.validate().map_err(value_error)?;
     Ok(settings)
 }
 

@@ -23,7 +23,7 @@ fn moves<G: Game>(c: &mut Criterion, game: &G) {
                 if game.outcome(search.state()).is_some() {
                     search.reset(game, game.start());
                 }
-                search.begin(&method, SIMULATIONS, &mut rng);
+                search.begin(game, &method.into(), SIMULATIONS, &mut rng);
                 search.run(game, &mut Uniform);
                 let action = search.choose(1.0, &mut rng);
                 search.advance(game, action);

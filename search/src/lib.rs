@@ -16,6 +16,6 @@ pub mod classic;
 
 pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
-pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchStep, TreeSize};
+pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, TreeSize};
 pub use requests::{CacheStats, Lookup, Requests};
 pub use tensors::{ReadTensors, TensorEvaluator, TensorFault};

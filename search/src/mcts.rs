@@ -4,12 +4,12 @@
 //! ```
 //! use rand::SeedableRng;
 //! use turnstone_env::{Game, games::MuTorere};
-//! use turnstone_search::{Mcts, Method, Uniform};
+//! use turnstone_search::{Mcts, SearchOptions, Uniform};
 //!
 //! let game = MuTorere::default();
 //! let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut search = Mcts::new(&game, game.start());
-//! search.begin(&Method::default(), 200, &mut rng);
+//! search.begin(&game, &SearchOptions::default(), 200, &mut rng);
 //! search.run(&game, &mut Uniform);
 //! let action = search.choose(0.0, &mut rng); // the winner of the sequential halving, proven results first
 //! search.advance(&game, action); // keeps what was searched below it
@@ -34,7 +34,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Action, ActionList, Game, Side};
 
 pub use self::choice::RootAction;
-pub use self::method::{Gumbel, Method, Puct, RootNoise};
+pub use self::method::{Gumbel, Method, Puct, RootNoise, SearchOptions};
 use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
 use proof::Prover;
 use tree::{Edge, EdgeId, NO_NODE, NodeId, Tree};
@@ -62,7 +62,7 @@ pub struct TreeSize {
 /// The search of one game.
 #[derive(Clone, Debug)]
 pub struct Mcts<G: Game> {
-    method: Method,
+    options: SearchOptions,
     tree: Tree<G>,
     /// The other arena for [`Mcts::advance`].
     spare: Tree<G>,
@@ -79,8 +79,6 @@ pub struct Mcts<G: Game> {
     /// Seed of the root's noise, until the root is expanded.
     unprepared: Option<u64>,
     prover: Prover<G>,
-    /// Positions that the proof of a leaf may take; 0: no proofs.
-    proof_nodes: u32,
 }
 
 impl<G: Game> Mcts<G> {
@@ -89,7 +87,7 @@ impl<G: Game> Mcts<G> {
         let mut tree = Tree::default();
         tree.add(game, state);
         Self {
-            method: Method::default(),
+            options: SearchOptions::default(),
             tree,
             spare: Tree::default(),
             path: Vec::new(),
@@ -100,7 +98,6 @@ impl<G: Game> Mcts<G> {
             gumbel: gumbel::Root::default(),
             unprepared: None,
             prover: Prover::default(),
-            proof_nodes: 0,
         }
     }
 
@@ -110,25 +107,6 @@ impl<G: Game> Mcts<G> {
         self.tree.add(game, state);
         self.left = 0;
         self.pending = NO_NODE;
-    }
-
-    /// Sets the value of a draw for `side`, from -1 (a loss) to 1 (a win); the default is 0. Selection and choice use it,
-    /// while reported values remain expected results. A tree that was built with another value is cleared.
-    pub fn set_contempt(&mut self, game: &G, side: Side, value: f32) {
-        let value = side.sign() * value;
-        if self.tree.draw_value != value {
-            (self.tree.draw_value, self.spare.draw_value) = (value, value);
-            self.reset(game, self.tree.nodes[0].state);
-        }
-    }
-
-    /// Lets a proof-number search of at most this many positions look at every new position below the root before it is
-    /// evaluated: one whose result it proves counts as if the game were over there. 0, the default: none.
-    ///
-    /// The work grows by up to as many positions per simulation, which pays where games are decided by many narrow
-    /// lines at the end (`docs/lab/proof-search.md`).
-    pub fn set_proof_nodes(&mut self, nodes: u32) {
-        self.proof_nodes = nodes;
     }
 
     /// Reserves memory for a tree of `bytes` bytes, if it is available. A tree that outgrows its memory is copied, which
@@ -141,8 +119,13 @@ impl<G: Game> Mcts<G> {
 
     /// Starts a search of `simulations` simulations (at least one) from the root. The expansion of a new root is not
     /// counted.
-    pub fn begin(&mut self, method: &Method, simulations: u32, rng: &mut impl Rng) {
-        self.method = *method;
+    pub fn begin(&mut self, game: &G, options: &SearchOptions, simulations: u32, rng: &mut impl Rng) {
+        self.options = *options;
+        let draw = self.mover().sign() * options.draw;
+        if self.tree.draw_value != draw {
+            (self.tree.draw_value, self.spare.draw_value) = (draw, draw);
+            self.reset(game, self.tree.nodes[0].state);
+        }
         self.left = simulations.max(1);
         self.unprepared = Some(rng.random());
         if self.tree.nodes[0].expanded {
@@ -177,8 +160,9 @@ impl<G: Game> Mcts<G> {
         }
         self.pending = leaf;
         if leaf != 0
-            && self.proof_nodes > 0
-            && let Some(value) = self.prover.value(game, &self.tree.nodes[leaf as usize].state, self.proof_nodes)
+            && self.options.proof_nodes > 0
+            && let Some(value) =
+                self.prover.value(game, &self.tree.nodes[leaf as usize].state, self.options.proof_nodes)
         {
             self.settle(value);
             return SearchStep::Finished;
@@ -303,7 +287,7 @@ impl<G: Game> Mcts<G> {
     }
 
     fn select(&mut self, node: NodeId) -> EdgeId {
-        match &self.method {
+        match &self.options.method {
             Method::Puct(config) => puct::select(&self.tree, node, config),
             Method::Gumbel(config) if node == 0 => self.gumbel.select(&self.tree, config),
             Method::Gumbel(config) => gumbel::select(&self.tree, node, config, &mut self.weights),
@@ -314,7 +298,7 @@ impl<G: Game> Mcts<G> {
     fn prepare_root(&mut self) {
         let Some(seed) = self.unprepared.take() else { return };
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        match &self.method {
+        match &self.options.method {
             Method::Puct(Puct { noise: Some(noise), .. }) => {
                 puct::add_noise(self.tree.edges_of_mut(0), *noise, &mut rng);
             }

@@ -71,7 +71,7 @@ fn play(
     for _ in 0..30 {
         for search in &mut *searches {
             if game.outcome(search.state()).is_none() {
-                search.begin(method, 50, &mut rng);
+                search.begin(game, &(*method).into(), 50, &mut rng);
             }
         }
         loop {

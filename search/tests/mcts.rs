@@ -6,7 +6,9 @@ use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, play_text};
 use turnstone_exact::Solution;
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, Uniform};
+use turnstone_search::{
+    EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, SearchOptions, Uniform,
+};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
@@ -28,7 +30,7 @@ fn searched_by<G: Game>(
     evaluator: &mut impl Evaluator<G>,
 ) -> Mcts<G> {
     let mut search = Mcts::new(game, state);
-    search.begin(method, simulations, &mut rng(1));
+    search.begin(game, &(*method).into(), simulations, &mut rng(1));
     search.run(game, evaluator);
     search
 }
@@ -136,7 +138,7 @@ fn the_reused_tree_is_the_subtree() {
     assert_eq!(kept, before.visits - 1);
     assert!((search.estimate().value - before.value).abs() < 1e-6);
     // Searching on and advancing to an action never searched both work.
-    search.begin(&PUCT, 100, &mut rng(3));
+    search.begin(&game, &PUCT.into(), 100, &mut rng(3));
     search.run(&game, &mut evaluator);
     assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
     let mut fresh = Mcts::new(&game, game.start());
@@ -151,7 +153,7 @@ fn equal_seeds_give_equal_searches_and_noise_changes_priors_only_at_the_root() {
     let config = Method::Puct(Puct { noise, ..Puct::default() });
     let run = |seed| {
         let mut search = Mcts::new(&game, game.start());
-        search.begin(&config, 64, &mut rng(seed));
+        search.begin(&game, &config.into(), 64, &mut rng(seed));
         search.run(&game, &mut Rollout::new(9));
         search.actions().collect::<Vec<_>>()
     };
@@ -248,13 +250,11 @@ impl Evaluator<Toy> for Hopeful {
 fn the_value_of_a_draw_decides_between_safety_and_hope() {
     for (text, sign) in [("1(0 2(1(2(1(2(1(2(1(+1)))))))))", 1.0), ("2(0 1(2(1(2(1(2(1(2(-1)))))))))", -1.0)] {
         let toy: Toy = text.parse().expect("valid");
-        let side = toy.mover(&toy.start());
         for (method, draw, safe) in [PUCT, GUMBEL].iter().flat_map(|m| [(m, 0.0, 0), (m, 0.5, 1), (m, -0.5, 0)]) {
             let quiet = Method::Gumbel(Gumbel { gumbel_scale: 0.0, ..Gumbel::default() });
             let method = if *method == PUCT { PUCT } else { quiet };
             let mut search = Mcts::new(&toy, toy.start());
-            search.set_contempt(&toy, side, draw);
-            search.begin(&method, 6, &mut rng(1));
+            search.begin(&toy, &SearchOptions { draw, ..method.into() }, 6, &mut rng(1));
             search.run(&toy, &mut Hopeful(0.2 * sign));
             assert_eq!(search.choose(0.0, &mut rng(1)).0, 1 - safe, "{text} {method:?} {draw}");
             // Values that are asked for are still expected results.
@@ -277,7 +277,7 @@ fn budgets_from_two_simulations_up_are_used_whole() {
                 break;
             }
             let before: u32 = search.actions().map(|a| a.visits).sum();
-            search.begin(&GUMBEL, simulations, &mut random);
+            search.begin(&game, &GUMBEL.into(), simulations, &mut random);
             search.run(&game, &mut Rollout::new(1));
             let after: u32 = search.actions().map(|a| a.visits).sum();
             assert!(search.proven().is_some() || after - before == simulations, "{before} {after} {simulations}");

@@ -38,12 +38,11 @@ pub(crate) fn play<G: Game>(
     let Sampling { search: settings, simulations, varied_plies, most_plies } = *sampling;
     let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
     let mut search = Mcts::new(game, game.start());
-    search.set_proof_nodes(settings.proof_nodes);
     let (strongest, sampled) = (settings.strongest(simulations), settings.sampling(simulations));
     let mut plies = Vec::new();
     while game.outcome(search.state()).is_none() && plies.len() < most_plies {
-        let (method, temperature) = if plies.len() < varied_plies { (&sampled, 1.0) } else { (&strongest, 0.0) };
-        search.begin(method, simulations, rng);
+        let (options, temperature) = if plies.len() < varied_plies { (&sampled, 1.0) } else { (&strongest, 0.0) };
+        search.begin(game, options, simulations, rng);
         search.run(game, &mut evaluator);
         let value = search.estimate().win_draw_loss(Side::First);
         let action = search.choose(temperature, rng);

@@ -15,6 +15,7 @@ pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
 
 use keys::Removed;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,23 +28,6 @@ use turnstone_selfplay::config::within;
 
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
-
-/// Keys that versions before lacked, at their defaults: left out of [`Config::result_checksum`], which so remains for
-/// configs without them.
-const KEYS_ADDED_LATER: [&str; 5] = [
-    "\"precision\":\"f32\",",
-    "\"device\":\"cpu\",",
-    "\"device\":\"cpu\",",
-    ",\"proof_nodes\":0",
-    ",\"play_proof_nodes\":0",
-];
-
-/// Keys that versions before had, at their defaults, each behind what it followed: they remain in what
-/// [`Config::result_checksum`] is of.
-const REMOVED_KEYS: [[&str; 2]; 2] = [
-    ["\"opening_plies\":", ",\"archived_starts\":0.0"],
-    ["\"value_weight\":", ",\"margin_weight\":0.0,\"plies_left_weight\":0.0"],
-];
 
 /// An invalid configuration. One line that names the file and, where one is at fault, the key.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -227,8 +211,8 @@ impl Config {
     /// The keys of this name, as `--set` takes them: `run.iterations` for `iterations`.
     #[must_use]
     pub fn keys_named(name: &str) -> Vec<String> {
-        let all = keys::all(known(NetworkConfig::default()));
-        all.into_iter().filter(|key| key.rsplit('.').next() == Some(name)).collect()
+        let all = keys::by_path(known(NetworkConfig::default())).into_keys();
+        all.filter(|key| key.rsplit('.').next() == Some(name)).collect()
     }
 
     /// Returns the game with its parameters.
@@ -239,41 +223,35 @@ impl Config {
         game_of_table(&self.game, games)
     }
 
-    /// CRC-32, as eight hexadecimal digits, of the settings that decide which weights come out: threads, batches, caches,
-    /// matches and what is kept on disk have no part in it.
+    /// CRC-32, as eight hexadecimal digits, of the settings that decide which weights come out, as far as they differ from
+    /// the defaults: threads, batches, caches, matches and what is kept on disk have no part in it, and a key that is added
+    /// later leaves the checksums of before.
     #[must_use]
     pub fn result_checksum(&self) -> String {
-        let defaults = SelfPlayConfig::default();
-        let self_play = SelfPlayConfig {
-            threads: defaults.threads,
-            concurrent_games: defaults.concurrent_games,
-            cached_positions: defaults.cached_positions,
-            ..self.self_play.clone()
-        };
-        let search = SearchConfig { play_proof_nodes: 0, ..self.search.clone() };
-        let learn = LearnConfig { threads: LearnConfig::default().threads, ..self.learn.clone() };
-        let decisive = (self.seed, &self.game, &self.net, search, self_play, learn, self.run.iterations);
-        let mut text = serde_json::to_string(&decisive).expect("numbers, texts and tables");
-        for later in KEYS_ADDED_LATER {
-            text = text.replacen(later, "", 1);
-        }
-        for [before, removed] in REMOVED_KEYS {
-            // The last one: parameters of a game, which come first, may have any name.
-            let key = text.rfind(before).expect("the key is in its section");
-            let end = text[key..].find([',', '}']).expect("another key or the end of the section");
-            text.insert_str(key + end, removed);
-        }
-        if self.run.overlap > 0 {
-            // Nothing is added at 0, so that the checksums of configs from before the key existed are unchanged.
-            text += &format!("overlap {}", self.run.overlap);
-        }
-        if self.run.schedule_iterations > 0 {
-            text += &format!("schedule {}", self.run.schedule_iterations);
-        }
-        if !self.run.from.is_empty() {
-            text += &format!("from {}", self.run.from);
-        }
-        format!("{:08x}", crc32fast::hash(text.as_bytes()))
+        let (mut decisive, plain) = (self.clone(), defaults(NetworkConfig::default()));
+        decisive.search.play_proof_nodes = 0;
+        decisive.self_play.threads = plain.self_play.threads;
+        decisive.self_play.concurrent_games = plain.self_play.concurrent_games;
+        decisive.self_play.cached_positions = plain.self_play.cached_positions;
+        decisive.learn.threads = plain.learn.threads;
+        decisive.arena = plain.arena;
+        decisive.run.checkpoint_steps = plain.run.checkpoint_steps;
+        decisive.run.keep_checkpoints = plain.run.keep_checkpoints;
+        let changes = decisive.changes();
+        let lines = changes.iter().map(|(key, value)| format!("{key} = {value}\n"));
+        format!("{:08x}", crc32fast::hash(lines.collect::<String>().as_bytes()))
+    }
+
+    /// The keys with other values than the defaults, by path, those of a network than the defaults of its kind, and all keys of
+    /// the game.
+    fn changes(&self) -> BTreeMap<String, toml::Value> {
+        let table = |config: &Self| toml::Table::try_from(config).expect("a configuration is a table");
+        let own = table(self);
+        let mut plain = keys::by_path(table(&defaults(keys::net_of_kind(&own).unwrap_or_default())));
+        plain.insert("net.kind".to_owned(), NetworkConfig::default().kind().into());
+        let mut changes = keys::by_path(own);
+        changes.retain(|key, value| plain.get(key) != Some(value));
+        changes
     }
 
     /// Checks the range of every value, and that network and learner fit the game.
@@ -305,18 +283,26 @@ impl Config {
     }
 }
 
-/// A configuration with this network and defaults, as a table.
-fn known(net: NetworkConfig) -> toml::Table {
-    let example = Config {
+/// A configuration with this network and defaults, without a game.
+fn defaults(net: NetworkConfig) -> Config {
+    Config {
         seed: 0,
         game: toml::Table::new(),
         net,
         search: SearchConfig::default(),
-        self_play: SelfPlayConfig { openings: vec![String::new()], ..SelfPlayConfig::default() }, // empty ones are left out
+        self_play: SelfPlayConfig::default(),
         learn: LearnConfig::default(),
         arena: ArenaConfig::default(),
         run: RunConfig::default(),
-    };
+    }
+}
+
+/// A table with all keys that a configuration with this network may have.
+fn known(net: NetworkConfig) -> toml::Table {
+    let mut example = defaults(net);
+    // These are left out at their defaults.
+    example.self_play.openings = vec![String::new()];
+    example.search.constants.proof_nodes = 1;
     toml::Table::try_from(example).expect("a configuration is a table")
 }
 

@@ -25,6 +25,25 @@ fn fields(source: &str) -> BTreeMap<String, String> {
     fields
 }
 
+/// The numbers that `search_settings!` declares, with their docs and the ends of their ranges.
+fn constants(source: &str) -> BTreeMap<String, (String, [String; 2])> {
+    let (_, declared) = source.split_once("\nsearch_settings! {\n").expect("the declaration");
+    let (declared, _) = declared.split_once("\n}\n").expect("its end");
+    let (mut constants, mut docs) = (BTreeMap::new(), String::new());
+    for line in declared.lines().map(str::trim) {
+        if let Some(doc) = line.strip_prefix("///") {
+            docs = format!("{docs} {}", doc.trim()).trim().to_owned();
+        } else if let Some((name, value)) = line.split_once(": ").filter(|_| !line.starts_with('#')) {
+            let range = value.rsplit_once('[').and_then(|(_, range)| range.strip_suffix("];")).expect("a range");
+            let (least, most) = range.split_once(", ").expect("two ends");
+            let end = |text: &str| text.replace('_', "").parse::<f64>().expect("a number").to_string();
+            constants.insert(name.to_owned(), (std::mem::take(&mut docs), [end(least), end(most)]));
+        }
+    }
+    assert!(constants.len() > 6, "{constants:?}");
+    constants
+}
+
 /// The entries below `Args:` in the docs of a class.
 fn arguments(source: &str) -> BTreeMap<String, String> {
     let docs = source.lines().map_while(|line| if line.contains("#[pyclass") { None } else { Some(line) });
@@ -54,6 +73,9 @@ fn subject(text: &str) -> &str {
 #[test]
 fn settings_are_described_as_in_the_config() {
     let mut keys = fields(&read("selfplay/src/config/search.rs"));
+    let constants = constants(&read("agents/src/search_settings.rs"));
+    keys.extend(constants.iter().map(|(name, (docs, _))| (name.clone(), docs.clone())));
+    keys.insert("method".to_owned(), "Search algorithm.".to_owned());
     keys.extend(fields(&read("selfplay/src/config/self_play.rs")));
     assert!(keys.len() > 20, "{keys:?}");
     let others = ["game", "evaluate", "seed", "concurrent_games", "threads"];
@@ -65,6 +87,8 @@ fn settings_are_described_as_in_the_config() {
         for (name, text) in arguments.iter().filter(|(name, _)| !others.iter().chain(own).any(|own| own == name)) {
             let key = keys.get(name).unwrap_or_else(|| panic!("{file}: {name} is no key of the config"));
             assert!(key.starts_with(subject(text)), "{file}: {name}: {text}\nin the config: {key}");
+            let range = constants.get(name).map(|(_, range)| range);
+            assert!(range.is_none_or(|range| range.iter().all(|end| text.contains(end))), "{file}: {name}: {range:?}");
         }
     }
 }

@@ -26,7 +26,7 @@ fn exact_values_at_the_leaves_prove_the_root() {
         let value = whole.value(&game, &state).expect("there is no limit");
         for (with_tables, proven) in [false, true].into_iter().zip(&mut proven) {
             let (budget, settings) = (Budget::Simulations(60), SearchSettings::from(SearchKind::Puct));
-            let player = TreePlayer::new(&game, budget, settings, DrawValue::default());
+            let player = TreePlayer::new(&game, budget, settings);
             let tables = with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
             let mut player = player.with_tables(tables);
             player.new_game(&game, &state);
@@ -48,7 +48,7 @@ fn covered_positions_are_played_by_the_values_unless_lost() {
     let endgames = MancalaEndgames::build(&game, 8, 1, &Silent);
     let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames), 1 << 12), SolveLimits::nodes(0));
     let settings = SearchSettings::from(SearchKind::Puct);
-    let player = TreePlayer::new(&game, Budget::Simulations(8), settings, DrawValue::default());
+    let player = TreePlayer::new(&game, Budget::Simulations(8), settings);
     let mut player = player.with_tables(Some(Box::new(truth)));
     let mut rng = stream(4, Purpose::Play, [0, 0]);
     let won = game.parse_position("0,0,1,0,2,1/20 3,0,0,1,0,0/20 2").expect("possible");
@@ -67,7 +67,7 @@ fn a_player_searches_again_after_a_failure() {
     for limits in [None, Some(Limits::nodes(30))] {
         let chosen = |evaluator: &mut FailsOnce| {
             let settings = SearchSettings::from(SearchKind::Gumbel);
-            let mut player = TreePlayer::new(&game, Budget::Simulations(30), settings, DrawValue::default());
+            let mut player = TreePlayer::new(&game, Budget::Simulations(30), settings);
             player.new_game(&game, &game.start());
             let mut search = || {
                 let mut rng = stream(5, Purpose::Play, [0, 0]);

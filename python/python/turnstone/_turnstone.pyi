@@ -378,6 +378,7 @@ class Search:
         considered: Gumbel: number of actions considered at the root (1 to 65536); by default it depends on the number of
             simulations.
         proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
+        draw: Value of a draw for the side to move, from -1 (a loss) to 1 (a win).
     """
 
     def __new__(
@@ -394,6 +395,7 @@ class Search:
         c_scale: float = 0.7,
         considered: SupportsIndex | None = None,
         proof_nodes: SupportsIndex = 0,
+        draw: float = 0.0,
     ) -> Search: ...
     @property
     def game(self) -> Game:

@@ -27,7 +27,7 @@ impl<G: Game> Mcts<G> {
     /// visited actions, weighted by the improved policy.
     pub fn estimate(&self) -> Evaluation {
         let root = &self.tree.nodes[0];
-        match &self.method {
+        match &self.options.method {
             Method::Gumbel(config) if root.proven.is_none() => gumbel::improved_estimate(&self.tree, 0, config),
             _ => None,
         }
@@ -70,7 +70,7 @@ impl<G: Game> Mcts<G> {
         let mover = self.tree.nodes[0].mover;
         let edges = self.tree.edges_of(0);
         out.clear();
-        match &self.method {
+        match &self.options.method {
             Method::Puct(config) if config.forced_playouts > 0.0 => puct::pruned_visits(&self.tree, config, out),
             Method::Puct(_) => out.extend(edges.iter().map(|edge| self.tree.visits(edge).count as f32)),
             Method::Gumbel(config) => gumbel::improved_policy(&self.tree, 0, config, out),
@@ -102,7 +102,7 @@ impl<G: Game> Mcts<G> {
     pub fn choose(&self, temperature: f32, rng: &mut impl Rng) -> Action {
         let edges = self.tree.edges_of(0);
         assert!(!edges.is_empty(), "a running position has to be searched before an action is chosen");
-        if let Method::Gumbel(config) = &self.method
+        if let Method::Gumbel(config) = &self.options.method
             && self.proven().is_none()
         {
             return edges[self.gumbel.choose(&self.tree, config)].action;

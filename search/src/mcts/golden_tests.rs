@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Side, for_each_game};
+use turnstone_env::{Game, for_each_game};
 
 use super::*;
 
@@ -80,6 +80,8 @@ struct Run<'a, G: Game> {
     game: &'a G,
     golden: &'a Golden,
     constants: &'a Constants,
+    /// Value of a draw for the first side.
+    draw: f32,
     stage: &'a Stage,
     mcts: &'a mut Mcts<G>,
 }
@@ -87,7 +89,9 @@ struct Run<'a, G: Game> {
 impl<G: Game> Run<'_, G> {
     /// Runs the stage to its end and compares at every checkpoint.
     fn run(&mut self, label: &str) {
-        self.mcts.begin(&self.constants.method(), self.stage.simulations, &mut rng());
+        let draw = self.mcts.mover().sign() * self.draw;
+        let options = SearchOptions { draw, ..self.constants.method().into() };
+        self.mcts.begin(self.game, &options, self.stage.simulations, &mut rng());
         if self.mcts.tree.nodes[0].expanded {
             self.set_noise();
         }
@@ -179,10 +183,10 @@ fn read(name: &str) -> String {
 fn compare<G: Game>(name: &str, golden: &Golden, game: &G, start: G::State) {
     for (number, search) in golden.searches.iter().enumerate() {
         let mut mcts = Mcts::new(game, start);
-        mcts.set_contempt(game, Side::First, search.draw_value);
         for (stage_number, stage) in search.stages.iter().enumerate() {
             let label = format!("{name}, search {number} by {}, stage {stage_number}", search.source);
-            Run { game, golden, constants: &search.method, stage, mcts: &mut mcts }.run(&label);
+            Run { game, golden, constants: &search.method, draw: search.draw_value, stage, mcts: &mut mcts }
+                .run(&label);
             if let Some(index) = stage.advance {
                 let action = mcts.actions().nth(index).expect("an action of the root").action;
                 mcts.advance(game, action);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct RootNoise {
     /// Total concentration, spread evenly over the legal actions. About 10 in KataGo.
     pub concentration: f32,
-    /// Share of the noise in the mixed_value prior, 0..=1.
+    /// Share of the noise in the mixed prior, 0..=1.
     pub fraction: f32,
 }
 
@@ -23,6 +23,28 @@ pub enum Method {
 impl Default for Method {
     fn default() -> Self {
         Self::Gumbel(Gumbel::default())
+    }
+}
+
+/// How a search is begun: its method, and what goes with any method.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct SearchOptions {
+    /// Selection rule.
+    pub method: Method,
+    /// Maximum number of positions of a proof-number search that looks at every new position below the root before it is
+    /// evaluated: one whose result it proves counts as if the game were over there. 0: none.
+    ///
+    /// The work grows by up to as many positions per simulation, which pays where games are decided by many narrow
+    /// lines at the end (`docs/lab/proof-search.md`).
+    pub proof_nodes: u32,
+    /// Value of a draw for the side to move at the root, from -1 (a loss) to 1 (a win). Selection and choice use it, while
+    /// reported values remain expected results. A tree that was built with another value is cleared.
+    pub draw: f32,
+}
+
+impl From<Method> for SearchOptions {
+    fn from(method: Method) -> Self {
+        Self { method, proof_nodes: 0, draw: 0.0 }
     }
 }
 
@@ -42,9 +64,14 @@ pub struct Puct {
     pub forced_playouts: f32,
 }
 
+impl Puct {
+    /// The constants of [`Puct::default`].
+    pub const DEFAULT: Self = Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 };
+}
+
 impl Default for Puct {
     fn default() -> Self {
-        Self { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 }
+        Self::DEFAULT
     }
 }
 
@@ -63,6 +90,9 @@ pub struct Gumbel {
 }
 
 impl Gumbel {
+    /// The constants of [`Gumbel::default`].
+    pub const DEFAULT: Self = Self { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.7, gumbel_scale: 0.0 };
+
     /// Constants for the strongest play with a number of simulations: no noise, and about five simulations or more per
     /// considered action. (With a trained network on Mancala, 16 simulations, against PUCT: 3 actions 53.0 % of
     /// 4,000 games, all 6 actions 50.5 %.)
@@ -74,6 +104,6 @@ impl Gumbel {
 
 impl Default for Gumbel {
     fn default() -> Self {
-        Self { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.7, gumbel_scale: 0.0 }
+        Self::DEFAULT
     }
 }

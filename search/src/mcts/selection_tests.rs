@@ -131,7 +131,7 @@ fn the_root_has_its_evaluation_before_the_first_simulation() {
     let game = Mancala::default();
     for method in [Method::Gumbel(Gumbel::default()), Method::Puct(Puct::default())] {
         let mut search = Mcts::new(&game, game.start());
-        search.begin(&method, 8, &mut rng(1));
+        search.begin(&game, &method.into(), 8, &mut rng(1));
         assert_eq!(search.step(&game), SearchStep::Leaf);
         let evaluation = Evaluation { value: 0.25, draw: 0.125 };
         search.apply(&[1.0 / 6.0; 6], evaluation);
@@ -146,7 +146,7 @@ fn nothing_is_visited_below_a_proven_node() {
     let toy: Toy = format!("1(2(0 0 0) {line})").parse().expect("a tree");
     for method in [Method::Puct(Puct { c_puct: 3.0, ..Puct::default() }), Method::Gumbel(Gumbel::default())] {
         let mut search = Mcts::new(&toy, toy.start());
-        search.begin(&method, 24, &mut rng(1));
+        search.begin(&toy, &method.into(), 24, &mut rng(1));
         search.run(&toy, &mut crate::evaluator::Uniform);
         let child = search.tree.edges[0].child;
         assert_eq!(search.tree.nodes[child as usize].proven, Some(0), "{method:?}");
@@ -158,7 +158,7 @@ fn nothing_is_visited_below_a_proven_node() {
 
 fn searched(game: &Mancala, simulations: u32) -> Mcts<Mancala> {
     let mut search = Mcts::new(game, game.start());
-    search.begin(&Method::Puct(Puct::default()), simulations, &mut rng(1));
+    search.begin(game, &Method::Puct(Puct::default()).into(), simulations, &mut rng(1));
     search.run(game, &mut Rollout::new(1));
     search
 }
@@ -211,7 +211,7 @@ fn a_tree_is_moved_reset_and_measured() {
         assert_eq!(size(&search), [nodes, edges]);
     }
     let state = game.parse_position("4,4,4,0,5,5/1 4,4,4,4,4,5/0 2").expect("a position");
-    search.begin(&Method::default(), 8, &mut rng(1));
+    search.begin(&game, &Method::default().into(), 8, &mut rng(1));
     search.reset(&game, state);
     assert_eq!(size(&search), [1, 0]);
     assert_eq!((search.state(), search.mover(), search.simulations_left()), (&state, Side::Second, 0));

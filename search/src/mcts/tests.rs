@@ -113,7 +113,7 @@ fn noise_is_mixed_in_at_the_root_alone() {
         let mut search = Mcts::new(&game, game.start());
         let mut evaluator = ByPit(Rollout::new(1));
         let run = |search: &mut Mcts<Mancala>, evaluator: &mut ByPit| {
-            search.begin(&method, 200, &mut rng(5));
+            search.begin(&game, &method.into(), 200, &mut rng(5));
             search.run(&game, evaluator);
         };
         run(&mut search, &mut evaluator);
@@ -214,7 +214,7 @@ fn the_least_and_the_greatest_random_number_draw_actions_with_weight() {
 fn a_search_draws_its_action_by_the_temperature() {
     let game = Mancala::default();
     let mut search = Mcts::new(&game, game.start());
-    search.begin(&Method::Puct(Puct::default()), 60, &mut rng(1));
+    search.begin(&game, &Method::Puct(Puct::default()).into(), 60, &mut rng(1));
     search.run(&game, &mut Rollout::new(4));
     let visits: Vec<f64> = search.actions().map(|action| f64::from(action.visits)).collect();
     let legal: Vec<Action> = search.actions().map(|action| action.action).collect();
@@ -254,7 +254,7 @@ fn a_proven_win_is_taken_and_has_the_value_of_a_win() {
         let win = toy.mover(&start).sign();
         for seed in 0..20 {
             let mut search = Mcts::new(&toy, start);
-            search.begin(&method, 1000, &mut rng(seed));
+            search.begin(&toy, &method.into(), 1000, &mut rng(seed));
             search.run(&toy, &mut Uniform);
             let at = format!("{text} {method:?} {:?}", search.actions().collect::<Vec<_>>());
             assert_eq!(search.proven().map(f32::from), Some(win), "{at}");
@@ -287,7 +287,7 @@ fn a_proven_win_is_taken_in_random_trees() {
         let (mover, value) = (toy.mover(&start), toy.value(start).signum());
         for method in METHODS {
             let mut search = Mcts::new(&toy, start);
-            search.begin(&method, 3000, &mut random);
+            search.begin(&toy, &method.into(), 3000, &mut random);
             search.run(&toy, &mut Uniform);
             let win = search.proven().is_some_and(|proven| f32::from(proven) == mover.sign());
             if !win {
@@ -311,10 +311,10 @@ fn proofs_at_leaves_lead_whole_games_to_their_value() {
         let toy = Toy::random(&mut random, 5, 4, 1);
         for method in METHODS {
             let mut search = Mcts::new(&toy, toy.start());
-            search.set_proof_nodes(40);
+            let options = SearchOptions { proof_nodes: 40, ..method.into() };
             let mut expected = None;
             while toy.outcome(search.state()).is_none() {
-                search.begin(&method, 12, &mut random);
+                search.begin(&toy, &options, 12, &mut random);
                 search.run(&toy, &mut Uniform);
                 let value = toy.value(*search.state()).signum();
                 for known in search.proven().into_iter().chain(expected) {
@@ -339,15 +339,15 @@ fn a_position_proven_as_a_leaf_can_be_searched_as_the_root() {
     let toy: Toy = "1(2(-1 1(0 +1)) 2(1(+1 -1) 1(-1 +1)))".parse().expect("a tree");
     for method in METHODS {
         let mut search = Mcts::new(&toy, toy.start());
-        search.set_proof_nodes(100);
-        search.begin(&method, 2, &mut rng(1));
+        let options = SearchOptions { proof_nodes: 100, ..method.into() };
+        search.begin(&toy, &options, 2, &mut rng(1));
         search.run(&toy, &mut Uniform);
         let action = Action(1);
         let child = search.actions().find(|root| root.action == action).expect("legal");
         assert_eq!((child.proven, search.proven()), (Some(1), Some(1)), "{method:?}");
         search.advance(&toy, action);
         assert_eq!(search.proven(), None, "its actions are not known yet");
-        search.begin(&method, 4, &mut rng(2));
+        search.begin(&toy, &options, 4, &mut rng(2));
         search.run(&toy, &mut Uniform);
         assert_eq!(search.proven(), Some(1), "{method:?}");
         search.choose(0.0, &mut rng(3));

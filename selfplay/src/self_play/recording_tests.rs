@@ -9,14 +9,14 @@ use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, Uniform};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, SearchOptions, Uniform};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// PUCT without noise and forced playouts: one game follows from the evaluator alone, but for the temperature.
 fn plain_search() -> SearchConfig {
-    SearchConfig { method: SearchKind::Puct, noise_fraction: 0.0, forced_playouts: 0.0, ..SearchConfig::default() }
+    SearchConfig { noise_fraction: 0.0, forced_playouts: 0.0, ..SearchKind::Puct.into() }
 }
 
 /// One game after another, from the start, always the best action.
@@ -111,7 +111,7 @@ impl Evaluator<Mancala> for ByStores {
 fn a_game_is_recorded_as_it_was_searched() {
     let game = Mancala::default();
     let spec = game.spec();
-    let method = Method::Puct(Puct::default());
+    let method = Method::Puct(Puct::default()).into();
     let (mut features, mut policy) = (vec![0.0; spec.features()], Vec::new());
     // Many games at a time, with a cache, are the same games.
     for (concurrent_games, cached_positions) in [(1, 0), (3, 1 << 10)] {
@@ -125,7 +125,7 @@ fn a_game_is_recorded_as_it_was_searched() {
             let mut ply = 0;
             let mut seconds = 0;
             while game.outcome(search.state()).is_none() {
-                search.begin(&method, 40, &mut random);
+                search.begin(&game, &method, 40, &mut random);
                 search.run(&game, &mut ByStores);
                 simulations += u64::from(40 - search.simulations_left());
                 size = [size[0] + search.size().nodes, size[1] + search.size().bytes];
@@ -252,17 +252,17 @@ fn the_temperature_counts_the_plies_of_the_opening() {
 
 #[test]
 fn the_search_of_a_ply_follows_its_temperature_and_its_kind() {
-    let puct = SearchConfig { method: SearchKind::Puct, ..SearchConfig::default() };
-    let Method::Puct(noisy) = puct.self_play(0.5) else { panic!("PUCT was asked for") };
+    let puct = SearchConfig::from(SearchKind::Puct);
+    let Method::Puct(noisy) = puct.self_play(0.5).method else { panic!("PUCT was asked for") };
     assert_eq!(noisy.noise.map(|noise| (noise.concentration, noise.fraction)), Some((10.0, 0.25)));
     assert_eq!(noisy.forced_playouts, 2.0);
-    let Method::Puct(plain) = puct.plain() else { panic!("PUCT was asked for") };
+    let Method::Puct(plain) = puct.plain().method else { panic!("PUCT was asked for") };
     assert_eq!((plain.noise, plain.forced_playouts), (None, 0.0));
-    let scale = |method| match method {
+    let scale = |options: SearchOptions| match options.method {
         Method::Gumbel(gumbel) => gumbel.gumbel_scale,
         Method::Puct(_) => panic!("Gumbel search was asked for"),
     };
-    let gumbel = SearchConfig { method: SearchKind::Gumbel, ..SearchConfig::default() };
+    let gumbel = SearchConfig::from(SearchKind::Gumbel);
     assert_eq!([0.0, 0.3, 1.0].map(|temperature| scale(gumbel.self_play(temperature))), [0.0, 0.3, 1.0]);
     assert_eq!(scale(gumbel.plain()), 0.0);
 }
@@ -279,7 +279,7 @@ fn only_full_searches_are_recorded() {
         ..plain_self_play()
     };
     // Forced playouts and noise are for full searches.
-    let search = SearchConfig { method: SearchKind::Puct, ..SearchConfig::default() };
+    let search = SearchConfig::from(SearchKind::Puct);
     let part = played(&game, 10, &search, &self_play, GAMES, &mut ByStores);
     let recorded: usize = part.games.iter().map(|game| game.positions.len()).sum();
     let share = recorded as f64 / part.stats.positions as f64;

@@ -249,7 +249,6 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         let (state, ply) = rules.start(&mut rng);
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&rules.game, state));
         search.reset(&rules.game, state);
-        search.set_proof_nodes(rules.search.proof_nodes);
         let mut seat = Seat {
             number,
             rng,
@@ -271,14 +270,14 @@ impl<G: Game> Seat<G> {
     fn begin(&mut self, rules: &GameRules<G>) {
         let share = rules.self_play.full_search_share;
         self.full = share >= 1.0 || self.rng.random::<f32>() < share;
-        let method = if self.full {
+        let options = if self.full {
             self.simulations = rules.simulations;
             rules.search.self_play(rules.self_play.temperature_at(self.ply))
         } else {
             self.simulations = rules.self_play.fast_simulations;
             rules.search.plain()
         };
-        self.search.begin(&method, self.simulations, &mut self.rng);
+        self.search.begin(&rules.game, &options, self.simulations, &mut self.rng);
     }
 
     /// Returns the finished game, and its search for reuse.

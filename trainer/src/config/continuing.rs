@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_key_may_change_or_has_a_reason() {
-        let all = keys::all(crate::config::known(NetworkConfig::default()));
+        let all: Vec<String> = keys::by_path(crate::config::known(NetworkConfig::default())).into_keys().collect();
         for key in &all {
             assert!(CHANGEABLE.contains(&key.as_str()) != why_fixed(key).is_some(), "{key}");
         }

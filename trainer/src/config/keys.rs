@@ -1,5 +1,6 @@
 //! The keys of a config: those that there are, the one at fault where a value cannot be read, and those of its game.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -117,13 +118,13 @@ pub(super) fn read_openings(table: &mut Table, longest: u64) -> Result<bool, Str
     Ok(true)
 }
 
-/// All keys of a config, as `learn.batch`.
-pub(super) fn all(known: Table) -> Vec<String> {
-    let keys = |(section, value): (String, Value)| match value {
-        Value::Table(keys) => keys.keys().map(|key| format!("{section}.{key}")).collect(),
-        _ => vec![section],
+/// The values of a config by their keys, as `learn.batch`.
+pub(super) fn by_path(config: Table) -> BTreeMap<String, Value> {
+    let values = |(section, value): (String, Value)| match value {
+        Value::Table(keys) => keys.into_iter().map(|(key, value)| (format!("{section}.{key}"), value)).collect(),
+        value => vec![(section, value)],
     };
-    known.into_iter().flat_map(keys).collect()
+    config.into_iter().flat_map(values).collect()
 }
 
 /// Names the key whose value cannot be read, and what it must be. `read` returns the fault of a config.
@@ -176,7 +177,7 @@ fn in_words(expected: &str) -> String {
 }
 
 /// Returns the default network of the configured kind, `None` for a kind that does not exist.
-fn net_of_kind(table: &Table) -> Option<NetworkConfig> {
+pub(super) fn net_of_kind(table: &Table) -> Option<NetworkConfig> {
     let Some(kind) = table.get("net").and_then(|net| net.get("kind")).cloned() else {
         return Some(NetworkConfig::default());
     };

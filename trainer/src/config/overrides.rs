@@ -83,6 +83,6 @@ mod tests {
         assert!(fault("learn=3").starts_with("learn"), "{}", fault("learn=3"));
         assert_eq!(Config::keys_named("iterations"), ["run.iterations"]);
         assert_eq!(Config::keys_named("seed"), ["seed"]);
-        assert_eq!(Config::keys_named("threads"), ["self_play.threads", "learn.threads"]);
+        assert_eq!(Config::keys_named("threads"), ["learn.threads", "self_play.threads"]);
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn search(config: &Config, measured: &Measured) -> Check {
     let (simulations, most, mean) =
         (config.search.simulations, measured.self_play.legal_most, measured.self_play.legal_mean);
     let finding = format!("{simulations} simulations for up to {most} legal actions ({mean:.1} on average)");
-    match config.search.method {
+    match config.search.constants.method {
         SearchKind::Puct if f64::from(simulations) < 2.0 * mean => {
             let advice = "too few for PUCT to compare the actions: raise search.simulations or set method = \"gumbel\"";
             Check::warn("search", finding, advice)

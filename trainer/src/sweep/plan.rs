@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(grid.variants.len(), 6);
         assert_eq!(grid.variants[1].name, "learn.batch=64 search.c_puct=1.5");
         assert_eq!(grid.variants[5].config.learn.batch, 128);
-        assert_eq!(grid.variants[5].config.search.c_puct, 2.0);
+        assert_eq!(grid.variants[5].config.search.constants.c_puct, 2.0);
         assert_eq!(grid.rounds, [Round { iterations: None, keep: 6 }]);
         assert!(plan(&["learn.batch=64,-1"]).unwrap_err().starts_with("learn.batch=-1: "));
         let many: Vec<String> = (0..1001).map(|seed| seed.to_string()).collect();

@@ -124,7 +124,7 @@ fn add_self_play(
     digest: &mut Digest,
 ) -> Result<()> {
     let weights = weights(&network.layout(&shape(game.spec()))?, 6)?;
-    let search = SearchConfig { method, ..SearchConfig::default() };
+    let search = SearchConfig::from(method);
     let self_play = SelfPlayConfig {
         games_per_iteration: 10,
         concurrent_games: 4,

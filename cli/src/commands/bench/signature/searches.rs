@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use rand::SeedableRng;
-use turnstone_env::{Game, Side};
+use turnstone_env::Game;
 use turnstone_models::{NetworkConfig, ResidualMlp};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise, SearchOptions};
 
 use super::Digest;
 use super::games::{default_game, positions};
@@ -97,12 +97,13 @@ fn add_searches<G: Game>(game: &G, settings: &Settings, evaluator: &mut impl Eva
     let mut rng = Stream::seed_from_u64(4);
     for state in positions(game, 8, 24) {
         let mut search = Mcts::new(game, state);
-        search.set_contempt(game, Side::First, settings.draw);
         for _ in 0..MOVES {
             if game.outcome(search.state()).is_some() {
                 break;
             }
-            search.begin(&settings.method, SIMULATIONS, &mut rng);
+            let draw = search.mover().sign() * settings.draw;
+            let options = SearchOptions { draw, ..settings.method.into() };
+            search.begin(game, &options, SIMULATIONS, &mut rng);
             search.run(game, evaluator);
             add_search(&search, digest);
             let action = search.choose(settings.temperature, &mut rng);
