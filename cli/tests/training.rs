@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::metrics::metrics;
 use turnstone_models::Weights;
 use turnstone_selfplay::replay::GameId;
-use turnstone_selfplay::{Progress, Task};
+use turnstone_selfplay::{GameSettings, Progress, Task};
 use turnstone_trainer::config::Config;
 
 const TINY: &str = r#"
@@ -179,16 +179,11 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
     };
     let first = Weights::random(&layout, config.seed);
     for (iteration, weights) in [(1, first.clone()), (2, first), (3, after(1)), (4, after(2))] {
-        let task = Task {
-            network: &config.net,
-            weights: &weights,
-            search: &config.search,
-            self_play: &config.self_play,
-            simulations: config.search.simulations,
-            samples: &[],
-            seed: config.seed,
-            iteration,
-        };
+        let task = Task::new(
+            GameSettings::new(&config.search, &config.self_play, config.seed, iteration),
+            &config.net,
+            &weights,
+        );
         let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false)).expect("its network");
         let shard = games.expect("nothing stops it").shard.to_bytes(&id);
         let found = fs::read(run.join(format!("replay/{iteration:06}.shard"))).expect("written");

@@ -17,7 +17,7 @@ use turnstone_cluster::{
 };
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_selfplay::{Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task};
+use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task};
 
 type Fault = Box<dyn Error + Send + Sync>;
 
@@ -29,16 +29,11 @@ fn main() -> Result<(), Fault> {
     let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 16 });
     let weights = Weights::random(&network.layout(&shape(game.spec()))?, 1);
     let self_play = SelfPlayConfig { games_per_iteration: count, ..SelfPlayConfig::default() };
-    let task = Task {
-        network: &network,
-        weights: &weights,
-        search: &SearchConfig::default(),
-        self_play: &self_play,
-        simulations: 2,
-        samples: &[],
-        seed: 1,
-        iteration: 1,
-    };
+    let task = Task::new(
+        GameSettings { simulations: 2, ..GameSettings::new(&SearchConfig::default(), &self_play, 1, 1) },
+        &network,
+        &weights,
+    );
     let (mut numbers, progress) = (0..count, Progress::default());
     let mut recorded = HashMap::new();
     for session in &mut game.task_sessions(&task, 1)? {
@@ -49,7 +44,7 @@ fn main() -> Result<(), Fault> {
     let positions = progress.positions.load(Ordering::Relaxed);
     println!("{count} games, {} bytes and {} positions each", bytes / count, positions / count as u64);
     println!("job: {} bytes", of_task(&*game, &task).len());
-    let probe = Probe::compute(&*game, &network, task.search, Precision::F32)?;
+    let probe = Probe::compute(&*game, &network, &task.settings.search, Precision::F32)?;
     let settings = LeaderSettings {
         server: ServerOptions { url: url.clone(), ..ServerOptions::default() },
         folder: None,
@@ -74,7 +69,8 @@ fn main() -> Result<(), Fault> {
     for iteration in 1..=2 {
         let (start, cpu, before) = (Instant::now(), processor_time(), sent.load(Ordering::Relaxed));
         // The recorded games are those of iteration 1; in others they would be refused.
-        let task = Task { iteration: 1, simulations: 1 + iteration as u32, ..task };
+        let mut task = task.clone();
+        task.settings.simulations = 1 + iteration as u32;
         let played = leader.self_play(&*game, &task, &Progress::default(), &stop)?.ok_or("stopped")?;
         let seconds = start.elapsed().as_secs_f64();
         let sent = (sent.load(Ordering::Relaxed) - before) as f64;

@@ -12,7 +12,7 @@ use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint
 use turnstone_arena::{Header as TournamentHeader, Plan};
 use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
-use turnstone_selfplay::{Games, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
 
 use crate::wire::{Malformed, Reader, put_blob};
 
@@ -41,15 +41,12 @@ enum Work {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SelfPlay {
     network: NetworkConfig,
-    search: SearchConfig,
-    self_play: SelfPlayConfig,
-    simulations: u32,
+    /// Number of samples' numbers.
     samples: usize,
-    seed: u64,
-    iteration: u64,
+    #[serde(flatten)]
+    settings: GameSettings,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,7 +76,7 @@ pub struct Job {
 /// What is to be done, by number of the item.
 pub enum Kind {
     /// Games of self-play.
-    SelfPlay(Box<Input>),
+    SelfPlay(Box<Task>),
     /// Games of a tournament.
     Games {
         /// The agents by index.
@@ -100,40 +97,12 @@ pub enum Kind {
     },
 }
 
-/// An owned [`Task`].
-pub struct Input {
-    network: NetworkConfig,
-    weights: Weights,
-    search: SearchConfig,
-    self_play: SelfPlayConfig,
-    simulations: u32,
-    samples: Vec<f32>,
-    seed: u64,
-    iteration: u64,
-}
-
-impl Input {
-    /// The task.
-    #[must_use]
-    pub fn task(&self) -> Task<'_> {
-        let Self { network, weights, search, self_play, samples, .. } = self;
-        let (simulations, seed, iteration) = (self.simulations, self.seed, self.iteration);
-        Task { network, weights, search, self_play, simulations, samples, seed, iteration }
-    }
-
-    /// Number of games that a thread plays at once.
-    #[must_use]
-    pub fn seats(&self) -> usize {
-        self.self_play.concurrent_games
-    }
-}
-
 impl Job {
     /// Number of items.
     #[must_use]
     pub fn items(&self) -> usize {
         match &self.kind {
-            Kind::SelfPlay(input) => input.self_play.games_per_iteration,
+            Kind::SelfPlay(task) => task.settings.self_play.games_per_iteration,
             Kind::Games { plans, .. } => plans.len(),
             Kind::Positions { texts, .. } => texts.len(),
         }
@@ -152,7 +121,7 @@ impl Job {
             return Err(Malformed::new(format!("it is of another version of {}", header.game)));
         }
         let kind = match header.work {
-            Work::SelfPlay(self_play) => Kind::SelfPlay(Box::new(input(&*game, self_play, &mut reader)?)),
+            Work::SelfPlay(self_play) => Kind::SelfPlay(Box::new(task(&*game, self_play, &mut reader)?)),
             Work::Games { agents, tournament, plans } => {
                 let agents =
                     agents.iter().map(|header| agent(&*game, header, &mut reader)).collect::<Result<_, _>>()?;
@@ -174,19 +143,13 @@ impl Job {
 /// Encodes the games of a task. Threads have no part in it, and `auto` becomes the arithmetic that this machine would
 /// choose.
 #[must_use]
-pub fn of_task(game: &dyn TrainableGame, task: &Task<'_>) -> Vec<u8> {
-    let precision = task.self_play.precision.resolved();
-    let work = Work::SelfPlay(SelfPlay {
-        network: task.network.clone(),
-        search: task.search.clone(),
-        self_play: SelfPlayConfig { threads: 0, precision, ..task.self_play.clone() },
-        simulations: task.simulations,
-        samples: task.samples.len(),
-        seed: task.seed,
-        iteration: task.iteration,
-    });
+pub fn of_task(game: &dyn TrainableGame, task: &Task) -> Vec<u8> {
+    let mut settings = task.settings.clone();
+    settings.self_play.threads = 0;
+    settings.self_play.precision = settings.self_play.precision.resolved();
+    let work = Work::SelfPlay(SelfPlay { network: task.network.clone(), samples: task.samples.len(), settings });
     let mut bytes = encode_header(game, work);
-    put_weights(&mut bytes, task.weights);
+    put_weights(&mut bytes, &task.weights);
     bytes.extend(task.samples.iter().flat_map(|number| number.to_le_bytes()));
     bytes
 }
@@ -232,12 +195,13 @@ fn put_weights(bytes: &mut Vec<u8>, weights: &Weights) {
     }
 }
 
-fn input(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Input, Malformed> {
-    let SelfPlay { network, search, self_play, simulations, samples, seed, iteration } = header;
+fn task(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Task, Malformed> {
+    let SelfPlay { network, samples, settings } = header;
+    let GameSettings { search, self_play, simulations, .. } = &settings;
     search.validate().and_then(|()| self_play.validate()).map_err(Malformed::new)?;
     self_play.opening_states(game).map_err(Malformed::new)?;
     let width = game.spec().features();
-    let sound = (1..=1_000_000).contains(&simulations) && samples.is_multiple_of(width);
+    let sound = (1..=1_000_000).contains(simulations) && samples.is_multiple_of(width);
     if !sound || self_play.precision == Precision::Auto {
         return Err(Malformed::new("its simulations, samples or precision are out of range"));
     }
@@ -246,7 +210,7 @@ fn input(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) ->
     if !samples.iter().all(|number| number.is_finite()) {
         return Err(Malformed::new("it has a sample that is not finite"));
     }
-    Ok(Input { network, weights, search, self_play, simulations, samples, seed, iteration })
+    Ok(Task { settings, network, weights, samples })
 }
 
 fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use turnstone_arena::{GameRecord, Remote, RemoteAnswer, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
-    FinishedGame, Progress, SelfPlayConfig, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task,
+    FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task,
     TrainableGame,
 };
 
@@ -22,17 +22,18 @@ impl SelfPlayer for Leader {
     fn self_play(
         &self,
         game: &dyn TrainableGame,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         // Other processors may choose another arithmetic.
-        let precision = task.self_play.precision.resolved();
-        let self_play = SelfPlayConfig { precision, ..task.self_play.clone() };
-        let task = Task { self_play: &self_play, ..*task };
+        let mut task = task.clone();
+        let self_play = &mut task.settings.self_play;
+        self_play.precision = self_play.precision.resolved();
+        let count = self_play.games_per_iteration;
         let job = job::of_task(game, &task);
         let restorer = game.restorer(&task);
-        let mut games: Vec<Option<FinishedGame>> = vec![None; self_play.games_per_iteration];
+        let mut games: Vec<Option<FinishedGame>> = vec![None; count];
         let mut stats = SelfPlayStats::default();
         let check = |number: usize, item: &[u8]| restorer.restore(number, item).map(drop);
         let mut put = |number: usize, item: &[u8]| {
@@ -48,8 +49,8 @@ impl SelfPlayer for Leader {
         };
         let mut items = Items {
             job: &job,
-            stage: format!("self-play of iteration {}", task.iteration),
-            count: self_play.games_per_iteration,
+            stage: format!("self-play of iteration {}", task.settings.iteration),
+            count,
             group: 1,
             most: MOST_GAMES,
             begins_iteration: true,
@@ -67,7 +68,7 @@ impl SelfPlayer for Leader {
             return Ok(None);
         }
         let games = games.into_iter().flatten().collect();
-        Ok(Some(SelfPlayGames::new(task.iteration, game.spec().features(), games, stats)))
+        Ok(Some(SelfPlayGames::new(task.settings.iteration, game.spec().features(), games, stats)))
     }
 
     fn scalars(&self) -> Vec<(String, f64)> {

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use turnstone_agents::shape;
 use turnstone_models::{NetworkConfig, NetworkError, Precision, TensorSpec, Weights};
-use turnstone_selfplay::{FinishedGame, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+use turnstone_selfplay::{FinishedGame, GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
 use crate::identity::checksum;
 use crate::wire::hex;
@@ -114,16 +114,8 @@ fn play(
         precision,
         ..SelfPlayConfig::default()
     };
-    let task = Task {
-        network,
-        weights: &weights,
-        search,
-        self_play: &self_play,
-        simulations: SIMULATIONS,
-        samples: &[],
-        seed: 20,
-        iteration: 0,
-    };
+    let settings = GameSettings { simulations: SIMULATIONS, ..GameSettings::new(search, &self_play, 20, 0) };
+    let task = Task::new(settings, network, &weights);
     let (mut numbers, progress) = (0..2, Progress::default());
     let mut games = Vec::new();
     for session in &mut game.task_sessions(&task, 1)? {

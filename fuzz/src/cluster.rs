@@ -9,7 +9,7 @@ use turnstone_cluster::{
 };
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_selfplay::{FinishedGame, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task};
+use turnstone_selfplay::{FinishedGame, GameSettings, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task};
 
 /// A message that is accepted keeps its bounds, and is the same after another trip.
 pub(crate) fn messages(data: &[u8]) -> bool {
@@ -87,8 +87,8 @@ fn games() -> &'static Games {
 /// A job that is accepted can be begun.
 pub(crate) fn jobs(data: &[u8]) -> bool {
     let Ok(job) = Job::decode(data, games()) else { return false };
-    if let Kind::SelfPlay(input) = &job.kind {
-        job.game.restorer(&input.task());
+    if let Kind::SelfPlay(task) = &job.kind {
+        job.game.restorer(task);
     }
     job.items() > 0
 }
@@ -100,21 +100,16 @@ pub(crate) fn example_jobs() -> Vec<Vec<u8>> {
     vec![with_task(|task| of_task(&*game, task)), of_positions(&*game, &agent, &[&start], 3)]
 }
 
-fn with_task<T>(use_it: impl FnOnce(&Task<'_>) -> T) -> T {
+fn with_task<T>(use_it: impl FnOnce(&Task) -> T) -> T {
     let game = games().make("mu_torere", &Params::new()).expect("a game");
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(game.spec())).expect("a small network"), 1);
     let self_play = SelfPlayConfig { games_per_iteration: 2, ..SelfPlayConfig::default() };
-    use_it(&Task {
-        network: &network,
-        weights: &weights,
-        search: &SearchConfig::default(),
-        self_play: &self_play,
-        simulations: 2,
-        samples: &[],
-        seed: 1,
-        iteration: 1,
-    })
+    use_it(&Task::new(
+        GameSettings { simulations: 2, ..GameSettings::new(&SearchConfig::default(), &self_play, 1, 1) },
+        &network,
+        &weights,
+    ))
 }
 
 /// A transcript that is accepted gives a game that ends, and is written as it was read.

@@ -12,7 +12,7 @@ use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use turnstone_env::Spec;
 use turnstone_search::TensorFault;
-use turnstone_selfplay::{FinishedGame, SearchConfig, SelfPlayConfig, Session, SessionSettings};
+use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
 
 use crate::errors::{evaluator_error, value_error};
 use crate::evaluate::Leaves;
@@ -58,7 +58,7 @@ use crate::waiting::handle_signals;
 pub(crate) struct SelfPlay {
     game: Game,
     leaves: Leaves,
-    settings: SessionSettings,
+    settings: GameSettings,
     inner: Mutex<Inner>,
 }
 
@@ -101,7 +101,7 @@ impl SelfPlay {
             return Err(value_error(format!("concurrent_games is {concurrent_games}, but must be {range}")));
         }
         let self_play = SelfPlayConfig { threads, concurrent_games: concurrent_games.div_ceil(threads), ..self_play };
-        let settings = SessionSettings { search, self_play, seed };
+        let settings = GameSettings::new(&search, &self_play, seed, 0);
         let sessions = game.guarded(|| game.rules.sessions(&settings))?;
         let inner = Inner { sessions, finished: VecDeque::new(), is_broken: false };
         Ok(Self { game, leaves, settings, inner: Mutex::new(inner) })
@@ -116,7 +116,7 @@ impl SelfPlay {
     /// All settings with their values but the seed, keyword arguments of another `SelfPlay`.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let SessionSettings { search, self_play, .. } = &self.settings;
+        let GameSettings { search, self_play, .. } = &self.settings;
         let [search, other] = settings::self_play_keys(search, self_play);
         let all = settings::dict(py, search.into_iter().chain(other).collect())?;
         all.set_item("concurrent_games", self.concurrent_games())?;

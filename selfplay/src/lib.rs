@@ -15,7 +15,7 @@ mod self_player;
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
-    FinishedGame, Progress, Restorer, SelfPlayGames, SelfPlayStats, Session, SessionSettings, Task, TaskSession,
+    FinishedGame, GameSettings, Progress, Restorer, SelfPlayGames, SelfPlayStats, Session, Task, TaskSession,
     outcome_shares,
 };
 pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};

@@ -12,11 +12,11 @@ mod session;
 mod transcript;
 mod task_session;
 
+pub use session::Session;
 pub(crate) use session::sessions;
-pub use session::{Session, SessionSettings};
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
-pub use task::Task;
 pub(crate) use task::random_opening;
+pub use task::{GameSettings, Task};
 pub use task_session::TaskSession;
 pub use transcript::Restorer;
 pub use worker::FinishedGame;
@@ -51,12 +51,12 @@ pub struct SelfPlayGames {
 /// The weights do not match the network.
 pub(crate) fn play<G: Game>(
     game: &G,
-    task: &Task<'_>,
+    task: &Task,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task));
-    let mut parts = match task.self_play.device {
+    let rules = Arc::new(GameRules::new(game, &task.settings));
+    let mut parts = match task.settings.self_play.device {
         ComputeDevice::Cpu => play_on_cpu(&rules, task, progress, stop)?,
         ComputeDevice::Gpu(number) => on_gpu::play(&rules, task, number, progress, stop)?,
     };
@@ -67,7 +67,7 @@ pub(crate) fn play<G: Game>(
     parts.iter().flatten().for_each(|part| stats.add(&part.stats));
     stats.idle = idle(&parts.iter().flatten().map(|part| part.stats.time).collect::<Vec<_>>());
     let finished = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
-    Ok(Some(SelfPlayGames::new(task.iteration, game.spec().features(), finished, stats)))
+    Ok(Some(SelfPlayGames::new(task.settings.iteration, game.spec().features(), finished, stats)))
 }
 
 impl SelfPlayGames {
@@ -90,10 +90,10 @@ impl SelfPlayGames {
 /// The weights do not match the network.
 pub(crate) fn task_sessions<G: Game>(
     game: &G,
-    task: &Task<'_>,
+    task: &Task,
     threads: usize,
 ) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task));
+    let rules = Arc::new(GameRules::new(game, &task.settings));
     let evaluators = evaluators(game, task, threads)?.into_iter();
     let session =
         |evaluator| Box::new(task_session::OfTask::new(Arc::clone(&rules), evaluator)) as Box<dyn TaskSession>;
@@ -101,20 +101,20 @@ pub(crate) fn task_sessions<G: Game>(
 }
 
 /// What restores the games of a task from their transcripts.
-pub(crate) fn restorer<G: Game>(game: &G, task: &Task<'_>) -> Box<dyn Restorer> {
-    Box::new(transcript::OfTask::new(GameRules::of_task(game, task)))
+pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Box<dyn Restorer> {
+    Box::new(transcript::OfTask::new(GameRules::new(game, &task.settings)))
 }
 
 /// Plays the games of a task with a network per worker. The parts of a stopped task are `None`.
 fn play_on_cpu<G: Game>(
     rules: &Arc<GameRules<G>>,
-    task: &Task<'_>,
+    task: &Task,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<Part>>, NetworkError> {
-    let (workers, most) = (task.self_play.workers(), task.self_play.games_per_iteration);
+    let (workers, most) = (task.settings.self_play.workers(), task.settings.self_play.games_per_iteration);
     // At first every worker gets an equal share, also if the games are too few for all seats.
-    let seats = task.self_play.concurrent_games.min(most.div_ceil(workers));
+    let seats = task.settings.self_play.concurrent_games.min(most.div_ceil(workers));
     let next = AtomicUsize::new(0);
     let mut evaluators = evaluators(&rules.game, task, workers)?;
     Ok(thread::scope(|scope| {
@@ -132,10 +132,10 @@ fn play_on_cpu<G: Game>(
 }
 
 /// Creates an evaluator for each worker.
-fn evaluators<G: Game>(game: &G, task: &Task<'_>, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
-    let (spec, batch) = (game.spec(), task.self_play.concurrent_games);
-    if !task.self_play.precision.is_quantised() {
-        let evaluator = |_| NetworkEvaluator::new(spec.clone(), task.network, task.weights, batch);
+fn evaluators<G: Game>(game: &G, task: &Task, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+    let (spec, batch) = (game.spec(), task.settings.self_play.concurrent_games);
+    if !task.settings.self_play.precision.is_quantised() {
+        let evaluator = |_| NetworkEvaluator::new(spec.clone(), &task.network, &task.weights, batch);
         return (0..workers).map(evaluator).collect();
     }
     let random;
@@ -143,9 +143,9 @@ fn evaluators<G: Game>(game: &G, task: &Task<'_>, workers: usize) -> Result<Vec<
         random = random_observations(game);
         &random
     } else {
-        task.samples
+        &task.samples
     };
-    let network = Arc::new(QuantisedNetwork::new(task.weights, task.network, &shape(&spec), samples)?);
+    let network = Arc::new(QuantisedNetwork::new(&task.weights, &task.network, &shape(&spec), samples)?);
     Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
 }
 

@@ -18,7 +18,7 @@ pub trait SelfPlayer: Sync {
     fn self_play(
         &self,
         game: &dyn TrainableGame,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError>;
@@ -37,7 +37,7 @@ impl SelfPlayer for ThisMachine {
     fn self_play(
         &self,
         game: &dyn TrainableGame,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {

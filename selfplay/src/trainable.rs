@@ -9,7 +9,7 @@ use turnstone_env::{AnyState, Erased, Game, Row};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, Progress, Restorer, Session, SessionSettings, Task, TaskSession};
+use crate::self_play::{self, GameSettings, Progress, Restorer, Session, Task, TaskSession};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -19,7 +19,7 @@ pub trait TrainableGame: PlayableGame {
     /// The weights do not match the network.
     fn self_play(
         &self,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
@@ -28,13 +28,13 @@ pub trait TrainableGame: PlayableGame {
     ///
     /// # Errors
     /// The weights do not match the network.
-    fn task_sessions(&self, task: &Task<'_>, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError>;
+    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError>;
 
     /// What restores the games of a task from their transcripts.
-    fn restorer(&self, task: &Task<'_>) -> Box<dyn Restorer>;
+    fn restorer(&self, task: &Task) -> Box<dyn Restorer>;
 
     /// Starts endless self-play with evaluators of the caller: one session per thread of the settings.
-    fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>>;
+    fn sessions(&self, settings: &GameSettings) -> Vec<Box<dyn Session>>;
 
     /// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over,
     /// and the number of plies.
@@ -55,22 +55,22 @@ pub trait TrainableGame: PlayableGame {
 impl<K: Playable> TrainableGame for Erased<K::Game, K> {
     fn self_play(
         &self,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
         self_play::play(self.game(), task, progress, stop)
     }
 
-    fn task_sessions(&self, task: &Task<'_>, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
+    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
         self_play::task_sessions(self.game(), task, threads)
     }
 
-    fn restorer(&self, task: &Task<'_>) -> Box<dyn Restorer> {
+    fn restorer(&self, task: &Task) -> Box<dyn Restorer> {
         self_play::restorer(self.game(), task)
     }
 
-    fn sessions(&self, settings: &SessionSettings) -> Vec<Box<dyn Session>> {
+    fn sessions(&self, settings: &GameSettings) -> Vec<Box<dyn Session>> {
         self_play::sessions(self.game(), settings)
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use turnstone_agents::shape;
 use turnstone_cluster::{Beat, Effort, Identity, PROTOCOL, Range, Results, checksum, of_task};
 use turnstone_models::Learner;
-use turnstone_selfplay::{FinishedGame, Progress, Task};
+use turnstone_selfplay::{FinishedGame, GameSettings, Progress, Task};
 use turnstone_trainer::config::Config;
 
 use crate::nats::Server;
@@ -20,16 +20,14 @@ fn first_games(config: &str) -> (Vec<Vec<u8>>, [u8; 32]) {
     let config = Config::parse(config, &turnstone_games::list!(turnstone_selfplay::row)).expect("valid");
     let game = config.game(&turnstone_games::list!(turnstone_selfplay::row)).expect("a game");
     let learner = Learner::new(shape(game.spec()), &config.net, &config.learn.optimiser(), config.seed).expect("small");
-    let task = Task {
-        network: &config.net,
-        weights: learner.averaged(),
-        search: &config.search,
-        self_play: &config.self_play,
-        simulations: config.search.simulations_at(0.0),
-        samples: &[],
-        seed: config.seed,
-        iteration: 1,
-    };
+    let task = Task::new(
+        GameSettings {
+            simulations: config.search.simulations_at(0.0),
+            ..GameSettings::new(&config.search, &config.self_play, config.seed, 1)
+        },
+        &config.net,
+        learner.averaged(),
+    );
     let mut sessions = game.task_sessions(&task, 1).expect("sound");
     let mut numbers = 0..config.self_play.games_per_iteration;
     while sessions[0].step(6, &mut || numbers.next(), &Progress::default()) {}

@@ -53,7 +53,7 @@ impl Loaded {
     /// Number of items that a thread plays side by side at most.
     pub(super) fn at_once(&self) -> usize {
         match &self.job.kind {
-            Kind::SelfPlay(input) => input.seats(),
+            Kind::SelfPlay(task) => task.settings.self_play.concurrent_games,
             Kind::Games { .. } | Kind::Positions { .. } => AT_ONCE,
         }
     }
@@ -64,11 +64,11 @@ impl Loaded {
     /// The job cannot be played.
     pub(super) fn play(&self, thread: usize, threads: usize, counter: &Counter<'_>) -> Result<()> {
         match &self.job.kind {
-            Kind::SelfPlay(input) => {
+            Kind::SelfPlay(task) => {
                 let (mut session, mut counted) = {
                     let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
                     if sessions.is_none() {
-                        let new = self.job.game.task_sessions(&input.task(), threads)?;
+                        let new = self.job.game.task_sessions(task, threads)?;
                         let new = new.into_iter().map(|session| Some((session, SelfPlayStats::default())));
                         *sessions = Some(new.collect());
                     }

@@ -21,16 +21,11 @@ fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Opt
         device,
         ..SelfPlayConfig::default()
     };
-    let task = Task {
-        network: &network,
-        weights: &weights,
-        search: &SearchConfig::default(),
-        self_play: &self_play,
-        simulations: 8,
-        samples: &[],
-        seed: 1,
-        iteration: 1,
-    };
+    let task = Task::new(
+        GameSettings { simulations: 8, ..GameSettings::new(&SearchConfig::default(), &self_play, 1, 1) },
+        &network,
+        &weights,
+    );
     play(&game, &task, &Progress::default(), &AtomicBool::new(stop))
 }
 

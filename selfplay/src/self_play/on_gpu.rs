@@ -67,13 +67,14 @@ struct Reply {
 /// Plays the games of a task on a GPU. The parts of a stopped task are `None`.
 pub(super) fn play<G: Game>(
     rules: &Arc<GameRules<G>>,
-    task: &Task<'_>,
+    task: &Task,
     number: usize,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<Part>>, NetworkError> {
-    let (with, most) = ((number, task.self_play.precision), task.self_play.gpu_batch());
-    let network = GpuInference::new(task.weights, task.network, &shape(&rules.game.spec()), with, most)?;
+    let self_play = &task.settings.self_play;
+    let (with, most) = ((number, self_play.precision), self_play.gpu_batch());
+    let network = GpuInference::new(&task.weights, &task.network, &shape(&rules.game.spec()), with, most)?;
     Ok(play_with(&network, most, rules, progress, stop)?)
 }
 
@@ -85,7 +86,7 @@ fn play_with<G: Game>(
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<Part>>, DeviceError> {
-    let (spec, config) = (rules.game.spec(), &rules.self_play);
+    let (spec, config) = (rules.game.spec(), &rules.settings.self_play);
     let (workers, most, seats) = (config.workers(), config.games_per_iteration, config.gpu_seats());
     // A worker's cache is shared out between its halves.
     let cached = config.cached_positions.div_ceil(2);

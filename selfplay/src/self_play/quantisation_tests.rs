@@ -17,16 +17,12 @@ fn the_samples_of_a_task_decide_the_quantisation() {
     let random = random_observations(&game);
     let widened: Vec<f32> = random.iter().map(|x| 3.0 * x).collect();
     let played = |samples: &[f32]| {
-        let task = Task {
-            network: &network,
-            weights: &weights,
-            search: &SearchConfig::default(),
-            self_play: &self_play,
-            simulations: 6,
-            samples,
-            seed: 1,
-            iteration: 1,
-        };
+        let mut task = Task::new(
+            GameSettings { simulations: 6, ..GameSettings::new(&SearchConfig::default(), &self_play, 1, 1) },
+            &network,
+            &weights,
+        );
+        task.samples = samples.to_vec();
         play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped").shard
     };
     assert_eq!(played(&[]), played(&random), "without samples, positions of random games");

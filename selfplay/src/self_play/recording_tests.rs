@@ -42,18 +42,10 @@ fn played<G: Game>(
 ) -> Part {
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&[], 1);
-    let task = Task {
-        network: &network,
-        weights: &weights,
-        search,
-        self_play,
-        simulations,
-        samples: &[],
-        seed: 3,
-        iteration: 1,
-    };
+    let task =
+        Task::new(GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) }, &network, &weights);
     let progress = Progress::default();
-    let worker = Worker::new(Arc::new(GameRules::of_task(game, &task)), 0..games, self_play.concurrent_games);
+    let worker = Worker::new(Arc::new(GameRules::new(game, &task.settings)), 0..games, self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
     assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);
@@ -317,16 +309,11 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             ..plain_self_play()
         };
         let search = SearchConfig::default();
-        let task = Task {
-            network: &network,
-            weights: &weights,
-            search: &search,
-            self_play: &self_play,
-            simulations: 6,
-            samples: &[],
-            seed: 1,
-            iteration: 1,
-        };
+        let task = Task::new(
+            GameSettings { simulations: 6, ..GameSettings::new(&search, &self_play, 1, 1) },
+            &network,
+            &weights,
+        );
         let games =
             play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
         assert!(play(&game, &task, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());

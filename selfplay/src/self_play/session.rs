@@ -8,21 +8,8 @@ use turnstone_search::tensors::evaluate_tensors;
 use turnstone_search::{Evaluator, TensorEvaluator, TensorFault, Uniform};
 
 use super::stats::{Progress, SelfPlayStats};
-use super::task::GameRules;
+use super::task::{GameRules, GameSettings};
 use super::worker::{FinishedGame, Worker};
-use crate::config::{SearchConfig, SelfPlayConfig};
-
-/// Settings of a [`Session`].
-#[derive(Clone, Debug)]
-pub struct SessionSettings {
-    /// Constants of the search.
-    pub search: SearchConfig,
-    /// Constants of self-play. Each of its `threads` sessions (0 means one per core) plays `concurrent_games` games;
-    /// `games_per_iteration` is ignored.
-    pub self_play: SelfPlayConfig,
-    /// Seed of all games.
-    pub seed: u64,
-}
 
 /// Endless self-play of one worker, object-safe.
 pub trait Session: Send {
@@ -51,22 +38,15 @@ struct Endless<G: Game> {
     worker: Worker<G, Box<dyn Iterator<Item = usize> + Send>>,
 }
 
-/// Creates the sessions: session `i` of `n` plays the games `i`, `i + n`, `i + 2n` and so on, so that a game does not
-/// depend on their scheduling.
-pub(crate) fn sessions<G: Game>(game: &G, settings: &SessionSettings) -> Vec<Box<dyn Session>> {
-    let rules = Arc::new(GameRules {
-        game: game.clone(),
-        search: settings.search.clone(),
-        self_play: settings.self_play.clone(),
-        simulations: settings.search.simulations,
-        seed: settings.seed,
-        iteration: 0,
-        openings: Vec::new(),
-    });
+/// Creates a session for each of `self_play.threads` (0: one per core), with `concurrent_games` games each: session `i`
+/// of `n` plays the games `i`, `i + n`, `i + 2n` and so on, so that a game does not depend on their scheduling.
+/// `games_per_iteration` is ignored.
+pub(crate) fn sessions<G: Game>(game: &G, settings: &GameSettings) -> Vec<Box<dyn Session>> {
+    let rules = Arc::new(GameRules::new(game, settings));
     let workers = settings.self_play.workers();
     let session = |first: usize| {
         let numbers: Box<dyn Iterator<Item = usize> + Send> = Box::new((first..).step_by(workers));
-        let worker = Worker::new(Arc::clone(&rules), numbers, rules.self_play.concurrent_games);
+        let worker = Worker::new(Arc::clone(&rules), numbers, settings.self_play.concurrent_games);
         Box::new(Endless { rules: Arc::clone(&rules), spec: rules.game.spec(), worker }) as Box<dyn Session>
     };
     (0..workers).map(session).collect()
@@ -105,6 +85,7 @@ mod tests {
     use turnstone_env::games::Mancala;
 
     use super::*;
+    use crate::config::{SearchConfig, SelfPlayConfig};
 
     /// Answers like [`Uniform`], and fails in every third call.
     struct Unreliable(u32);
@@ -130,7 +111,7 @@ mod tests {
     fn failures_and_scheduling_change_no_game() {
         let self_play = |threads, concurrent_games| SelfPlayConfig { threads, concurrent_games, ..Default::default() };
         let search = SearchConfig { simulations: 8, ..SearchConfig::default() };
-        let settings = |self_play: SelfPlayConfig| SessionSettings { search: search.clone(), self_play, seed: 5 };
+        let settings = |self_play: SelfPlayConfig| GameSettings::new(&search, &self_play, 5, 0);
         let first_games = |mut games: Vec<FinishedGame>| {
             games.sort_by_key(|game| game.number);
             games.truncate(4);

@@ -1,63 +1,76 @@
 //! What an iteration of self-play is given, and where its games start.
 
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 use turnstone_agents::streams::Stream;
 use turnstone_env::{ActionList, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
 
-/// Input of a self-play iteration.
-#[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
-    /// Architecture of the network.
-    pub network: &'a NetworkConfig,
-    /// Weights of the network.
-    pub weights: &'a Weights,
+/// Everything that games of self-play depend on besides the game and its evaluator.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GameSettings {
     /// Constants of the search.
-    pub search: &'a SearchConfig,
+    pub search: SearchConfig,
     /// Constants of self-play.
-    pub self_play: &'a SelfPlayConfig,
+    pub self_play: SelfPlayConfig,
     /// Simulations of moves that are searched in full.
     pub simulations: u32,
-    /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
-    /// are none, positions of random games.
-    pub samples: &'a [f32],
     /// Seed of the run.
     pub seed: u64,
-    /// Number of the iteration, from 1.
+    /// Number of the iteration, from 1; 0 for games that belong to no run.
     pub iteration: u64,
+}
+
+impl GameSettings {
+    /// The games of an iteration with the simulations of its first one.
+    #[must_use]
+    pub fn new(search: &SearchConfig, self_play: &SelfPlayConfig, seed: u64, iteration: u64) -> Self {
+        let simulations = search.simulations;
+        Self { search: search.clone(), self_play: self_play.clone(), simulations, seed, iteration }
+    }
+}
+
+/// An iteration of self-play: its settings and its network.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Settings of the games.
+    pub settings: GameSettings,
+    /// Architecture of the network.
+    pub network: NetworkConfig,
+    /// Weights of the network.
+    pub weights: Weights,
+    /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
+    /// are none, positions of random games.
+    pub samples: Vec<f32>,
+}
+
+impl Task {
+    /// An iteration whose network is quantised, if it is, by positions of random games.
+    #[must_use]
+    pub fn new(settings: GameSettings, network: &NetworkConfig, weights: &Weights) -> Self {
+        Self { settings, network: network.clone(), weights: weights.clone(), samples: Vec::new() }
+    }
 }
 
 /// What the games of a worker need, apart from the evaluator.
 pub(super) struct GameRules<G: Game> {
     pub(super) game: G,
-    pub(super) search: SearchConfig,
-    pub(super) self_play: SelfPlayConfig,
-    /// Simulations of moves that are searched in full.
-    pub(super) simulations: u32,
-    pub(super) seed: u64,
-    pub(super) iteration: u64,
+    pub(super) settings: GameSettings,
     /// Positions that the games begin with; if there are none, the start of the game.
-    pub(super) openings: Vec<G::State>,
+    openings: Vec<G::State>,
 }
 
 impl<G: Game> GameRules<G> {
-    pub(super) fn of_task(game: &G, task: &Task<'_>) -> Self {
-        Self {
-            game: game.clone(),
-            search: task.search.clone(),
-            self_play: task.self_play.clone(),
-            simulations: task.simulations,
-            seed: task.seed,
-            iteration: task.iteration,
-            openings: states(game, &task.self_play.openings),
-        }
+    pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
+        let openings = states(game, &settings.self_play.openings);
+        Self { game: game.clone(), settings: settings.clone(), openings }
     }
 
     /// Draws a starting position and its ply, after a random opening.
     pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
-        random_opening_from(&self.game, &self.openings, self.self_play.opening_plies, rng)
+        random_opening_from(&self.game, &self.openings, self.settings.self_play.opening_plies, rng)
     }
 }
 

@@ -38,7 +38,7 @@ impl<G: Game> OfTask<G> {
 
 impl<G: Game> TaskSession for OfTask<G> {
     fn step(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>, progress: &Progress) -> bool {
-        self.worker.begin_games(seats.clamp(1, self.rules.self_play.concurrent_games), next);
+        self.worker.begin_games(seats.clamp(1, self.rules.settings.self_play.concurrent_games), next);
         let (game, evaluator) = (&self.rules.game, &mut self.evaluator);
         let Ok(more) = self.worker.step(progress, |batch| {
             turnstone_search::Evaluator::evaluate(evaluator, game, batch);

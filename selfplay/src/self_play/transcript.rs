@@ -67,12 +67,12 @@ impl<G: Game> Restorer for OfTask<G> {
         let (moves, after) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
         let (recorded, after) = after.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
         rest = after;
-        let all = rules.self_play.full_search_share >= 1.0;
-        let mut rng = stream(rules.seed, Purpose::SelfPlay, [rules.iteration, number as u64]);
+        let all = rules.settings.self_play.full_search_share >= 1.0;
+        let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
         let (mut state, first) = rules.start(&mut rng);
         let (mut legal, mut features, mut plies) = (ActionList::new(), vec![0.0; spec.features()], Vec::new());
         let mut played = Vec::with_capacity(count);
-        let mut positions = Shard::new(rules.iteration, spec.features());
+        let mut positions = Shard::new(rules.settings.iteration, spec.features());
         for (at, action) in moves.chunks_exact(2).enumerate() {
             let action = Action(u16::from_le_bytes([action[0], action[1]]));
             let ply = u16::try_from(usize::from(first) + at).map_err(|_| "it has too many plies")?;

@@ -14,16 +14,11 @@ use crate::config::{SearchConfig, SelfPlayConfig};
 fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &dyn Restorer)) {
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
-    let task = Task {
-        network: &network,
-        weights: &weights,
-        search: &SearchConfig::default(),
-        self_play,
-        simulations: 4,
-        samples: &[],
-        seed: 1,
-        iteration: 3,
-    };
+    let task = Task::new(
+        GameSettings { simulations: 4, ..GameSettings::new(&SearchConfig::default(), self_play, 1, 3) },
+        &network,
+        &weights,
+    );
     let mut numbers = 0..self_play.games_per_iteration;
     let mut sessions = task_sessions(game, &task, 2).expect("sound");
     let (mut games, mut turn) = (Vec::new(), 0);

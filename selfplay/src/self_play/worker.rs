@@ -71,7 +71,7 @@ pub(super) struct Worker<G: Game, N> {
 impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// Starts the first games, `seats` or fewer, which is the number of games played at once.
     pub(super) fn new(rules: Arc<GameRules<G>>, numbers: N, seats: usize) -> Self {
-        let cached = rules.self_play.cached_positions;
+        let cached = rules.settings.self_play.cached_positions;
         Self::with_cache(rules, numbers, seats, cached)
     }
 
@@ -229,7 +229,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             seat.positions.push(&self.features, policy, mover, seat.search.estimate());
             seat.recorded.push(seat.ply);
         }
-        let temperature = self.rules.self_play.temperature_at(seat.ply);
+        let temperature = self.rules.settings.self_play.temperature_at(seat.ply);
         let action = seat.search.choose(temperature, &mut seat.rng);
         seat.search.advance(game, action);
         seat.moves.push(action);
@@ -245,7 +245,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// Starts a game and begins its first search. Reuses the memory of a finished game's search.
     fn begin_game(&mut self, number: usize) -> Seat<G> {
         let rules = &*self.rules;
-        let mut rng = stream(rules.seed, Purpose::SelfPlay, [rules.iteration, number as u64]);
+        let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
         let (state, ply) = rules.start(&mut rng);
         let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&rules.game, state));
         search.reset(&rules.game, state);
@@ -256,7 +256,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
             ply,
             recorded: Vec::new(),
             moves: Vec::new(),
-            positions: Shard::new(rules.iteration, self.spec.features()),
+            positions: Shard::new(rules.settings.iteration, self.spec.features()),
             full: true,
             simulations: 0,
             row: 0,
@@ -268,14 +268,14 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
 
 impl<G: Game> Seat<G> {
     fn begin(&mut self, rules: &GameRules<G>) {
-        let share = rules.self_play.full_search_share;
+        let share = rules.settings.self_play.full_search_share;
         self.full = share >= 1.0 || self.rng.random::<f32>() < share;
         let options = if self.full {
-            self.simulations = rules.simulations;
-            rules.search.self_play(rules.self_play.temperature_at(self.ply))
+            self.simulations = rules.settings.simulations;
+            rules.settings.search.self_play(rules.settings.self_play.temperature_at(self.ply))
         } else {
-            self.simulations = rules.self_play.fast_simulations;
-            rules.search.plain()
+            self.simulations = rules.settings.self_play.fast_simulations;
+            rules.settings.search.plain()
         };
         self.search.begin(&rules.game, &options, self.simulations, &mut self.rng);
     }

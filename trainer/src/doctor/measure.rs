@@ -17,7 +17,7 @@ use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
-use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
 
 /// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
@@ -117,15 +117,9 @@ fn play(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let task = |iteration, search, simulations, self_play| Task {
-        network: &config.net,
-        weights: learner.averaged(),
-        search,
-        self_play,
-        simulations,
-        samples: &[],
-        seed: config.seed,
-        iteration,
+    let task = |iteration, search: &SearchConfig, simulations, self_play: &SelfPlayConfig| {
+        let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, config.seed, iteration) };
+        Task::new(settings, &config.net, learner.averaged())
     };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);

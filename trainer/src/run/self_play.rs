@@ -6,13 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use turnstone_models::Weights;
 
 use super::Run;
 use super::setup::Setup;
+use crate::config::Config;
 use crate::metrics::StageTimes;
 use turnstone_agents::CALIBRATION_POSITIONS;
-use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -20,8 +20,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 impl<'a> Run<'a> {
     /// Plays the games of an iteration. Returns `None` if interrupted.
     pub(super) fn self_play(&mut self, iteration: u64) -> Result<Option<SelfPlayGames>> {
-        let (setup, input) = (self.setup, self.input(iteration));
-        let played = play_beside(&setup, &input.task(&setup), || Ok(Some(())))?;
+        let (setup, task) = (self.setup, self.task(iteration));
+        let played = play_beside(&setup, &task, || Ok(Some(())))?;
         Ok(played.map(|(games, (), times)| {
             self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
             games
@@ -35,8 +35,8 @@ impl<'a> Run<'a> {
         iteration: u64,
         learn: impl FnOnce(&mut Self) -> Result<Option<T>>,
     ) -> Result<Option<(SelfPlayGames, T)>> {
-        let (setup, input) = (self.setup, self.input(iteration));
-        let played = play_beside(&setup, &input.task(&setup), || learn(self))?;
+        let (setup, task) = (self.setup, self.task(iteration));
+        let played = play_beside(&setup, &task, || learn(self))?;
         Ok(played.map(|(games, learned, times)| {
             self.clock.stages.add(&times);
             (games, learned)
@@ -44,36 +44,13 @@ impl<'a> Run<'a> {
     }
 
     /// What the games of an iteration depend on, as of now.
-    fn input(&self, iteration: u64) -> Input {
-        let config = self.setup.config;
-        let simulations = config.search.simulations_at(config.run.progress(iteration));
-        let quantised = config.self_play.precision.is_quantised();
-        let samples = if quantised { self.window.spread(CALIBRATION_POSITIONS) } else { Vec::new() };
-        Input { iteration, simulations, weights: self.learner.averaged().clone(), samples }
-    }
-}
-
-/// What the games of an iteration depend on besides the config.
-struct Input {
-    iteration: u64,
-    simulations: u32,
-    weights: Weights,
-    /// Observations by which the network is quantised.
-    samples: Vec<f32>,
-}
-
-impl Input {
-    fn task<'t>(&'t self, setup: &'t Setup<'_>) -> Task<'t> {
-        Task {
-            network: &setup.config.net,
-            weights: &self.weights,
-            search: &setup.config.search,
-            self_play: &setup.config.self_play,
-            simulations: self.simulations,
-            samples: &self.samples,
-            seed: setup.config.seed,
-            iteration: self.iteration,
-        }
+    fn task(&self, iteration: u64) -> Task {
+        let Config { net, search, self_play, seed, run, .. } = self.setup.config;
+        let samples =
+            if self_play.precision.is_quantised() { self.window.spread(CALIBRATION_POSITIONS) } else { vec![] };
+        let simulations = search.simulations_at(run.progress(iteration));
+        let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, *seed, iteration) };
+        Task { samples, ..Task::new(settings, net, self.learner.averaged()) }
     }
 }
 
@@ -81,7 +58,7 @@ impl Input {
 /// times. Returns `None` if the run is stopped or `work` returns `None`; an error of `work` stops the games.
 fn play_beside<T>(
     setup: &Setup<'_>,
-    task: &Task<'_>,
+    task: &Task,
     work: impl FnOnce() -> Result<Option<T>>,
 ) -> Result<Option<(SelfPlayGames, T, StageTimes)>> {
     let (progress, halt, start) = (Progress::default(), AtomicBool::new(false), Instant::now());
@@ -97,7 +74,7 @@ fn play_beside<T>(
         if !matches!(worked, Ok(Some(_))) {
             halt.store(true, Ordering::Relaxed);
         }
-        let bar = setup.reporter.bar("self-play", task.self_play.games_per_iteration as u64);
+        let bar = setup.reporter.bar("self-play", task.settings.self_play.games_per_iteration as u64);
         let (games, self_play) = loop {
             match receiver.recv_timeout(LOOK_EVERY) {
                 Ok(played) => break played,

@@ -58,7 +58,7 @@ impl SelfPlayer for Keeping {
     fn self_play(
         &self,
         game: &dyn TrainableGame,
-        task: &Task<'_>,
+        task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, Box<dyn Error + Send + Sync>> {

@@ -15,7 +15,7 @@ use super::inference::{bare_rate, observations};
 use super::subject::{Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
-use turnstone_selfplay::{Progress, SelfPlayStats, Task};
+use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
 use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
 
 #[derive(Args, Debug)]
@@ -99,20 +99,11 @@ impl SelfPlay {
             Some(path) => load_network(path, game)?.weights,
         };
         let self_play = SelfPlayConfig { threads, ..config.self_play.clone() };
-        let mut task = Task {
-            network: &config.net,
-            weights: &weights,
-            search: &config.search,
-            self_play: &self_play,
-            simulations: config.search.simulations,
-            samples: &[],
-            seed: config.seed,
-            iteration: 0,
-        };
+        let mut task = Task::new(GameSettings::new(&config.search, &self_play, config.seed, 0), &config.net, &weights);
         let mut stats = SelfPlayStats::default();
         let start = Instant::now();
         while start.elapsed() < time {
-            task.iteration += 1;
+            task.settings.iteration += 1;
             let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
             let games = games.expect("nothing stops it");
             stats.add(&games.stats);

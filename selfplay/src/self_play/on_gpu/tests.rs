@@ -8,6 +8,7 @@ use turnstone_models::{Inference, NetworkConfig, ResidualMlp, Weights};
 
 use super::super::play_on_cpu;
 use super::*;
+use crate::GameSettings;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// What happens at a batch, by its number from 0.
@@ -86,17 +87,12 @@ fn played(event: Event, largest: usize) -> (Result<(Moves, bool), DeviceError>, 
         threads: 3,
         ..SelfPlayConfig::default()
     };
-    let task = Task {
-        network: &network,
-        weights: &weights,
-        search: &SearchConfig::default(),
-        self_play: &self_play,
-        simulations: 8,
-        samples: &[],
-        seed: 1,
-        iteration: 1,
-    };
-    let rules = Arc::new(GameRules::of_task(&game, &task));
+    let task = Task::new(
+        GameSettings { simulations: 8, ..GameSettings::new(&SearchConfig::default(), &self_play, 1, 1) },
+        &network,
+        &weights,
+    );
+    let rules = Arc::new(GameRules::new(&game, &task.settings));
     let (progress, stop) = (Progress::default(), AtomicBool::new(false));
     let expected = play_on_cpu(&rules, &task, &progress, &stop).expect("sound");
     let fake = Fake {

@@ -17,7 +17,7 @@ use super::Digest;
 use super::games::{default_game, positions};
 use turnstone_agents::streams::Stream;
 use turnstone_agents::{Playable, SearchKind, shape};
-use turnstone_selfplay::{Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};
 
 /// A small network for each game that names one.
@@ -135,16 +135,8 @@ fn add_self_play(
         temperature_plies: 6,
         ..SelfPlayConfig::default()
     };
-    let task = Task {
-        network,
-        weights: &weights,
-        search: &search,
-        self_play: &self_play,
-        simulations: 16,
-        samples: &[],
-        seed: 7,
-        iteration: 3,
-    };
+    let settings = GameSettings { simulations: 16, ..GameSettings::new(&search, &self_play, 7, 3) };
+    let task = Task::new(settings, network, &weights);
     let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
     add_games(&games.expect("nothing stops it"), digest);
     Ok(())
