@@ -4,9 +4,7 @@ use turnstone_env::{Action, AnyState, Game, Side, Spec};
 use turnstone_models::{DeviceError, NetworkError};
 use turnstone_search::classic::Stop;
 use turnstone_search::tensors::evaluate_tensors;
-use turnstone_search::{
-    EvalBatch, Evaluation, Lookup, Mcts, Requests, RootAction, SearchStep, TensorEvaluator, TensorFault,
-};
+use turnstone_search::{EvalBatch, Evaluation, Mcts, Pool, Pooled, RootAction, TensorEvaluator, TensorFault};
 
 use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
@@ -93,60 +91,38 @@ pub(crate) struct SideBySide<G: Game> {
     game: G,
     spec: Spec,
     settings: SearchSettings,
-    seats: Vec<Seat<G>>,
-    /// Finished searches, whose memory is reused.
-    spare: Vec<Mcts<G>>,
-    requests: Requests<G::State>,
+    pool: Pool<G, Position<G>>,
 }
 
 /// A position that is being searched.
-struct Seat<G: Game> {
+struct Position<G: Game> {
     ticket: u64,
     stop: Stop,
     search: Mcts<G>,
-    /// Row of the evaluation batch that holds its leaf.
-    row: usize,
+}
+
+impl<G: Game> Pooled<G> for Position<G> {
+    fn search(&mut self) -> &mut Mcts<G> {
+        &mut self.search
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_raised()
+    }
 }
 
 impl<G: Game> SideBySide<G> {
     /// Creates a search with a cache of `cached` evaluations.
     pub(crate) fn new(game: &G, settings: SearchSettings, cached: usize) -> Self {
-        let requests = Requests::new(cached);
-        Self { game: game.clone(), spec: game.spec(), settings, seats: Vec::new(), spare: Vec::new(), requests }
-    }
-
-    /// Advances a search to its next leaf that needs an evaluation; returns false if the search is over.
-    fn next_leaf(&mut self, i: usize) -> bool {
-        let seat = &mut self.seats[i];
-        loop {
-            if seat.stop.is_raised() {
-                return false;
-            }
-            match seat.search.step(&self.game) {
-                SearchStep::Done => return false,
-                SearchStep::Finished => {}
-                SearchStep::Leaf => {
-                    let (state, legal) = seat.search.leaf();
-                    match self.requests.request(state, legal) {
-                        Lookup::Known(priors, estimate) => seat.search.apply(priors, estimate),
-                        Lookup::Waiting(row) => {
-                            seat.row = row;
-                            return true;
-                        }
-                    }
-                }
-            }
-        }
+        Self { game: game.clone(), spec: game.spec(), settings, pool: Pool::new(cached) }
     }
 
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {
-        let state: G::State = *state.of();
-        let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&self.game, state));
-        search.reset(&self.game, state);
+        let mut search = self.pool.spare().search(&self.game, *state.of());
         // Every search has a random stream of its own, so that its result does not depend on the others.
         let mut rng = stream(0, Purpose::Play, [0, 0]);
         search.begin(&self.game, &self.settings.strongest(simulations), simulations, &mut rng);
-        self.seats.push(Seat { ticket, stop, search, row: 0 });
+        self.pool.push(Position { ticket, stop, search });
     }
 
     /// Advances every search to its next leaf, unless a batch waits already, and evaluates the leaves.
@@ -155,33 +131,19 @@ impl<G: Game> SideBySide<G> {
         evaluate: impl FnOnce(&G, &Spec, &mut EvalBatch<G::State>) -> Result<(), E>,
         done: &mut dyn FnMut(u64, Analysis),
     ) -> Result<(), E> {
-        let mut i = if self.requests.is_empty() { 0 } else { self.seats.len() };
-        while i < self.seats.len() {
-            if self.next_leaf(i) {
-                i += 1;
-            } else {
-                let seat = self.seats.remove(i);
-                done(seat.ticket, analysis(&seat.search, seat.stop.is_raised()));
-                self.spare.push(seat.search);
-            }
-        }
-        if self.requests.is_empty() {
-            return Ok(());
-        }
+        self.pool.gather(&self.game, |position, spare| {
+            done(position.ticket, analysis(&position.search, position.stop.is_raised()));
+            spare.keep(position.search);
+            None
+        });
         let (game, spec) = (&self.game, &self.spec);
-        self.requests.try_evaluate(|batch| evaluate(game, spec, batch))?;
-        for seat in &mut self.seats {
-            let (priors, estimate) = self.requests.answer(seat.row);
-            seat.search.apply(priors, estimate);
-        }
-        self.requests.clear();
-        Ok(())
+        self.pool.evaluate(|batch| evaluate(game, spec, batch)).map(drop)
     }
 }
 
 impl<G: Game> TensorSearch for SideBySide<G> {
     fn searching(&self) -> usize {
-        self.seats.len()
+        self.pool.len()
     }
 
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {
@@ -197,12 +159,11 @@ impl<G: Game> TensorSearch for SideBySide<G> {
     }
 
     fn clear(&mut self) {
-        self.seats.clear(); // searches with a pending leaf cannot be reused
-        self.requests = Requests::new(self.requests.cached());
+        self.pool.clear();
     }
 
     fn forget(&mut self) {
-        self.requests.forget();
+        self.pool.forget();
     }
 }
 
@@ -226,7 +187,7 @@ impl<G: Game> NetworkAnalyser<G> {
 
 impl<G: Game, E: TryEvaluator<G> + Send> Analyser for NetworkAnalyser<G, E> {
     fn searching(&self) -> usize {
-        self.searches.seats.len()
+        self.searches.pool.len()
     }
 
     fn begin(&mut self, ticket: u64, state: &AnyState, simulations: u32, stop: Stop) {

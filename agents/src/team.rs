@@ -2,7 +2,7 @@
 
 use turnstone_env::{Action, AnyState, Game};
 use turnstone_models::{DeviceError, NetworkError};
-use turnstone_search::{Lookup, Requests};
+use turnstone_search::{Mcts, Pool, Pooled};
 
 use crate::agent::Agent;
 use crate::classical::ClassicalMethod;
@@ -96,12 +96,23 @@ pub trait Team: Send {
 /// A team that searches with a network.
 pub(crate) struct NetworkTeam<G: Game, E = NetworkEvaluator> {
     game: G,
-    seats: Vec<TreePlayer<G>>,
+    /// The player of each seat that is not choosing.
+    players: Vec<Option<TreePlayer<G>>>,
     simulations: u32,
-    /// Seats that are choosing, each with the row of the batch that holds its leaf.
-    choosing: Vec<(usize, usize)>,
-    requests: Requests<G::State>,
+    choosing: Pool<G, Choice<G>>,
     evaluator: E,
+}
+
+/// A seat that is choosing.
+struct Choice<G: Game> {
+    seat: usize,
+    player: TreePlayer<G>,
+}
+
+impl<G: Game> Pooled<G> for Choice<G> {
+    fn search(&mut self) -> &mut Mcts<G> {
+        &mut self.player.search
+    }
 }
 
 impl<G: Game> NetworkTeam<G> {
@@ -124,65 +135,44 @@ impl<G: Game> NetworkTeam<G> {
 }
 
 impl<G: Game, E> NetworkTeam<G, E> {
-    fn of(game: &G, seats: Vec<TreePlayer<G>>, simulations: u32, evaluator: E) -> Self {
-        let requests = Requests::new(CACHED);
-        Self { game: game.clone(), seats, simulations, choosing: Vec::new(), requests, evaluator }
+    fn of(game: &G, players: Vec<TreePlayer<G>>, simulations: u32, evaluator: E) -> Self {
+        let players = players.into_iter().map(Some).collect();
+        Self { game: game.clone(), players, simulations, choosing: Pool::new(CACHED), evaluator }
     }
 
-    /// Advances a search to its next leaf that has to be evaluated, and returns its row; `None` if the search is over.
-    fn next_leaf(&mut self, seat: usize) -> Option<usize> {
-        let search = &mut self.seats[seat].search;
-        loop {
-            let (state, legal) = search.gather(&self.game)?;
-            match self.requests.request(state, legal) {
-                Lookup::Known(priors, estimate) => search.apply(priors, estimate),
-                Lookup::Waiting(row) => return Some(row),
-            }
-        }
+    fn player(&mut self, seat: usize) -> &mut TreePlayer<G> {
+        self.players[seat].as_mut().expect("the seat is not choosing")
     }
 }
 
 impl<G: Game, E: TryEvaluator<G> + Send> Team for NetworkTeam<G, E> {
     fn new_game(&mut self, seat: usize, state: &AnyState) {
-        self.seats[seat].new_game(&self.game, state.of());
+        let player = self.players[seat].as_mut().expect("the seat is not choosing");
+        player.new_game(&self.game, state.of());
     }
 
     fn played(&mut self, seat: usize, action: Action) {
-        self.seats[seat].played(action);
+        self.player(seat).played(action);
     }
 
     fn begin(&mut self, seat: usize, state: &AnyState, rng: &mut Stream) {
-        self.seats[seat].begin(&self.game, state.of(), self.simulations, rng);
-        self.choosing.push((seat, 0));
+        let mut player = self.players[seat].take().expect("the seat is not choosing");
+        player.begin(&self.game, state.of(), self.simulations, rng);
+        self.choosing.push(Choice { seat, player });
     }
 
     fn advance(&mut self, done: &mut Vec<usize>) -> Result<(), DeviceError> {
-        let mut i = if self.requests.is_empty() { 0 } else { self.choosing.len() };
-        while i < self.choosing.len() {
-            let seat = self.choosing[i].0;
-            if let Some(row) = self.next_leaf(seat) {
-                self.choosing[i].1 = row;
-                i += 1;
-            } else {
-                self.choosing.remove(i);
-                done.push(seat);
-            }
-        }
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        let (game, evaluator) = (&self.game, &mut self.evaluator);
-        self.requests.try_evaluate(|batch| evaluator.try_evaluate(game, batch))?;
-        for &(seat, row) in &self.choosing {
-            let (priors, estimate) = self.requests.answer(row);
-            self.seats[seat].search.apply(priors, estimate);
-        }
-        self.requests.clear();
-        Ok(())
+        let (players, game, evaluator) = (&mut self.players, &self.game, &mut self.evaluator);
+        self.choosing.gather(game, |Choice { seat, player }, _| {
+            players[seat] = Some(player);
+            done.push(seat);
+            None
+        });
+        self.choosing.evaluate(|batch| evaluator.try_evaluate(game, batch)).map(drop)
     }
 
     fn chosen(&mut self, seat: usize, rng: &mut Stream) -> Action {
-        self.seats[seat].end(rng)
+        self.player(seat).end(rng)
     }
 
     fn predict(&mut self, state: &AnyState) -> Result<[f32; 3], DeviceError> {

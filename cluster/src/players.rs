@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use turnstone_arena::{GameRecord, Remote, RemoteAnswer, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
-    FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task,
-    TrainableGame,
+    FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
 };
 
 use crate::job;

@@ -12,10 +12,12 @@ pub mod evaluator;
 pub mod tensors;
 pub mod requests;
 pub mod mcts;
+pub mod pool;
 pub mod classic;
 
 pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, TreeSize};
+pub use pool::{Pool, Pooled, Spare};
 pub use requests::{CacheStats, Lookup, Requests};
 pub use tensors::{ReadTensors, TensorEvaluator, TensorFault};

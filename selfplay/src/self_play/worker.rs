@@ -8,10 +8,10 @@ use std::time::Instant;
 use rand::RngExt;
 use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, Game, Outcome, Spec};
-use turnstone_search::{EvalBatch, Evaluator, Lookup, Mcts, Requests};
+use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
 
 use super::stats::{Progress, SelfPlayStats};
-use super::task::GameRules;
+use super::task::{GameRules, GameSettings};
 use crate::replay::Shard;
 
 /// A finished game of self-play.
@@ -36,7 +36,7 @@ pub(super) struct Part {
 }
 
 /// A game in progress.
-struct Seat<G: Game> {
+struct Running<G: Game> {
     number: usize,
     rng: Stream,
     search: Mcts<G>,
@@ -49,20 +49,26 @@ struct Seat<G: Game> {
     full: bool,
     /// Simulations of the current search.
     simulations: u32,
-    /// Row of the evaluation batch that holds its leaf.
-    row: usize,
+}
+
+impl<G: Game> Pooled<G> for Running<G> {
+    fn search(&mut self) -> &mut Mcts<G> {
+        &mut self.search
+    }
 }
 
 /// The games of one worker. `N` yields the numbers of those that it has not started yet.
 pub(super) struct Worker<G: Game, N> {
+    pool: Pool<G, Running<G>>,
+    numbers: N,
+    recorder: Recorder<G>,
+    pub(super) finished: Vec<FinishedGame>,
+}
+
+/// What turns searches into recorded games.
+struct Recorder<G: Game> {
     rules: Arc<GameRules<G>>,
     spec: Spec,
-    numbers: N,
-    seats: Vec<Seat<G>>,
-    requests: Requests<G::State>,
-    /// Searches of finished games, for reuse.
-    spare: Vec<Mcts<G>>,
-    pub(super) finished: Vec<FinishedGame>,
     stats: SelfPlayStats,
     features: Vec<f32>,
     policy: Vec<f32>,
@@ -78,21 +84,12 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// [`Worker::new`] with an evaluation cache of `cached` positions.
     pub(super) fn with_cache(rules: Arc<GameRules<G>>, numbers: N, seats: usize, cached: usize) -> Self {
         let spec = rules.game.spec();
-        let mut worker = Self {
-            numbers,
-            seats: Vec::new(),
-            requests: Requests::new(cached),
-            spare: Vec::new(),
-            finished: Vec::new(),
-            stats: SelfPlayStats::default(),
-            features: vec![0.0; spec.features()],
-            policy: Vec::new(),
-            spec,
-            rules,
-        };
-        while worker.seats.len() < seats {
-            let Some(seat) = worker.next_game() else { break };
-            worker.seats.push(seat);
+        let (features, policy) = (vec![0.0; spec.features()], Vec::new());
+        let recorder = Recorder { rules, spec, stats: SelfPlayStats::default(), features, policy };
+        let mut worker = Self { pool: Pool::new(cached), numbers, recorder, finished: Vec::new() };
+        while worker.pool.len() < seats {
+            let Some(number) = worker.numbers.next() else { break };
+            worker.begin_game(number);
         }
         worker
     }
@@ -100,11 +97,15 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     /// Begins games of these numbers while fewer than `seats` are in progress.
     pub(super) fn begin_games(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>) {
         // Evaluations that failed are asked for again before anything else.
-        while self.requests.is_empty() && self.seats.len() < seats {
+        while self.pool.waiting().is_empty() && self.pool.len() < seats {
             let Some(number) = next() else { break };
-            let seat = self.begin_game(number);
-            self.seats.push(seat);
+            self.begin_game(number);
         }
+    }
+
+    fn begin_game(&mut self, number: usize) {
+        let game = self.recorder.begin_game(number, self.pool.spare());
+        self.pool.push(game);
     }
 
     /// Plays all games. Returns `None` if `stop` was set before they were finished.
@@ -115,7 +116,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         stop: &AtomicBool,
     ) -> Option<Part> {
         let start = Instant::now();
-        let rules = Arc::clone(&self.rules);
+        let rules = Arc::clone(&self.recorder.rules);
         loop {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -141,141 +142,111 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         progress: &Progress,
         evaluate: impl FnOnce(&mut EvalBatch<G::State>) -> Result<(), E>,
     ) -> Result<bool, E> {
-        if self.requests.is_empty() {
-            self.gather(progress);
-        }
-        if self.requests.is_empty() {
-            return Ok(false);
-        }
-        let evaluating = Instant::now();
-        self.requests.try_evaluate(evaluate)?;
-        self.stats.inference += evaluating.elapsed();
-        for seat in &mut self.seats {
-            let (priors, estimate) = self.requests.answer(seat.row);
-            seat.search.apply(priors, estimate);
-        }
-        self.requests.clear();
-        Ok(true)
+        self.gather(progress);
+        let inference = &mut self.recorder.stats.inference;
+        self.pool.evaluate(|batch| {
+            let start = Instant::now();
+            evaluate(batch)?;
+            *inference += start.elapsed();
+            Ok(())
+        })
     }
 
     /// Advances every game to its next leaf and returns the leaves, whose evaluations [`Worker::step`] then takes; `None` if
     /// all games are finished.
     pub(super) fn leaves(&mut self, progress: &Progress) -> Option<&[G::State]> {
-        if self.requests.is_empty() {
-            self.gather(progress);
-        }
-        (!self.requests.is_empty()).then(|| self.requests.waiting())
+        self.gather(progress);
+        Some(self.pool.waiting()).filter(|leaves| !leaves.is_empty())
     }
 
     /// Removes all cached evaluations.
     pub(super) fn forget(&mut self) {
-        self.requests.forget();
+        self.pool.forget();
     }
 
     /// What was done so far, without the running time.
     pub(super) fn stats(&self) -> SelfPlayStats {
-        SelfPlayStats { cache: self.requests.cache(), ..self.stats }
+        SelfPlayStats { cache: self.pool.cache(), ..self.recorder.stats }
     }
 
-    /// Advances every game until its next leaf needs an evaluation, and adds those leaves to the batch. Leaves with a
-    /// known evaluation are answered at once, finished searches make their move, and finished games are replaced by the
-    /// next ones.
+    /// Advances every game until its next leaf needs an evaluation. Finished searches make their move, and finished games
+    /// are replaced by the next ones.
     fn gather(&mut self, progress: &Progress) {
-        let mut i = 0;
-        while i < self.seats.len() {
-            let seat = &mut self.seats[i];
-            if let Some((state, legal)) = seat.search.gather(&self.rules.game) {
-                match self.requests.request(state, legal) {
-                    Lookup::Known(priors, estimate) => seat.search.apply(priors, estimate),
-                    Lookup::Waiting(row) => {
-                        seat.row = row;
-                        i += 1;
-                    }
-                }
-                continue;
-            }
-            self.record_and_move(i);
+        let (recorder, numbers, finished) = (&mut self.recorder, &mut self.numbers, &mut self.finished);
+        let rules = Arc::clone(&recorder.rules);
+        self.pool.gather(&rules.game, |mut game, spare| {
+            recorder.record_and_move(&mut game);
             progress.positions.fetch_add(1, Ordering::Relaxed);
-            if let Some(outcome) = self.rules.game.outcome(self.seats[i].search.state()) {
-                progress.games.fetch_add(1, Ordering::Relaxed);
-                // `remove` keeps the order of the other seats, and thereby the rows of the batches.
-                let over = self.seats.remove(i);
-                let (over, search) = over.finish(outcome);
-                self.finished.push(over);
-                self.spare.push(search);
-                if let Some(next) = self.next_game() {
-                    self.seats.insert(i, next);
-                }
-            } else {
-                self.seats[i].begin(&self.rules);
-            }
-        }
-    }
-
-    /// Records the searched position if it was searched in full, and plays the action chosen by the search and the
-    /// temperature.
-    fn record_and_move(&mut self, i: usize) {
-        let (game, seat) = (&self.rules.game, &mut self.seats[i]);
-        self.stats.positions += 1;
-        self.stats.simulations += u64::from(seat.simulations - seat.search.simulations_left());
-        let size = seat.search.size();
-        self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
-        if seat.full {
-            let mover = game.mover(seat.search.state());
-            game.observe(seat.search.state(), &mut self.features);
-            seat.search.policy(&mut self.policy);
-            let indices = seat.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
-            let policy = indices.zip(self.policy.iter().copied());
-            seat.positions.push(&self.features, policy, mover, seat.search.estimate());
-            seat.recorded.push(seat.ply);
-        }
-        let temperature = self.rules.settings.self_play.temperature_at(seat.ply);
-        let action = seat.search.choose(temperature, &mut seat.rng);
-        seat.search.advance(game, action);
-        seat.moves.push(action);
-        seat.ply = seat.ply.saturating_add(1);
-    }
-
-    /// Starts this worker's next game, if there is one.
-    fn next_game(&mut self) -> Option<Seat<G>> {
-        let number = self.numbers.next()?;
-        Some(self.begin_game(number))
-    }
-
-    /// Starts a game and begins its first search. Reuses the memory of a finished game's search.
-    fn begin_game(&mut self, number: usize) -> Seat<G> {
-        let rules = &*self.rules;
-        let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
-        let (state, ply) = rules.start(&mut rng);
-        let mut search = self.spare.pop().unwrap_or_else(|| Mcts::new(&rules.game, state));
-        search.reset(&rules.game, state);
-        let mut seat = Seat {
-            number,
-            rng,
-            search,
-            ply,
-            recorded: Vec::new(),
-            moves: Vec::new(),
-            positions: Shard::new(rules.settings.iteration, self.spec.features()),
-            full: true,
-            simulations: 0,
-            row: 0,
-        };
-        seat.begin(rules);
-        seat
+            let Some(outcome) = rules.game.outcome(game.search.state()) else {
+                game.begin(&rules);
+                return Some(game);
+            };
+            progress.games.fetch_add(1, Ordering::Relaxed);
+            let (over, search) = game.finish(outcome);
+            finished.push(over);
+            spare.keep(search);
+            numbers.next().map(|number| recorder.begin_game(number, spare))
+        });
     }
 }
 
-impl<G: Game> Seat<G> {
+impl<G: Game> Recorder<G> {
+    /// Records the searched position if it was searched in full, and plays the action chosen by the search and the
+    /// temperature.
+    fn record_and_move(&mut self, running: &mut Running<G>) {
+        let game = &self.rules.game;
+        self.stats.positions += 1;
+        self.stats.simulations += u64::from(running.simulations - running.search.simulations_left());
+        let size = running.search.size();
+        self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
+        if running.full {
+            let mover = game.mover(running.search.state());
+            game.observe(running.search.state(), &mut self.features);
+            running.search.policy(&mut self.policy);
+            let indices = running.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+            let policy = indices.zip(self.policy.iter().copied());
+            running.positions.push(&self.features, policy, mover, running.search.estimate());
+            running.recorded.push(running.ply);
+        }
+        let temperature = self.rules.settings.self_play.temperature_at(running.ply);
+        let action = running.search.choose(temperature, &mut running.rng);
+        running.search.advance(game, action);
+        running.moves.push(action);
+        running.ply = running.ply.saturating_add(1);
+    }
+
+    /// Starts a game and begins its first search.
+    fn begin_game(&self, number: usize, spare: &mut Spare<G>) -> Running<G> {
+        let (rules, settings) = (&*self.rules, &self.rules.settings);
+        let mut rng = stream(settings.seed, Purpose::SelfPlay, [settings.iteration, number as u64]);
+        let (state, ply) = rules.start(&mut rng);
+        let mut running = Running {
+            number,
+            rng,
+            search: spare.search(&rules.game, state),
+            ply,
+            recorded: Vec::new(),
+            moves: Vec::new(),
+            positions: Shard::new(settings.iteration, self.spec.features()),
+            full: true,
+            simulations: 0,
+        };
+        running.begin(rules);
+        running
+    }
+}
+
+impl<G: Game> Running<G> {
     fn begin(&mut self, rules: &GameRules<G>) {
-        let share = rules.settings.self_play.full_search_share;
+        let GameSettings { search, self_play, simulations, .. } = &rules.settings;
+        let share = self_play.full_search_share;
         self.full = share >= 1.0 || self.rng.random::<f32>() < share;
         let options = if self.full {
-            self.simulations = rules.settings.simulations;
-            rules.settings.search.self_play(rules.settings.self_play.temperature_at(self.ply))
+            self.simulations = *simulations;
+            search.self_play(self_play.temperature_at(self.ply))
         } else {
-            self.simulations = rules.settings.self_play.fast_simulations;
-            rules.settings.search.plain()
+            self.simulations = self_play.fast_simulations;
+            search.plain()
         };
         self.search.begin(&rules.game, &options, self.simulations, &mut self.rng);
     }
