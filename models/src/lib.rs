@@ -45,6 +45,7 @@ mod error;
 mod shape;
 mod network;
 mod kinds;
+mod growth;
 mod files;
 mod line_checksum;
 mod folder_lock;
@@ -70,6 +71,7 @@ pub use export::{
 pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
 pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
+pub use growth::{GrowthError, grow};
 pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,

@@ -6,6 +6,8 @@ mod games;
 #[cfg(feature = "train")]
 mod gradients;
 #[cfg(feature = "train")]
+mod growth;
+#[cfg(feature = "train")]
 mod inference_in_burn;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 mod gpu;

@@ -48,6 +48,31 @@ fn a_run_begins_with_the_network_of_another() {
 }
 
 #[test]
+fn a_network_grows() {
+    let place = Place::with(&annealed());
+    let earlier = place.run("earlier");
+    assert_eq!(finish(place.start(&earlier)).0, Some(0));
+    let (config, from) = (place.config.to_str().expect("UTF-8"), earlier.to_str().expect("UTF-8"));
+    let grow = |name: &str, more: &[&str]| {
+        let run = place.run(name);
+        let sizes = ["--run", run.to_str().expect("UTF-8"), "--set", "net.width=24", "--set", "net.blocks=2"];
+        let (code, text) = finish(train(&[&[config, "--from", from][..], &sizes, more].concat()));
+        assert_eq!(code, Some(0), "{text}");
+        fs::read(run.join("state.safetensors")).expect("written")
+    };
+    let state = grow("grown", &[]);
+    assert!(state == grow("again", &[]) && state != grow("other", &["--seed", "9"]));
+    let network = fs::read(earlier.join("latest.safetensors")).expect("written");
+    assert!(fs::read(place.run("grown").join("start.safetensors")).expect("copied") == network, "as it was");
+    // A run that has grown is the start of another.
+    let (from, run) = (place.run("grown"), place.run("more"));
+    let [from, run] = [from.to_str(), run.to_str()].map(|path| path.expect("UTF-8"));
+    let sizes = ["--set", "net.width=24", "--set", "net.blocks=3"];
+    let (code, text) = finish(train(&[&[config, "--from", from, "--run", run][..], &sizes].concat()));
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
 fn networks_that_do_not_fit_are_refused() {
     let place = Place::with(&annealed());
     let earlier = place.run("earlier");
@@ -62,10 +87,12 @@ fn networks_that_do_not_fit_are_refused() {
     };
     refused(
         from,
-        "net.width=24",
-        "residual MLP, 1 blocks of 16 units, and that of the config a residual MLP, 1 blocks of 24",
+        "net.width=8",
+        "its network is a residual MLP, 1 blocks of 16 units, and that of the config a residual MLP, 1 blocks of 8 units: \
+         a network can only grow, and its layer `stem` would have 8 outputs, not 16",
     );
-    refused(from, "net={kind=\"residual_graph\"}", "and that of the config a residual graph");
+    refused(from, "net.blocks=0", "a network can only grow, and its layer `blocks.0.first` would be left out");
+    refused(from, "net={kind=\"residual_graph\"}", "a residual_mlp cannot become a residual_graph");
     refused(from, "game={name=\"mancala\"}", "it is of the game mu_torere, and the run is of mancala");
     refused(from, "run.from=00000000", "run.from of the config is 00000000");
     refused("nowhere", "seed=6", "--from: nowhere");

@@ -98,7 +98,7 @@ impl<'a> NetworkBuilder<'a> {
             Ok(()) => board.taps(neighbourhood, reach),
             Err(fault) => {
                 self.refuse(fault);
-                Taps { table: vec![Some(0)], count: 1 }
+                Taps { table: vec![Some(0)], count: 1, neighbourhood, reach: 1 }
             }
         };
         self.tables.push(table);

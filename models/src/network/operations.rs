@@ -91,6 +91,23 @@ impl Op {
         };
         pair.into_iter().flatten()
     }
+
+    /// The operation on other results.
+    pub(crate) fn reading(self, of: impl Fn(Var) -> Var) -> Op {
+        match self {
+            Op::Inputs | Op::Points => self,
+            Op::Linear { x, layer, around } => Op::Linear { x: of(x), layer, around },
+            Op::Relu { x } => Op::Relu { x: of(x) },
+            Op::Sigmoid { x } => Op::Sigmoid { x: of(x) },
+            Op::Mean { x } => Op::Mean { x: of(x) },
+            Op::Max { x } => Op::Max { x: of(x) },
+            Op::Flatten { x } => Op::Flatten { x: of(x) },
+            Op::Transpose { x } => Op::Transpose { x: of(x) },
+            Op::Add { x, y } => Op::Add { x: of(x), y: of(y) },
+            Op::Multiply { x, y } => Op::Multiply { x: of(x), y: of(y) },
+            Op::Concat { x, y } => Op::Concat { x: of(x), y: of(y) },
+        }
+    }
 }
 
 impl Network {

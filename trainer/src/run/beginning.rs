@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use turnstone_agents::{LoadedNetwork, checkpoint_file, shape};
 use turnstone_env::DynGame;
-use turnstone_models::{Weights, read_bounded};
+use turnstone_models::{Weights, grow, read_bounded};
 
 use crate::config::Config;
 use crate::run_folder::checksum;
@@ -43,10 +43,12 @@ impl Beginning {
         checksum(&self.bytes)
     }
 
-    /// The weights, for the network of a config. The game may have other parameters if its shape is the same.
+    /// The weights, for the network of a config, which is that of the checkpoint or one that it can [grow](grow) to. The game
+    /// may have other parameters if its shape is the same.
     ///
     /// # Errors
-    /// One line that names the file and the fault: it is no checkpoint, or one of another game or network.
+    /// One line that names the file and the fault: it is no checkpoint, one of another game, or one of a network that cannot
+    /// grow to that of the config.
     pub fn weights(&self, game: &dyn DynGame, config: &Config) -> Result<Weights> {
         let shown = self.path.display();
         let loaded = LoadedNetwork::from_bytes(&self.bytes, &self.path)?;
@@ -59,13 +61,7 @@ impl Beginning {
             info.game_version
         );
         ensure!(
-            info.network == config.net,
-            "{shown}: its network is a {}, and that of the config a {}: set [net] to the same",
-            info.network,
-            config.net
-        );
-        ensure!(
-            config.net.fits(&info.shape, &shape),
+            info.network.fits(&info.shape, &shape),
             "{shown}: it is for another board: {} inputs and {} actions there, {} and {} here",
             info.shape.inputs,
             info.shape.actions,
@@ -73,6 +69,9 @@ impl Beginning {
             shape.actions
         );
         ensure!(loaded.is_finite(game), "{shown}: the outputs of its network are not finite");
-        Ok(loaded.weights)
+        let old = (&info.network, &info.shape);
+        grow(old, &loaded.weights, (&config.net, &shape), config.seed).with_context(|| {
+            format!("{shown}: its network is a {}, and that of the config a {}", info.network, config.net)
+        })
     }
 }
