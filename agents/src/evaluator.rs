@@ -21,7 +21,7 @@ pub fn shape(spec: &Spec) -> Shape {
         lattice: spec.lattice,
         cells: spec.cells.clone(),
     };
-    Shape { inputs: spec.features(), actions: spec.actions, board }
+    Shape { inputs: spec.features(), actions: spec.actions, board, action_kinds: spec.kinds() }
 }
 
 /// Evaluates positions with a network.

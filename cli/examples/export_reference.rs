@@ -19,7 +19,7 @@ use turnstone_agents::{LoadedNetwork, PlayableGame, SearchSettings, checkpoint_i
 use turnstone_env::{DynGame, Params};
 use turnstone_games::built_in;
 use turnstone_models::{
-    Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
+    Heads, Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
     ResidualGraph, ResidualMlp, Var, Weights, register_network,
 };
 
@@ -57,11 +57,18 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn networks() -> [(&'static str, NetworkConfig); 6] {
-    let graph =
-        |reach, neighbourhood| NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood });
+fn networks() -> [(&'static str, NetworkConfig); 7] {
+    let graph = |reach, neighbourhood| {
+        NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood, ..Default::default() })
+    };
     let conv = |global_pooling, squeeze_excite| {
-        NetworkConfig::from(ResidualConv { blocks: 2, channels: 24, global_pooling, squeeze_excite })
+        NetworkConfig::from(ResidualConv {
+            blocks: 2,
+            channels: 24,
+            global_pooling,
+            squeeze_excite,
+            ..Default::default()
+        })
     };
     [
         ("mlp", NetworkConfig::from(ResidualMlp { blocks: 2, width: 64 })),
@@ -69,6 +76,7 @@ fn networks() -> [(&'static str, NetworkConfig); 6] {
         ("graph_square", graph(1, Neighbourhood::Square)),
         ("conv", conv(false, 0)),
         ("conv_board", conv(true, 6)),
+        ("shared", ResidualGraph { blocks: 2, channels: 24, heads: Heads::Shared, ..Default::default() }.into()),
         ("own", Own {}.into()),
     ]
 }
@@ -109,7 +117,11 @@ fn write_case(game: &dyn PlayableGame, kinds: &[(&str, NetworkConfig)], folder: 
     for (kind, config) in kinds {
         let shape = shape(game.spec());
         let Ok(mut layout) = config.layout(&shape) else {
-            assert_eq!(game.spec().lattice[0], 1, "only a board drawn as one row has no square");
+            let is_missing = *kind == "shared" || game.spec().lattice[0] == 1;
+            assert!(
+                is_missing,
+                "only a board drawn as one row has no square; not all games say where their actions are"
+            );
             continue;
         };
         // Large enough that no part of the network is silent.

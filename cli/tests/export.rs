@@ -47,8 +47,13 @@ fn read_json(path: &Path) -> Value {
 fn a_safetensors_export_is_still_a_checkpoint_and_says_all_about_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let game = Mancala::default();
-    let network =
-        NetworkConfig::from(ResidualGraph { blocks: 2, channels: 4, reach: 1, neighbourhood: Neighbourhood::Lines });
+    let network = NetworkConfig::from(ResidualGraph {
+        blocks: 2,
+        channels: 4,
+        reach: 1,
+        neighbourhood: Neighbourhood::Lines,
+        ..Default::default()
+    });
     let info = checkpoint_info(&Erased::new(game), &network, &SearchSettings::default(), 77);
     let weights = Weights::random(&network.layout(&info.shape).expect("a valid network"), 1);
     let run = folder.path().join("run");

@@ -26,7 +26,7 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 ///
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without
-/// a change; directions that lead from point to point; symmetries that form permutations, keep the board's lines and
+/// a change; directions that lead from point to point; kinds of actions that are complete; symmetries that form permutations, keep the board's lines and
 /// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
 /// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
 /// legal actions apart; a picture that is not turned for the second player, and clicks, marks and texts that are
@@ -101,6 +101,7 @@ impl<'a, G: Game> Suite<'a, G> {
             assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
         }
         self.check_lines();
+        self.check_action_kinds();
         self.check_board_points();
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
@@ -120,6 +121,37 @@ impl<'a, G: Game> Suite<'a, G> {
         let params = self.game.params();
         let again = self.game.remade(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
+    }
+
+    fn check_action_kinds(&self) {
+        let Spec { points, actions, action_kinds, symmetries, .. } = &self.spec;
+        let mut places = vec![None; *actions];
+        for (kind, (name, at)) in action_kinds.iter().enumerate() {
+            assert_eq!(at.len(), *points, "the kind of actions `{name}` has an action at every point, or none");
+            for (point, &action) in at.iter().enumerate().filter_map(|(point, action)| Some((point, action.as_ref()?)))
+            {
+                let place = places.get_mut(usize::from(action)).expect("kinds have actions of the game");
+                assert!(place.replace((kind, point)).is_none(), "no action has two kinds or points, as {action} has");
+            }
+            let names = action_kinds.iter().filter(|(other, _)| other == name).count();
+            assert_eq!(names, 1, "kinds of actions have names of their own");
+        }
+        if action_kinds.is_empty() {
+            return;
+        }
+        let places: Vec<_> =
+            places.into_iter().map(|place| place.expect("every action has a kind and a point")).collect();
+        for symmetry in symmetries {
+            let mut images = vec![None; action_kinds.len()];
+            for (action, &(kind, point)) in places.iter().enumerate() {
+                let (image, at) = places[usize::from(symmetry.actions[action])];
+                let same = *images[kind].get_or_insert(image) == image && at == usize::from(symmetry.points[point]);
+                assert!(
+                    same,
+                    "a symmetry maps the actions of a kind to those of one kind, at the images of their points"
+                );
+            }
+        }
     }
 
     fn check_board_points(&self) {

@@ -34,6 +34,12 @@ pub struct Spec {
     pub actions: usize,
     /// The blocks that the actions are numbered in: names, and how many actions each has.
     pub blocks: Vec<(&'static str, usize)>,
+    /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
+    /// action its name, and its action at every point, `None` where it has none there; every action once, numbered as policy
+    /// vectors are ([`Spec::policy_index`]). Boards of different sizes name the same kinds alike. Symmetries take the actions
+    /// of a kind at points to those of one kind at the images. If it is empty, blocks with as many actions as points are
+    /// taken as kinds, point by point.
+    pub action_kinds: Vec<(String, Vec<Option<u16>>)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
     /// Where the players act on different points (the pits of Mancala) or in opposite directions (Breakthrough): for each
@@ -72,6 +78,7 @@ impl Spec {
             scalars: Vec::new(),
             actions,
             blocks: vec![("ACTION", actions)],
+            action_kinds: Vec::new(),
             symmetries: vec![Symmetry::identity(points, actions, point_planes.len())],
             second_player_map: None,
         }
@@ -125,6 +132,23 @@ impl Spec {
             }
         }
         Vec::new()
+    }
+
+    /// The [`action_kinds`](Self::action_kinds), or those that follow from the blocks. A block of which it is not known where
+    /// its actions are is a kind without points.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<(String, Vec<Option<u16>>)> {
+        if !self.action_kinds.is_empty() {
+            return self.action_kinds.clone();
+        }
+        let mut first = 0;
+        let kind = |&(name, length): &(&str, usize)| {
+            let actions = first..first + length;
+            first = actions.end;
+            let by_point = length == self.points;
+            (name.to_owned(), actions.filter(|_| by_point).map(|action| Some(action as u16)).collect())
+        };
+        self.blocks.iter().map(kind).collect()
     }
 
     /// Spreads a feature vector over the full tensor `[planes, height, width]`.

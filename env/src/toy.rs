@@ -156,6 +156,7 @@ impl Game for Toy {
             scalars: vec!["node".into()],
             actions: MAX_CHILDREN,
             blocks: vec![("CHILD", MAX_CHILDREN)],
+            action_kinds: Vec::new(),
             symmetries: vec![Symmetry { points: vec![0], actions: (0..MAX_CHILDREN as u16).collect(), planes: 0 }],
             second_player_map: None,
         }

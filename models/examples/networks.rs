@@ -113,7 +113,7 @@ fn shape(spec: &Spec) -> Shape {
         lattice: spec.lattice,
         cells: spec.cells.clone(),
     };
-    Shape { inputs: spec.features(), actions: spec.actions, board }
+    Shape { inputs: spec.features(), actions: spec.actions, board, action_kinds: spec.kinds() }
 }
 
 /// Calls of `f` per second, the best of five runs of a quarter of a second.

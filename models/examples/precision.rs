@@ -45,6 +45,7 @@ fn networks() -> Vec<(&'static str, NetworkConfig, Shape)> {
             channels,
             reach: 1,
             neighbourhood: turnstone_models::Neighbourhood::Lines,
+            ..Default::default()
         })
     };
     let flat = Shape::flat(128, 64);
@@ -70,7 +71,7 @@ fn lattice(rows: usize, columns: usize, actions: usize) -> Shape {
     let directions = vec![direction(0, 1), direction(0, -1), direction(1, 0), direction(-1, 0)];
     let board =
         Board { point_planes: 3, points, directions, lattice: [rows, columns], cells: (0..points as u16).collect() };
-    Shape { inputs: 3 * points + 2, actions, board }
+    Shape { inputs: 3 * points + 2, actions, board, action_kinds: Vec::new() }
 }
 
 fn measure(name: &str, config: &NetworkConfig, shape: &Shape, batch: usize) -> Result<(), Failure> {

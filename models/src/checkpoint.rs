@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use crate::kinds::NetworkConfig;
 use crate::program::program;
-use crate::shape::{Board, Shape};
+use crate::shape::Shape;
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, PREFIX, json, take, take_json};
 use crate::weights::Weights;
 
@@ -17,6 +19,7 @@ const NETWORK: &str = "turnstone.network";
 const INPUTS: &str = "turnstone.inputs";
 const ACTIONS: &str = "turnstone.actions";
 const BOARD: &str = "turnstone.board";
+const ACTION_KINDS: &str = "turnstone.action_kinds";
 const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
 
@@ -77,7 +80,7 @@ pub enum MismatchError {
         /// The expected parameters, as JSON.
         expected: String,
     },
-    /// The network uses the board, and the boards differ.
+    /// The network uses the board or the kinds of actions, and they differ.
     #[error("the checkpoint's network was made for another board than that of the game `{0}`")]
     Board(String),
     /// The numbers of inputs or actions differ.
@@ -107,8 +110,8 @@ impl CheckpointInfo {
             game: game.into(),
             game_version,
             params,
+            shape: network.needed(shape),
             network,
-            shape,
             step,
             created_by: program().into(),
             extra: BTreeMap::new(),
@@ -165,6 +168,10 @@ impl CheckpointInfo {
             (CREATED_BY, self.created_by.clone()),
         ];
         metadata.extend(ours.map(|(key, value)| (key.to_owned(), value)));
+        let kinds = self.network.needed(self.shape.clone()).action_kinds;
+        if !kinds.is_empty() {
+            metadata.insert(ACTION_KINDS.to_owned(), json(&kinds));
+        }
         Ok(metadata)
     }
 
@@ -178,7 +185,8 @@ impl CheckpointInfo {
             shape: Shape {
                 inputs: take_json(&mut metadata, INPUTS)?,
                 actions: take_json(&mut metadata, ACTIONS)?,
-                board: take_board(&mut metadata)?,
+                board: take_or_default(&mut metadata, BOARD)?,
+                action_kinds: take_or_default(&mut metadata, ACTION_KINDS)?,
             },
             step: take_json(&mut metadata, STEP)?,
             created_by: take(&mut metadata, CREATED_BY)?,
@@ -190,9 +198,13 @@ impl CheckpointInfo {
     }
 }
 
-/// The board. Files from before there were networks over points have no board, and their networks do not need it.
-fn take_board(metadata: &mut BTreeMap<String, String>) -> Result<Board, Fault> {
-    if metadata.contains_key(BOARD) { take_json(metadata, BOARD) } else { Ok(Board::default()) }
+/// What not every file has. Files from before there were networks over points have no board, and their networks do not need
+/// it; only networks with shared heads need the kinds of actions.
+fn take_or_default<T: Default + DeserializeOwned>(
+    metadata: &mut BTreeMap<String, String>,
+    key: &'static str,
+) -> Result<T, Fault> {
+    if metadata.contains_key(key) { take_json(metadata, key) } else { Ok(T::default()) }
 }
 
 /// Writes a checkpoint with [`atomic_write`](crate::atomic_write). Equal contents give equal files.

@@ -75,7 +75,7 @@ mod tests {
     fn row_of_three() -> Shape {
         let directions = vec![vec![Some(1), Some(2), None], vec![None, Some(0), Some(1)]];
         let board = Board { point_planes: 2, points: 3, directions, lattice: [1, 3], cells: vec![0, 1, 2] };
-        Shape { inputs: 7, actions: 4, board }
+        Shape { board, ..Shape::flat(7, 4) }
     }
 
     #[test]
@@ -92,7 +92,13 @@ mod tests {
 
     #[test]
     fn a_graph_costs_its_matrices_at_each_point_without_missing_neighbours() {
-        let graph = ResidualGraph { blocks: 1, channels: 10, reach: 1, neighbourhood: Neighbourhood::Lines };
+        let graph = ResidualGraph {
+            blocks: 1,
+            channels: 10,
+            reach: 1,
+            neighbourhood: Neighbourhood::Lines,
+            ..Default::default()
+        };
         let cost = NetworkConfig::from(graph).cost(&row_of_three()).unwrap();
         // Of nine taps, two lie beyond the ends.
         let tower = 3 * 3 * 10 + 7 * 10 * 10 + 3 * 10 * 10;
@@ -106,7 +112,8 @@ mod tests {
     fn every_kind_has_as_many_parameters_as_its_layout() {
         let board = Board { lattice: [2, 2], cells: vec![0, 1, 3], ..row_of_three().board };
         let shape = Shape { board, ..row_of_three() };
-        let conv = ResidualConv { blocks: 1, channels: 6, global_pooling: true, squeeze_excite: 2 };
+        let conv =
+            ResidualConv { blocks: 1, channels: 6, global_pooling: true, squeeze_excite: 2, ..Default::default() };
         for config in [ResidualMlp::default().into(), ResidualGraph::default().into(), NetworkConfig::from(conv)] {
             let layout = config.layout(&shape).unwrap();
             let cost = config.cost(&shape).unwrap();

@@ -138,6 +138,8 @@ struct Known {
     of: Var,
     rows: Axis,
     columns: Axis,
+    /// Whether the rows are the points, which are all new on another board.
+    by_point: bool,
 }
 
 /// The walk over the new network.
@@ -180,16 +182,25 @@ impl<'a> Growth<'a> {
                 return Err(GrowthError::LeftOut(layer.name.clone()));
             };
             let (from, to) = (layer.outputs, new.outputs);
-            if to < from {
+            // A smaller board may have fewer kinds of actions.
+            if to < from && !self.has_kinds(&layer.name) {
                 return Err(GrowthError::Narrower { layer: layer.name.clone(), what: "outputs", from, to });
             }
         }
         Ok(())
     }
 
+    /// Whether the layer of this name has an output for each kind of action.
+    fn has_kinds(&self, name: &str) -> bool {
+        let of_layer = |op: &Op| matches!(*op, Op::Linear { layer, .. } if self.old.layers[layer].name == name);
+        let is_read = |op: &Op| matches!(*op, Op::Actions { x } if of_layer(&self.old.ops[x.0]));
+        self.old.ops.iter().any(is_read)
+    }
+
     fn expect_head(&self, name: &'static str, new: Var, old: Var) -> Result<(), GrowthError> {
         let same = self.known[new.0].as_ref().is_some_and(|known| known.of == self.first[old.0]);
-        let same = same && self.new.size(new) == self.old.size(old);
+        let same =
+            same && (self.new.size(new) == self.old.size(old) || matches!(self.new.ops[new.0], Op::Actions { .. }));
         if same { Ok(()) } else { Err(GrowthError::Head(name)) }
     }
 
@@ -197,14 +208,16 @@ impl<'a> Growth<'a> {
     fn operation(&mut self, var: Var) -> Result<Option<Known>, GrowthError> {
         Ok(match self.new.ops[var.0] {
             Op::Inputs | Op::Points => self.observation(var),
-            Op::Linear { x, layer, around } => self.linear(x, layer, around)?,
+            Op::Linear { x, layer, around } => self.linear(var, x, layer, around)?,
             Op::Relu { x } => self.one(x, |x| Op::Relu { x }).or_else(|| self.rectified(x)),
             Op::Sigmoid { x } => self.one(x, |x| Op::Sigmoid { x }),
             Op::Mean { x } => self.over_rows(x, |x| Op::Mean { x }),
             Op::Max { x } => self.over_rows(x, |x| Op::Max { x }),
             Op::Flatten { x } => self.flatten(x),
+            Op::Actions { x } => self.actions(x),
             Op::Transpose { x } => {
-                let turned = |Known { of, rows, columns }| Known { of, rows: columns, columns: rows };
+                let turned =
+                    |Known { of, rows, columns, .. }| Known { of, rows: columns, columns: rows, by_point: false };
                 self.one(x, |x| Op::Transpose { x }).map(turned)
             }
             Op::Add { x, y } => self.add(x, y),
@@ -223,16 +236,16 @@ impl<'a> Growth<'a> {
         self.known[var.0].as_ref()
     }
 
+    /// On another board the points see what they see on the first, but none is one of the first.
     fn observation(&self, var: Var) -> Option<Known> {
         let of = self.find(self.new.ops[var.0])?;
         let [rows, columns] = self.new.size(var);
         let (old, new) = (&self.old.shape, &self.new.shape);
-        let same_board = old.board == new.board || self.new.ops[var.0] == Op::Inputs;
-        (same_board && old.inputs == new.inputs).then(|| Known {
-            of,
-            rows: grown(rows, rows),
-            columns: grown(columns, columns),
-        })
+        let by_point = self.new.ops[var.0] == Op::Points;
+        let is_same = old.inputs == new.inputs && (old.board == new.board || !by_point);
+        let fits = is_same || by_point && self.old.size(of)[1] == columns;
+        let rows = grown(if is_same { rows } else { 0 }, rows);
+        fits.then(|| Known { of, rows, columns: grown(columns, columns), by_point })
     }
 
     /// An operation of each number.
@@ -248,19 +261,38 @@ impl<'a> Growth<'a> {
     }
 
     fn over_rows(&self, x: Var, op: impl Fn(Var) -> Op) -> Option<Known> {
-        let all = self.known(x).is_some_and(|x| is_whole(&x.rows, x.rows.len()));
+        let all = self.known(x).is_some_and(|x| x.by_point || is_whole(&x.rows, x.rows.len()));
         let over = self.one(x, op).filter(|_| all)?;
-        Some(Known { rows: vec![Some(0)], ..over })
+        Some(Known { rows: vec![Some(0)], by_point: false, ..over })
     }
 
     fn flatten(&self, x: Var) -> Option<Known> {
-        let Known { of, rows, columns } = self.one(x, |x| Op::Flatten { x })?;
+        let Known { of, rows, columns, .. } = self.one(x, |x| Op::Flatten { x })?;
         let length = self.old.size(self.known(x)?.of)[1];
-        Some(Known { of, columns: product(&rows, &columns, length), rows: vec![Some(0)] })
+        Some(Known { of, columns: product(&rows, &columns, length), rows: vec![Some(0)], by_point: false })
+    }
+
+    /// The logits of actions, which on another board are others of the same kinds.
+    fn actions(&self, x: Var) -> Option<Known> {
+        let of_kinds = self.one(x, |x| Op::Actions { x })?;
+        let (old, new) = (&self.old.shape, &self.new.shape);
+        let same = old.action_kinds == new.action_kinds;
+        let columns = grown(if same { old.actions } else { 0 }, new.actions);
+        Some(Known { rows: vec![Some(0)], columns, by_point: false, ..of_kinds })
+    }
+
+    /// For each output of a layer, the known one.
+    fn outputs(&self, y: Var, known: usize, count: usize) -> Axis {
+        let by_kind = self.new.ops.iter().any(|op| matches!(op, Op::Actions { x } if *x == y));
+        if !by_kind {
+            return grown(known, count);
+        }
+        let [old, new] = [self.old, self.new].map(|network| &network.shape.action_kinds);
+        new.iter().map(|(name, _)| old.iter().position(|(other, _)| other == name)).collect()
     }
 
     /// A layer of the same name reads the same, and zeros from what is new.
-    fn linear(&mut self, x: Var, layer: usize, around: Option<usize>) -> Result<Option<Known>, GrowthError> {
+    fn linear(&mut self, y: Var, x: Var, layer: usize, around: Option<usize>) -> Result<Option<Known>, GrowthError> {
         let LayerSpec { name, outputs, .. } = &self.new.layers[layer];
         let Some(old_layer) = self.old.layers.iter().position(|old| old.name == *name) else { return Ok(None) };
         let old_op = self.old.ops.iter().enumerate().find_map(|(index, op)| match *op {
@@ -288,8 +320,8 @@ impl<'a> Growth<'a> {
             return Err(reads());
         }
         let inputs = product(&taps, &x.columns, columns);
-        let outputs = grown(self.old.layers[old_layer].outputs, *outputs);
-        let known = Known { of, rows: x.rows.clone(), columns: outputs.clone() };
+        let outputs = self.outputs(y, self.old.layers[old_layer].outputs, *outputs);
+        let known = Known { of, columns: outputs.clone(), ..x.clone() };
         self.origins[layer] = Origin::Known { layer: old_layer, inputs, outputs };
         Ok(Some(known))
     }
@@ -319,7 +351,7 @@ impl<'a> Growth<'a> {
         let before = self.old.size(x.of)[1];
         let behind = y.columns.iter().map(|column| column.map(|column| before + column));
         let columns = x.columns.iter().copied().chain(behind).collect();
-        (x.rows == y.rows).then(|| Known { of, rows: x.rows.clone(), columns })
+        (x.rows == y.rows).then(|| Known { of, columns, ..x.clone() })
     }
 
     /// Makes known `columns` of a new result zero, by the layers that it comes from. Returns whether they can be.
@@ -339,7 +371,12 @@ impl<'a> Growth<'a> {
                 let (of_x, of_y) = (columns[..self.new.size(x)[1]].to_vec(), columns[self.new.size(x)[1]..].to_vec());
                 self.silence(x, &of_x) && self.silence(y, &of_y)
             }
-            Op::Inputs | Op::Points | Op::Sigmoid { .. } | Op::Flatten { .. } | Op::Transpose { .. } => false,
+            Op::Inputs
+            | Op::Points
+            | Op::Sigmoid { .. }
+            | Op::Flatten { .. }
+            | Op::Transpose { .. }
+            | Op::Actions { .. } => false,
         }
     }
 }

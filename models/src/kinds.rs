@@ -1,11 +1,13 @@
 //! The kinds of networks: those that are built in, and those that a program adds.
 
+mod heads;
 mod residual_mlp;
 mod residual_graph;
 mod residual_conv;
 #[cfg(test)]
 pub(crate) mod everything;
 
+pub use heads::Heads;
 pub use residual_conv::ResidualConv;
 pub use residual_graph::ResidualGraph;
 pub use residual_mlp::ResidualMlp;
@@ -136,10 +138,21 @@ impl NetworkConfig {
     }
 
     /// Whether a network built for one shape can be used in a game of another: inputs and actions are equal, and so are
-    /// the boards if this kind of network uses them.
+    /// the boards and the kinds of actions if this kind of network uses them.
     pub fn fits(&self, made_for: &Shape, game: &Shape) -> bool {
-        let reads_points = || Network::new(self, made_for).map_or(true, |network| network.reads_points());
-        made_for.sizes() == game.sizes() && (made_for.board == game.board || !reads_points())
+        let network = Network::new(self, made_for);
+        let reads = |what: fn(&Network) -> bool| network.as_ref().map_or(true, what);
+        made_for.sizes() == game.sizes()
+            && (made_for.board == game.board || !reads(Network::reads_points))
+            && (made_for.action_kinds == game.action_kinds || !reads(Network::reads_kinds))
+    }
+
+    /// What files say of a shape: without the kinds of actions if the network does not use them.
+    pub(crate) fn needed(&self, mut shape: Shape) -> Shape {
+        if !Network::new(self, &shape).is_ok_and(|network| network.reads_kinds()) {
+            shape.action_kinds = Vec::new();
+        }
+        shape
     }
 
     /// Number of residual blocks, of a kind that has a size of this name; 0 otherwise.

@@ -76,7 +76,7 @@ pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
 };
-pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
+pub use kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
 pub use line_checksum::{DamagedLine, seal_line, unseal_line};
 pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;

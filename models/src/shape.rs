@@ -15,6 +15,11 @@ pub struct Shape {
     /// Geometry of the board, for the networks that use it.
     #[serde(default)]
     pub board: Board,
+    /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
+    /// action its name, and its action at every point, if it has one there. A kind without points is one of which that is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub action_kinds: Vec<(String, Vec<Option<u16>>)>,
 }
 
 /// The geometry of a board. An observation is a matrix `[point_planes, points]` followed by scalars that hold for the
@@ -78,7 +83,7 @@ impl Shape {
     /// A shape without a board.
     pub const fn flat(inputs: usize, actions: usize) -> Shape {
         let board = Board { point_planes: 0, points: 0, directions: Vec::new(), lattice: [0, 0], cells: Vec::new() };
-        Shape { inputs, actions, board }
+        Shape { inputs, actions, board, action_kinds: Vec::new() }
     }
 
     /// Number of inputs and of actions.
@@ -104,6 +109,31 @@ impl Shape {
         }
         within("the number of points", points, 1..=self.inputs)?;
         within("the number of planes of points", point_planes, 1..=self.inputs / points)
+    }
+
+    /// For each action, its place in a matrix `[points, kinds]`, row by row.
+    ///
+    /// # Errors
+    /// It is not known of each action at which point it is.
+    pub(crate) fn places(&self) -> Result<Vec<usize>, NetworkError> {
+        let (points, kinds) = (self.board.points, &self.action_kinds);
+        if let Some((kind, _)) = kinds.iter().find(|(_, at)| at.is_empty()) {
+            return Err(NetworkError::NoPointsOfActions(kind.clone()));
+        }
+        let mut places = vec![None; self.actions];
+        for (kind, (name, at)) in kinds.iter().enumerate() {
+            let is_new = kinds[..kind].iter().all(|(other, _)| other != name);
+            let mut sound = is_new && at.len() == points;
+            for (point, &action) in at.iter().enumerate().filter_map(|(point, action)| Some((point, action.as_ref()?)))
+            {
+                let place = places.get_mut(usize::from(action));
+                sound &= place.is_some_and(|place| place.replace(point * kinds.len() + kind).is_none());
+            }
+            if !sound {
+                return Err(NetworkError::BadKinds);
+            }
+        }
+        places.into_iter().collect::<Option<_>>().ok_or(NetworkError::BadKinds)
     }
 }
 
@@ -225,6 +255,30 @@ mod tests {
         assert_eq!(lines(2).grown_from(&lines(1)).unwrap(), [Some(0), Some(1), None, Some(2), None]);
         assert_eq!(lines(1).grown_from(&lines(2)).unwrap(), [Some(0), Some(1), Some(3)]);
         assert_eq!(lines(1).grown_from(&board().taps(Neighbourhood::Square, 1)), None);
+    }
+
+    #[test]
+    fn every_action_has_one_place() {
+        type Kinds<'a> = &'a [(&'a str, &'a [Option<u16>])];
+        let shape = |kinds: Kinds<'_>| {
+            let action_kinds = kinds.iter().map(|(name, at)| ((*name).to_owned(), at.to_vec())).collect();
+            Shape { board: Board { points: 3, ..Board::default() }, action_kinds, ..Shape::flat(3, 5) }
+        };
+        let (drop, step) = ([Some(0), Some(4), Some(1)], [None, Some(3), Some(2)]);
+        assert_eq!(shape(&[("drop", &drop), ("step", &step)]).places(), Ok(vec![0, 4, 5, 3, 2]));
+        let unknown = shape(&[("drop", &drop), ("fly", &[])]).places().unwrap_err().to_string();
+        assert!(unknown.ends_with("does not say at which points those of `fly` are"), "{unknown}");
+        let bad: [Kinds<'_>; 6] = [
+            &[],
+            &[("drop", &drop)],
+            &[("drop", &drop), ("drop", &step)],
+            &[("drop", &drop), ("step", &step[..2])],
+            &[("drop", &drop), ("step", &[Some(1), Some(3), Some(2)])],
+            &[("drop", &drop), ("step", &[Some(5), Some(3), Some(2)])],
+        ];
+        for kinds in bad {
+            assert_eq!(shape(kinds).places(), Err(NetworkError::BadKinds), "{kinds:?}");
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@ use super::common::shape;
 use turnstone_env::games::{Konane, Morris};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Game, Params};
-use turnstone_models::{Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
+use turnstone_models::{Heads, Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
 
 /// A small graph network.
 fn graph(reach: usize, neighbourhood: Neighbourhood) -> NetworkConfig {
-    NetworkConfig::from(ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood })
+    NetworkConfig::from(ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood, ..Default::default() })
 }
 
 /// The layers of a tower have the sizes of a convolution: they do not depend on the number of points.
@@ -22,10 +22,37 @@ fn points_share_their_weights() {
     assert_eq!(square[..6], [vec![5, 20], vec![20], vec![180, 20], vec![20], vec![20, 20], vec![20]]);
     assert_eq!(sizes(graph(2, Neighbourhood::Lines))[2], [180, 20]);
     assert_eq!(square[10..14], [vec![20, 8], vec![8], vec![512, 448], vec![448]]);
-    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 20, global_pooling: true, squeeze_excite: 3 });
+    let conv = NetworkConfig::from(ResidualConv {
+        blocks: 1,
+        channels: 20,
+        global_pooling: true,
+        squeeze_excite: 3,
+        ..Default::default()
+    });
     let sizes = sizes(conv);
     assert_eq!(sizes[..6], [vec![45, 20], vec![20], vec![180, 20], vec![20], vec![180, 20], vec![20]]);
     assert_eq!(sizes[6..12], [vec![40, 20], vec![20], vec![20, 3], vec![3], vec![3, 20], vec![20]]);
+}
+
+/// With shared heads a network for one board has the parameters of that for another, but for longer jumps.
+#[test]
+fn shared_heads_do_not_depend_on_the_number_of_points() {
+    let config = NetworkConfig::from(ResidualGraph { channels: 20, heads: Heads::Shared, ..Default::default() });
+    let sizes = |size: &str| -> Vec<(String, Vec<usize>)> {
+        let game = Konane::with_params(&Params::new().with("size", size)).unwrap();
+        let layout = config.layout(&shape(&game.spec())).unwrap();
+        layout.into_iter().map(|spec| (spec.name, spec.shape)).collect()
+    };
+    let (small, large) = (sizes("6"), sizes("8"));
+    let differing: Vec<_> =
+        small.iter().zip(&large).filter(|(a, b)| a != b).map(|(a, b)| (&a.0[..], &a.1, &b.1)).collect();
+    // A removal, and jumps in four directions over two or three stones.
+    assert_eq!(differing, [("policy.weight", &vec![32, 9], &vec![32, 13]), ("policy.bias", &vec![9], &vec![13])]);
+    let morris = config.layout(&shape(&Morris::default().spec())).unwrap_err().to_string();
+    assert_eq!(
+        morris,
+        "shared heads need the point of every action, and the game does not say at which points those of `MOVE` are"
+    );
 }
 
 #[test]
@@ -40,7 +67,13 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
         "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
          and columns"
     );
-    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 4, global_pooling: true, squeeze_excite: 2 });
+    let conv = NetworkConfig::from(ResidualConv {
+        blocks: 1,
+        channels: 4,
+        global_pooling: true,
+        squeeze_excite: 2,
+        ..Default::default()
+    });
     assert_eq!(error(conv.clone(), &toy), no_points);
     assert!(error(conv, &morris).contains("like a residual_conv, needs a lattice"));
     let mut heaps = morris.clone();

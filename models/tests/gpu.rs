@@ -23,9 +23,17 @@ const HALF_TOLERANCE: f32 = 5e-2;
 fn cases() -> Vec<(Shape, NetworkConfig)> {
     let konane = Konane::with_params(&Params::new().with("size", 4)).unwrap();
     let (holes, lattice) = (super::gradients::shape(), shape(&konane.spec()));
-    let graph = |neighbourhood| NetworkConfig::from(ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood });
+    let graph = |neighbourhood| {
+        NetworkConfig::from(ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood, ..Default::default() })
+    };
     let conv = |global_pooling, squeeze_excite| {
-        NetworkConfig::from(ResidualConv { blocks: 1, channels: 16, global_pooling, squeeze_excite })
+        NetworkConfig::from(ResidualConv {
+            blocks: 1,
+            channels: 16,
+            global_pooling,
+            squeeze_excite,
+            ..Default::default()
+        })
     };
     vec![
         (holes.clone(), ResidualMlp { blocks: 1, width: 32 }.into()),

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    Board, Example, Init, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind,
+    Board, Example, Heads, Init, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind,
     OptimiserConfig, PolicyValueNet, ResidualConv, ResidualGraph, ResidualMlp, Shape, StepReport, TrainingBatch, Var,
     Weights, masked_loss,
 };
@@ -26,7 +26,12 @@ pub(crate) fn shape() -> Shape {
         lattice: [3, 3],
         cells: vec![0, 1, 2, 4, 5, 7, 8],
     };
-    Shape { inputs: 3 * 7 + 2, actions: 19, board }
+    // Three kinds of actions, two of which leave out a point, in no order.
+    let kind = |kind: u16| {
+        let action = |point| Some(5 * (7 * kind + point) % 21).filter(|&action| action < 19);
+        (format!("kind {kind}"), (0..7).map(action).collect())
+    };
+    Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(3 * 7 + 2, 19) }
 }
 
 /// A network made up of every operation, and of sums and products in each form.
@@ -63,6 +68,10 @@ impl NetworkKind for Everything {
         let (inputs, flat) = (net.inputs(), net.flatten(x));
         let observed = net.rectified("observed", inputs, 9);
         let head = net.concat(observed, flat);
+        let kinds = net.shape().action_kinds.len();
+        let by_kind = net.linear("by_kind", x, kinds, Init::He);
+        let by_action = net.actions(by_kind);
+        let head = net.concat(head, by_action);
         let actions = net.shape().actions;
         [net.linear("policy", head, actions, Init::Head), net.value_head(head, 10)]
     }
@@ -70,10 +79,11 @@ impl NetworkKind for Everything {
 
 pub(crate) fn networks() -> Vec<NetworkConfig> {
     let mlp = |blocks, width| ResidualMlp { blocks, width }.into();
-    let graph =
-        |blocks, channels, reach, neighbourhood| ResidualGraph { blocks, channels, reach, neighbourhood }.into();
+    let graph = |blocks, channels, reach, neighbourhood| {
+        ResidualGraph { blocks, channels, reach, neighbourhood, ..Default::default() }.into()
+    };
     let conv = |blocks, channels, global_pooling, squeeze_excite| {
-        ResidualConv { blocks, channels, global_pooling, squeeze_excite }.into()
+        ResidualConv { blocks, channels, global_pooling, squeeze_excite, ..Default::default() }.into()
     };
     vec![
         mlp(0, 7),
@@ -87,6 +97,8 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
         conv(2, 17, true, 0),
         conv(1, 33, false, 5),
         conv(2, 16, true, 7),
+        ResidualGraph { blocks: 2, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
+        ResidualConv { blocks: 1, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
         Everything {}.into(),
     ]
 }

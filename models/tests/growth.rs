@@ -4,8 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    GrowthError, Inference, Init, Instructions, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig,
-    NetworkKind, OptimiserConfig, ResidualConv, ResidualGraph, ResidualMlp, Shape, Var, Weights, grow,
+    Board, GrowthError, Heads, Inference, Init, Instructions, Learner, LearnerState, Neighbourhood, NetworkBuilder,
+    NetworkConfig, NetworkKind, OptimiserConfig, ResidualConv, ResidualGraph, ResidualMlp, Shape, Var, Weights, grow,
 };
 
 use super::gradients::{batch_of, optimiser, shape};
@@ -47,11 +47,15 @@ fn mlp(blocks: usize, width: usize) -> NetworkConfig {
 }
 
 fn graph(blocks: usize, channels: usize, reach: usize) -> NetworkConfig {
-    ResidualGraph { blocks, channels, reach, neighbourhood: Neighbourhood::Lines }.into()
+    ResidualGraph { blocks, channels, reach, neighbourhood: Neighbourhood::Lines, ..Default::default() }.into()
 }
 
 fn conv(blocks: usize, channels: usize, global_pooling: bool, squeeze_excite: usize) -> NetworkConfig {
-    ResidualConv { blocks, channels, global_pooling, squeeze_excite }.into()
+    ResidualConv { blocks, channels, global_pooling, squeeze_excite, ..Default::default() }.into()
+}
+
+fn shared(blocks: usize, channels: usize) -> NetworkConfig {
+    ResidualGraph { blocks, channels, heads: Heads::Shared, ..Default::default() }.into()
 }
 
 fn own(channels: usize, across: usize, observed: usize) -> NetworkConfig {
@@ -76,6 +80,7 @@ fn pairs() -> Vec<[NetworkConfig; 2]> {
         [conv(2, 9, false, 4), conv(3, 17, false, 4)],
         [conv(2, 9, false, 0), conv(2, 9, true, 0)],
         [conv(1, 9, false, 0), conv(2, 12, true, 0)],
+        [shared(2, 9), shared(3, 16)],
         [own(9, 5, 8), own(13, 6, 11)],
     ]
 }
@@ -162,6 +167,63 @@ fn gradients_reach_what_is_new() {
     }
 }
 
+/// A row of this many points; an action of each kind at every point.
+fn row(points: u16, kinds: &[&str]) -> Shape {
+    let right = (0..points).map(|point| Some(point + 1).filter(|&next| next < points)).collect();
+    let board = Board {
+        point_planes: 2,
+        points: points.into(),
+        directions: vec![right],
+        lattice: [1, points.into()],
+        cells: (0..points).collect(),
+    };
+    let kind = |(index, name): (usize, &&str)| {
+        ((*name).to_owned(), (0..points).map(|point| Some(index as u16 * points + point)).collect())
+    };
+    let (inputs, actions) = (2 * usize::from(points) + 1, kinds.len() * usize::from(points));
+    Shape { board, action_kinds: kinds.iter().enumerate().map(kind).collect(), ..Shape::flat(inputs, actions) }
+}
+
+/// Points see the same on a larger board, if their surroundings are the same.
+#[test]
+fn shared_heads_go_from_board_to_board() {
+    let (small, large) = (row(5, &["drop", "step"]), row(9, &["leap", "step", "drop"]));
+    let mut layout = shared(1, 9).layout(&small).unwrap();
+    layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
+    let weights = Weights::random(&layout, 11);
+    let grown = grow((&shared(1, 9), &small), &weights, (&shared(2, 12), &large), 5).unwrap();
+    let policy = |network: &NetworkConfig, weights: &Weights, shape: &Shape| {
+        let points = shape.board.points;
+        // A stone at the second point, and a number for the whole board.
+        let mut inputs = vec![0.0; shape.inputs];
+        (inputs[1], inputs[2 * points]) = (1.0, 0.5);
+        let mut inference = Inference::new(weights, network, shape, 1).unwrap();
+        let logits = inference.evaluate(1, &inputs).policy.to_vec();
+        // By kind, the points that are not near the end.
+        let of_kind = |name: &str| {
+            let (_, at) = shape.action_kinds.iter().find(|(kind, _)| kind == name).unwrap();
+            at[..3].iter().map(|action| logits[usize::from(action.unwrap())]).collect::<Vec<f32>>()
+        };
+        [of_kind("drop"), of_kind("step")]
+    };
+    let [before, after] = [policy(&shared(1, 9), &weights, &small), policy(&shared(2, 12), &grown, &large)];
+    assert_eq!(before, after);
+    assert!(before[0] != before[1] && before[0][0] != before[0][1], "{before:?}");
+    // And back, without the kind that there is not.
+    let back = grow((&shared(2, 12), &large), &grown, (&shared(2, 12), &small), 5).unwrap();
+    assert_eq!(policy(&shared(2, 12), &back, &small), before);
+
+    let refused = |network: &NetworkConfig, to: &Shape| {
+        let weights = Weights::random(&network.layout(&small).unwrap(), 1);
+        grow((network, &small), &weights, (network, to), 5).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&graph(1, 9, 1), &large), "its layer `policy` would read something else");
+    assert_eq!(refused(&mlp(1, 9), &large), "its layer `stem` would read something else");
+    let mut other = large.clone();
+    other.board.directions.push(other.board.directions[0].clone());
+    assert_eq!(refused(&shared(1, 9), &other), "its layer `blocks.0.first` would read something else");
+}
+
 #[test]
 fn what_cannot_grow_is_refused_in_one_line() {
     let refused = |from: &NetworkConfig, to: &NetworkConfig| grown(from, to, 5).unwrap_err().to_string();
@@ -175,7 +237,9 @@ fn what_cannot_grow_is_refused_in_one_line() {
     // Gates are never 1.
     let expected = "its layer `blocks.1.first` would read something else";
     assert_eq!(refused(&conv(2, 8, false, 0), &conv(2, 8, false, 2)), expected);
-    let square = ResidualGraph { blocks: 1, channels: 8, reach: 1, neighbourhood: Neighbourhood::Square }.into();
+    let square =
+        ResidualGraph { blocks: 1, channels: 8, reach: 1, neighbourhood: Neighbourhood::Square, ..Default::default() }
+            .into();
     assert_eq!(refused(&graph(1, 8, 1), &square), "its layer `blocks.0.first` would read something else");
     let mean = Own { channels: 9, across: 5, observed: 8, mean: true }.into();
     assert_eq!(refused(&own(9, 5, 8), &mean), "its layer `policy` would read something else");
@@ -186,7 +250,7 @@ fn what_cannot_grow_is_refused_in_one_line() {
         let from = graph(1, 8, 1);
         grow((&from, &shape()), &weights(&from), (&from, &other), 5).unwrap_err().to_string()
     };
-    assert_eq!(other(|shape| shape.board.directions.swap(0, 1)), "its layer `stem` would read something else");
+    assert_eq!(other(|shape| shape.board.directions.swap(0, 1)), "its layer `policy` would read something else");
     assert_eq!(other(|shape| shape.inputs += 1), "its layer `stem` would read something else");
     let mut more = shape();
     more.actions += 1;

@@ -73,6 +73,37 @@ fn a_network_grows() {
 }
 
 #[test]
+fn a_network_with_shared_heads_goes_to_another_board() {
+    let konane = annealed().replace("\"mu_torere\"\nmax_plies = 30", "\"konane\"\nsize = 4");
+    let net = "kind = \"residual_graph\"\nblocks = 1\nchannels = 8\nheads = \"shared\"";
+    let place = Place::with(&konane.replace("kind = \"residual_mlp\"\nblocks = 1\nwidth = 16", net));
+    let earlier = place.run("earlier");
+    let (code, text) = finish(place.start(&earlier));
+    assert_eq!(code, Some(0), "{text}");
+    let (config, from) = (place.config.to_str().expect("UTF-8"), earlier.to_str().expect("UTF-8"));
+    let larger = |name: &str, more: &[&str]| {
+        let run = place.run(name);
+        let arguments = [config, "--from", from, "--set", "game.size=6", "--run", run.to_str().expect("UTF-8")];
+        (finish(train(&[&arguments[..], more].concat())), run.join("state.safetensors"))
+    };
+    let ((code, text), state) = larger("larger", &["--set", "net.blocks=2"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (_, again) = larger("again", &["--set", "net.blocks=2"]);
+    assert!(fs::read(state).expect("written") == fs::read(again).expect("written"));
+    // The larger one goes on on its own board.
+    let (code, text) =
+        finish(train(&["--resume", place.run("larger").to_str().expect("UTF-8"), "--set", "run.iterations=5"]));
+    assert_eq!(code, Some(0), "{text}");
+    let ((code, text), state) = larger("dense", &["--set", "net.heads=dense"]);
+    let expected = "it is for another board (50 inputs and 48 actions there, 110 and 180 here)";
+    assert!(code == Some(1) && !state.exists(), "{text}");
+    assert!(text.contains(expected) && text.lines().count() == 1, "{text}");
+    let ((code, text), _) = larger("morris", &["--set", "game={name=\"morris\"}"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("does not say at which points those of `MOVE` are"), "{text}");
+}
+
+#[test]
 fn networks_that_do_not_fit_are_refused() {
     let place = Place::with(&annealed());
     let earlier = place.run("earlier");

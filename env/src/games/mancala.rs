@@ -120,6 +120,7 @@ impl Game for Mancala {
             ],
             actions: points,
             blocks: vec![("SOW", points)],
+            action_kinds: Vec::new(),
             second_player_map: Some((0..2 * pits).rev().collect()),
         }
     }

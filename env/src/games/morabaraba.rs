@@ -137,6 +137,7 @@ impl Game for Morabaraba {
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,
             blocks: Board::blocks("SHOOT"),
+            action_kinds: Vec::new(),
             symmetries: SYMMETRIES.clone(),
             second_player_map: None,
         }

@@ -119,6 +119,7 @@ impl Game for Morris {
             scalars: SCALARS.map(String::from).to_vec(),
             actions: Board::ACTIONS,
             blocks: Board::blocks("REMOVE"),
+            action_kinds: Vec::new(),
             symmetries: SYMMETRIES.clone(),
             second_player_map: None,
         }

@@ -79,6 +79,7 @@ impl Game for MuTorere {
             scalars: vec!["plies played / max_plies".into()],
             actions: MOVES.len(),
             blocks: vec![("MOVE", MOVES.len())],
+            action_kinds: Vec::new(),
             symmetries: SYMMETRIES.clone(),
             second_player_map: None,
         }

@@ -154,6 +154,7 @@ impl Game for ConnectFour {
             scalars: vec![],
             actions: COLUMNS,
             blocks: vec![("DROP", COLUMNS)],
+            action_kinds: Vec::new(),
             symmetries: symmetries(),
             second_player_map: None,
         }

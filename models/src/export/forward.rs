@@ -109,6 +109,13 @@ impl<'a> Walk<'a> {
                 Tensor { name: self.pass.reshape(x, &[0, rows * columns], &name), flat: true }
             }
             Op::Transpose { x } => self.of_rows(x, PassBuilder::transpose),
+            Op::Actions { x } => {
+                let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
+                let places: Vec<i64> = network.places.iter().map(|&place| place as i64).collect();
+                let flat = self.pass.reshape(x, &[0, rows * columns], &format!("{x}.together"));
+                let name = self.pass.gather(&flat, ("places_of_actions", &places), 1, &format!("{x}.of_actions"));
+                Tensor { name, flat: true }
+            }
         }
     }
 

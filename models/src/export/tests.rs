@@ -7,7 +7,7 @@ use prost::Message;
 use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx};
 use crate::checkpoint::CheckpointInfo;
-use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
 use crate::network::NetworkKind;
 use crate::network::{Init, NetworkBuilder, Var};
 use crate::shape::{Board, Neighbourhood, Shape};
@@ -24,18 +24,42 @@ fn shape(scalars: usize) -> Shape {
         lattice: [3, 3],
         cells: vec![1, 3, 4, 5, 7],
     };
-    Shape { inputs: 10 + scalars, actions: 6, board }
+    let (own, centre) = ((0..5).map(Some).collect(), vec![None, None, Some(5), None, None]);
+    let action_kinds = vec![("own".to_owned(), own), ("centre".to_owned(), centre)];
+    Shape { board, action_kinds, ..Shape::flat(10 + scalars, 6) }
 }
 
-fn networks(blocks: usize) -> [NetworkConfig; 6] {
-    let graph = |neighbourhood| NetworkConfig::from(ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood });
+fn networks(blocks: usize) -> [NetworkConfig; 8] {
+    let graph = |neighbourhood| {
+        NetworkConfig::from(ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood, ..Default::default() })
+    };
     [
         NetworkConfig::from(ResidualMlp { blocks, width: 8 }),
         graph(Neighbourhood::Lines),
         graph(Neighbourhood::Square),
-        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: false, squeeze_excite: 0 }),
-        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 0 }),
-        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true, squeeze_excite: 3 }),
+        NetworkConfig::from(ResidualConv {
+            blocks,
+            channels: 4,
+            global_pooling: false,
+            squeeze_excite: 0,
+            ..Default::default()
+        }),
+        NetworkConfig::from(ResidualConv {
+            blocks,
+            channels: 4,
+            global_pooling: true,
+            squeeze_excite: 0,
+            ..Default::default()
+        }),
+        NetworkConfig::from(ResidualConv {
+            blocks,
+            channels: 4,
+            global_pooling: true,
+            squeeze_excite: 3,
+            ..Default::default()
+        }),
+        NetworkConfig::from(ResidualGraph { blocks, channels: 4, heads: Heads::Shared, ..Default::default() }),
+        NetworkConfig::from(ResidualConv { blocks, channels: 4, heads: Heads::Shared, ..Default::default() }),
     ]
 }
 

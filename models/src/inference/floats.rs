@@ -25,6 +25,8 @@ pub(super) struct Engine {
     reader: Reader,
     layers: Vec<Layer>,
     tables: Vec<Neighbours>,
+    /// The places of the actions.
+    places: Vec<usize>,
     /// Passes over a few positions at a time.
     near: Vec<Pass>,
     /// Passes over the whole batch, after them.
@@ -85,6 +87,7 @@ impl Engine {
             reader: Reader::new(&network.shape),
             layers: layers.collect(),
             tables: network.tables.iter().map(|taps| Neighbours::of_taps(taps, points)).collect(),
+            places: network.places.clone(),
             near: plan.near,
             whole: plan.whole,
             group,
@@ -103,7 +106,7 @@ impl Engine {
                         &positions,
                         observations,
                         &mut self.slots,
-                        (&self.reader, &self.layers, &self.tables),
+                        (&self.reader, &self.layers, &self.tables, &self.places),
                         self.inputs,
                     );
                 });
@@ -114,7 +117,7 @@ impl Engine {
                 &(0..batch),
                 observations,
                 &mut self.slots,
-                (&self.reader, &self.layers, &self.tables),
+                (&self.reader, &self.layers, &self.tables, &self.places),
                 self.inputs,
             );
         });
@@ -132,7 +135,7 @@ impl Pass {
         positions: &Range<usize>,
         observations: &[f32],
         slots: &mut Slots<f32>,
-        (reader, layers, tables): (&Reader, &[Layer], &[Neighbours]),
+        (reader, layers, tables, places): (&Reader, &[Layer], &[Neighbours], &[usize]),
         inputs: usize,
     ) {
         let observations = &observations[positions.start * inputs..positions.end * inputs];
@@ -159,7 +162,7 @@ impl Pass {
                 }
             }
             &What::Numbers { op, size, other } => {
-                compute_in(slots, observations, positions, (&op, size), (self.x, other), y);
+                compute_in(slots, observations, positions, (&op, size, places), (self.x, other), y);
             }
         }
     }
@@ -170,7 +173,7 @@ pub(super) fn compute_in(
     slots: &mut Slots<f32>,
     observations: &[f32],
     positions: &Range<usize>,
-    (op, size): (&Op, [usize; 2]),
+    (op, size, places): (&Op, [usize; 2], &[usize]),
     (x, other): (Place, Option<(Place, usize)>),
     y: usize,
 ) {
@@ -178,23 +181,25 @@ pub(super) fn compute_in(
     match (x, other) {
         (Place::Slot(x), None) => {
             let (x, y) = slots.pair(x, y, positions);
-            compute(op, size, x, (&[], rows), y);
+            compute(op, size, x, (&[], rows), places, y);
         }
-        (Place::Observations, None) => compute(op, size, observations, (&[], rows), slots.get_mut(y, positions)),
+        (Place::Observations, None) => {
+            compute(op, size, observations, (&[], rows), places, slots.get_mut(y, positions));
+        }
         (Place::Slot(x), Some(Place::Slot(other))) => {
             let ([x, other], y) = slots.triple([x, other], y, positions);
-            compute(op, size, x, (other, rows), y);
+            compute(op, size, x, (other, rows), places, y);
         }
         (Place::Slot(x), Some(Place::Observations)) => {
             let (x, y) = slots.pair(x, y, positions);
-            compute(op, size, x, (observations, rows), y);
+            compute(op, size, x, (observations, rows), places, y);
         }
         (Place::Observations, Some(Place::Slot(other))) => {
             let (other, y) = slots.pair(other, y, positions);
-            compute(op, size, observations, (other, rows), y);
+            compute(op, size, observations, (other, rows), places, y);
         }
         (Place::Observations, Some(Place::Observations)) => {
-            compute(op, size, observations, (observations, rows), slots.get_mut(y, positions));
+            compute(op, size, observations, (observations, rows), places, slots.get_mut(y, positions));
         }
     }
 }

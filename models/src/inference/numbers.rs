@@ -4,7 +4,7 @@ use super::softmax::portable_exp;
 use crate::network::Op;
 
 /// Computes `y` from `x` and, for an operation of two, `other`, of several positions. `[rows, columns]` are those of `x` for
-/// one position, and `other_rows` the rows of `other`.
+/// one position, `other_rows` the rows of `other`, and `places` those of the network's actions.
 ///
 /// # Panics
 /// If it is one of the operations that have a pass of their own.
@@ -13,6 +13,7 @@ pub(super) fn compute(
     [rows, columns]: [usize; 2],
     x: &[f32],
     (other, other_rows): (&[f32], usize),
+    places: &[usize],
     y: &mut [f32],
 ) {
     if x.is_empty() {
@@ -38,6 +39,11 @@ pub(super) fn compute(
         Op::Transpose { .. } => {
             for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(board)) {
                 transpose(x, columns, y);
+            }
+        }
+        Op::Actions { .. } => {
+            for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(places.len())) {
+                y.iter_mut().zip(places).for_each(|(y, &place)| *y = x[place]);
             }
         }
         Op::Inputs | Op::Points | Op::Linear { .. } | Op::Flatten { .. } => unreachable!("{op:?} is no such operation"),
@@ -109,7 +115,7 @@ mod tests {
 
     fn computed(op: Op, other: &[f32], other_rows: usize, length: usize) -> Vec<f32> {
         let mut y = vec![f32::NAN; length];
-        compute(&op, [3, 2], &X, (other, other_rows), &mut y);
+        compute(&op, [3, 2], &X, (other, other_rows), &[4, 0, 3, 2], &mut y);
         y
     }
 
@@ -126,6 +132,7 @@ mod tests {
         assert_eq!(computed(Op::Relu { x }, &[], 0, 12)[..6], [1.0, 0.0, 2.0, 0.0, 6.0, 0.0]);
         let turned = [1.0, 2.0, 6.0, -1.0, -3.0, -2.0, 0.0, 0.0, 3.0, 0.0, 3.0, 0.0];
         assert_eq!(computed(Op::Transpose { x }, &[], 0, 12), turned);
+        assert_eq!(computed(Op::Actions { x }, &[], 0, 8), [6.0, 1.0, -3.0, 2.0, 3.0, 0.0, 3.0, 0.0]);
         let both = computed(Op::Concat { x, y }, &[7.0; 6], 3, 18);
         assert_eq!(both[..6], [1.0, -1.0, 7.0, 2.0, -3.0, 7.0]);
     }

@@ -39,6 +39,10 @@ impl NetworkKind for Everything {
         let observed = net.rectified("observed", observed, 16);
         let all = net.concat(mixed, observed);
         let all = net.concat(all, narrow);
+        let kinds = net.shape().action_kinds.len();
+        let by_kind = net.linear("by_kind", gated, kinds, Init::Head);
+        let by_action = net.actions(by_kind);
+        let all = net.concat(all, by_action);
         let again = net.rectified("again", all, 16);
         let deeper = net.rectified("deeper", again, 16);
         let deeper = net.linear("deepest", deeper, 16, Init::Residual(1));

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::heads::Heads;
 use crate::error::{NetworkError, within};
 use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
@@ -23,11 +24,13 @@ pub struct ResidualConv {
     pub global_pooling: bool,
     /// Hidden units of each block's squeeze-and-excitation, 0 to 512; 0 leaves it out.
     pub squeeze_excite: usize,
+    /// Dense heads, or ones that share their weights over the points.
+    pub heads: Heads,
 }
 
 impl Default for ResidualConv {
     fn default() -> Self {
-        ResidualConv { blocks: 6, channels: 64, global_pooling: false, squeeze_excite: 0 }
+        ResidualConv { blocks: 6, channels: 64, global_pooling: false, squeeze_excite: 0, heads: Heads::Dense }
     }
 }
 
@@ -59,7 +62,7 @@ impl NetworkKind for ResidualConv {
             let sum = net.add(x, change);
             x = net.relu(sum);
         }
-        net.heads(x)
+        self.heads.build(net, x)
     }
 
     fn validate(&self) -> Result<(), NetworkError> {
@@ -74,6 +77,7 @@ impl NetworkKind for ResidualConv {
             0 => String::new(),
             units => format!(", squeeze-excite {units}"),
         };
-        format!("residual conv, {} blocks of {} channels{pooling}{excitation}", self.blocks, self.channels)
+        let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
+        format!("residual conv, {blocks} blocks of {channels} channels{pooling}{excitation}{heads}")
     }
 }

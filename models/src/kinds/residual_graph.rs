@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::heads::Heads;
 use crate::error::{NetworkError, within};
 use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
@@ -20,11 +21,13 @@ pub struct ResidualGraph {
     pub reach: usize,
     /// The directions in which neighbours are found.
     pub neighbourhood: Neighbourhood,
+    /// Dense heads, or ones that share their weights over the points.
+    pub heads: Heads,
 }
 
 impl Default for ResidualGraph {
     fn default() -> Self {
-        ResidualGraph { blocks: 3, channels: 48, reach: 1, neighbourhood: Neighbourhood::Lines }
+        ResidualGraph { blocks: 3, channels: 48, reach: 1, neighbourhood: Neighbourhood::Lines, heads: Heads::Dense }
     }
 }
 
@@ -42,7 +45,7 @@ impl NetworkKind for ResidualGraph {
             let sum = net.add(x, change);
             x = net.relu(sum);
         }
-        net.heads(x)
+        self.heads.build(net, x)
     }
 
     fn validate(&self) -> Result<(), NetworkError> {
@@ -56,6 +59,7 @@ impl NetworkKind for ResidualGraph {
             Neighbourhood::Lines => format!("{} along the lines", self.reach),
             Neighbourhood::Square => "the square around".to_owned(),
         };
-        format!("residual graph, {} blocks of {} channels, {near}", self.blocks, self.channels)
+        let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
+        format!("residual graph, {blocks} blocks of {channels} channels, {near}{heads}")
     }
 }

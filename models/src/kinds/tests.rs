@@ -65,11 +65,20 @@ fn boards_out_of_range_are_refused() {
         let points = height * width;
         let (lines, cells) = (vec![vec![None; points]], (0..points).map(|cell| cell as u16).collect());
         let board = Board { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
-        Shape { inputs: points, actions: 1, board }
+        Shape { board, ..Shape::flat(points, 1) }
     };
-    let conv =
-        |channels| NetworkConfig::from(ResidualConv { blocks: 1, channels, global_pooling: false, squeeze_excite: 0 });
-    let lines = ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines }.into();
+    let conv = |channels| {
+        NetworkConfig::from(ResidualConv {
+            blocks: 1,
+            channels,
+            global_pooling: false,
+            squeeze_excite: 0,
+            ..Default::default()
+        })
+    };
+    let lines =
+        ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines, ..Default::default() }
+            .into();
     let fault = |network: &NetworkConfig, lattice| network.layout(&board(lattice)).unwrap_err().to_string();
     // Points are numbered by 16 bits.
     let points = "the number of points is 65536, but must be from 1 to 65535";
@@ -97,8 +106,10 @@ fn initial_weights_stay_the_same() {
     let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
     let (directions, lattice, cells) = (vec![right, left], [2, 3], (0..6).collect());
     let board = Board { point_planes: 2, points: 6, directions, lattice, cells };
-    let shape = Shape { inputs: 14, actions: 9, board };
-    let graph = |blocks, reach, neighbourhood| ResidualGraph { blocks, channels: 12, reach, neighbourhood }.into();
+    let shape = Shape { board, ..Shape::flat(14, 9) };
+    let graph = |blocks, reach, neighbourhood| {
+        ResidualGraph { blocks, channels: 12, reach, neighbourhood, ..Default::default() }.into()
+    };
     let expected: [(NetworkConfig, u64); 3] = [
         (mlp(2, 40), 0x4def_3efc_fabc_7371),
         (graph(2, 2, Neighbourhood::Lines), 0xf85c_2999_05c8_e113),

@@ -8,6 +8,8 @@ use crate::shape::{Neighbourhood, Shape, Taps};
 
 /// Channels per point that a head reads.
 const HEAD_CHANNELS: usize = 8;
+/// Channels per point of heads that share their weights over the points.
+const SHARED_CHANNELS: usize = 32;
 /// Hidden units of the value head of a network over points.
 const VALUE_HIDDEN: usize = 64;
 /// Numbers that a layer over neighbours may read of one position.
@@ -53,13 +55,14 @@ pub struct NetworkBuilder<'a> {
     sizes: Vec<[usize; 2]>,
     layers: Vec<LayerSpec>,
     tables: Vec<Taps>,
+    places: Vec<usize>,
     fault: Option<NetworkError>,
 }
 
 impl<'a> NetworkBuilder<'a> {
     pub(crate) fn new(shape: &'a Shape) -> NetworkBuilder<'a> {
-        let (ops, sizes, layers, tables) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        NetworkBuilder { shape, ops, sizes, layers, tables, fault: None }
+        let (ops, sizes, layers, tables, places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        NetworkBuilder { shape, ops, sizes, layers, tables, places, fault: None }
     }
 
     /// The shape of the game.
@@ -199,6 +202,16 @@ impl<'a> NetworkBuilder<'a> {
         self.push(Op::Transpose { x }, [columns, rows])
     }
 
+    /// The number of each action, one row, from `x` by point, which has a column for each kind of action: see
+    /// [`Shape::action_kinds`]. A game that does not say where its actions are is refused.
+    pub fn actions(&mut self, x: Var) -> Var {
+        self.places = self.place_actions();
+        if self.size(x) != [self.shape.board.points, self.shape.action_kinds.len()] {
+            self.contradiction("the policy", "is not by point and kind of action");
+        }
+        self.push(Op::Actions { x }, [1, self.shape.actions])
+    }
+
     /// The heads of a network over points, which read `x`, the channels of each point: a layer that reduces them to eight,
     /// then dense layers over all points. Returns logits of policy and value.
     pub fn heads(&mut self, x: Var) -> [Var; 2] {
@@ -208,6 +221,20 @@ impl<'a> NetworkBuilder<'a> {
         let features = self.rectified("value_points", x, HEAD_CHANNELS);
         let features = self.flatten(features);
         [policy, self.value_head(features, VALUE_HIDDEN)]
+    }
+
+    /// Heads whose weights do not depend on the number of points: for the policy a hidden layer of each point, and a number for
+    /// each kind of action there; for the value the means and maxima of the channels over the board. Returns logits of policy
+    /// and value.
+    pub fn shared_heads(&mut self, x: Var) -> [Var; 2] {
+        self.place_actions();
+        let features = self.rectified("policy_points", x, SHARED_CHANNELS);
+        let kinds = self.linear("policy", features, self.shape.action_kinds.len(), Init::Head);
+        let policy = self.actions(kinds);
+        let features = self.rectified("value_points", x, SHARED_CHANNELS);
+        let (mean, max) = (self.mean(features), self.max(features));
+        let pooled = self.concat(mean, max);
+        [policy, self.value_head(pooled, VALUE_HIDDEN)]
     }
 
     /// A value head with one hidden layer. Returns the logits of win, draw and loss.
@@ -221,6 +248,13 @@ impl<'a> NetworkBuilder<'a> {
         if let Err(fault) = within(what, value, range) {
             self.refuse(fault);
         }
+    }
+
+    fn place_actions(&mut self) -> Vec<usize> {
+        self.shape.places().unwrap_or_else(|fault| {
+            self.refuse(fault);
+            Vec::new()
+        })
     }
 
     fn row_by_row(&mut self, what: &str, x: Var, y: Var) {
@@ -263,10 +297,10 @@ impl<'a> NetworkBuilder<'a> {
         if self.fault.is_none() && [policy, value].iter().any(|&head| !self.is_computed(head)) {
             self.contradiction("an output", "is a part of the observation");
         }
-        let NetworkBuilder { shape, ops, sizes, layers, tables, fault } = self;
+        let NetworkBuilder { shape, ops, sizes, layers, tables, places, fault } = self;
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, policy, value }),
+            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, places, policy, value }),
         }
     }
 }

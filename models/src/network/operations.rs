@@ -39,6 +39,8 @@ pub(crate) enum Op {
     Flatten { x: Var },
     /// `[columns, rows]`.
     Transpose { x: Var },
+    /// The number of each action, `[1, actions]`, from those of every point by kind of action, `[points, kinds]`.
+    Actions { x: Var },
 }
 
 /// A linear layer: a matrix `<name>.weight`, `[taps * inputs, outputs]`, and a bias `<name>.bias`, `[outputs]`.
@@ -64,6 +66,8 @@ pub(crate) struct Network {
     pub(crate) layers: Vec<LayerSpec>,
     /// The tables of neighbours that layers read.
     pub(crate) tables: Vec<Taps>,
+    /// For each action its place in what [`Op::Actions`] reads; empty if nothing reads it.
+    pub(crate) places: Vec<usize>,
     /// Logits of all actions, `[1, actions]`.
     pub(crate) policy: Var,
     /// Logits of win, draw and loss, `[1, 3]`.
@@ -86,7 +90,7 @@ impl Op {
             Op::Linear { x, .. } | Op::Relu { x } | Op::Sigmoid { x } | Op::Mean { x } | Op::Max { x } => {
                 [Some(x), None]
             }
-            Op::Flatten { x } | Op::Transpose { x } => [Some(x), None],
+            Op::Flatten { x } | Op::Transpose { x } | Op::Actions { x } => [Some(x), None],
             Op::Add { x, y } | Op::Multiply { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
         };
         pair.into_iter().flatten()
@@ -103,6 +107,7 @@ impl Op {
             Op::Max { x } => Op::Max { x: of(x) },
             Op::Flatten { x } => Op::Flatten { x: of(x) },
             Op::Transpose { x } => Op::Transpose { x: of(x) },
+            Op::Actions { x } => Op::Actions { x: of(x) },
             Op::Add { x, y } => Op::Add { x: of(x), y: of(y) },
             Op::Multiply { x, y } => Op::Multiply { x: of(x), y: of(y) },
             Op::Concat { x, y } => Op::Concat { x: of(x), y: of(y) },
@@ -134,6 +139,11 @@ impl Network {
     /// Whether the network works on points, not only on the observation as a vector.
     pub(crate) fn reads_points(&self) -> bool {
         self.ops.contains(&Op::Points)
+    }
+
+    /// Whether the network depends on where the actions are.
+    pub(crate) fn reads_kinds(&self) -> bool {
+        !self.places.is_empty()
     }
 
     /// The most rows that a result has.

@@ -32,6 +32,7 @@ impl LearnerState {
     #[must_use]
     pub fn new(shape: Shape, network: NetworkConfig, weights: Weights) -> LearnerState {
         let (moment1, moment2) = (weights.zeros_like(), weights.zeros_like());
+        let shape = network.needed(shape);
         LearnerState { shape, network, steps: 0, moment1, moment2, average: weights.clone(), weights }
     }
 

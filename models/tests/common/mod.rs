@@ -12,5 +12,5 @@ pub(crate) fn shape(spec: &Spec) -> Shape {
         lattice: spec.lattice,
         cells: spec.cells.clone(),
     };
-    Shape { inputs: spec.features(), actions: spec.actions, board }
+    Shape { inputs: spec.features(), actions: spec.actions, board, action_kinds: spec.kinds() }
 }

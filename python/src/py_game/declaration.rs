@@ -111,6 +111,7 @@ fn declared(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
         scalars: Vec::new(),
         actions,
         blocks: blocks.into_iter().map(|(name, length)| (interned(&name), length)).collect(),
+        action_kinds: Vec::new(),
         symmetries: symmetries(object, planes, points, actions)?,
         second_player_map,
     })

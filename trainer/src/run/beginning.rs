@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use turnstone_agents::{LoadedNetwork, checkpoint_file, shape};
+use turnstone_agents::{LoadedNetwork, checkpoint_file, checkpoint_info, shape};
 use turnstone_env::DynGame;
 use turnstone_models::{Weights, grow, read_bounded};
 
@@ -60,18 +60,22 @@ impl Beginning {
             "{shown}: it is of version {} of {name}, and the run is of version {version}",
             info.game_version
         );
-        ensure!(
-            info.network.fits(&info.shape, &shape),
-            "{shown}: it is for another board: {} inputs and {} actions there, {} and {} here",
-            info.shape.inputs,
-            info.shape.actions,
-            shape.inputs,
-            shape.actions
-        );
-        ensure!(loaded.is_finite(game), "{shown}: the outputs of its network are not finite");
+        let same_board = info.network.fits(&info.shape, &shape);
         let old = (&info.network, &info.shape);
-        grow(old, &loaded.weights, (&config.net, &shape), config.seed).with_context(|| {
-            format!("{shown}: its network is a {}, and that of the config a {}", info.network, config.net)
-        })
+        let weights = grow(old, &loaded.weights, (&config.net, &shape), config.seed).with_context(|| {
+            let ([inputs, actions], [new_inputs, new_actions]) = (info.shape.sizes(), shape.sizes());
+            if same_board {
+                format!("{shown}: its network is a {}, and that of the config a {}", info.network, config.net)
+            } else {
+                format!(
+                    "{shown}: it is for another board ({inputs} inputs and {actions} actions there, {new_inputs} and \
+                     {new_actions} here), to which only networks with shared heads can change"
+                )
+            }
+        })?;
+        let info = checkpoint_info(game, &config.net, &config.search.settings(), info.step);
+        let grown = LoadedNetwork::new(info, weights);
+        ensure!(grown.is_finite(game), "{shown}: the outputs of its network are not finite");
+        Ok(grown.weights)
     }
 }

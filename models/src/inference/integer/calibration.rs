@@ -66,7 +66,12 @@ impl<'a> Calibration<'a> {
             samples,
             plan: Plan::new(network),
             shown: vec![Shown::default(); network.ops.len()],
-            parts: Parts { reader: Reader::new(&network.shape), tables, layers: Vec::new() },
+            parts: Parts {
+                reader: Reader::new(&network.shape),
+                tables,
+                layers: Vec::new(),
+                places: network.places.clone(),
+            },
             passes: Vec::new(),
             numbers: Vec::new(),
             bytes: Vec::new(),
@@ -149,7 +154,7 @@ impl<'a> Calibration<'a> {
         let (x_numbers, x_place) = of(x);
         let other_shown = other.map(|other| (of(other), self.network.size(other)[0]));
         let other_numbers = other_shown.map_or((&[][..], 0), |((numbers, _), rows)| (&numbers[..], rows));
-        compute(&op, size, x_numbers, other_numbers, &mut result);
+        compute(&op, size, x_numbers, other_numbers, &self.network.places, &mut result);
         let (x, other) = (*x_place, other_shown.map(|((_, place), rows)| (*place, rows)));
         let is_rectified = matches!(op, Op::Relu { .. } | Op::Sigmoid { .. });
         let register = self.number_register(self.count(y), self.is_output(y));

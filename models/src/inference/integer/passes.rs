@@ -43,6 +43,8 @@ pub(super) struct Parts {
     pub(super) reader: Reader,
     pub(super) tables: Vec<Neighbours>,
     pub(super) layers: Vec<Layer>,
+    /// The places of the actions.
+    pub(super) places: Vec<usize>,
 }
 
 /// The buffers of a thread.
@@ -115,7 +117,7 @@ impl Pass {
                 pack(x, stride, columns, rows, y);
             }
             Pass::Numbers { op, size, x, other, y } => {
-                compute_in(numbers, observations, positions, (&op, size), (x, other), y);
+                compute_in(numbers, observations, positions, (&op, size, &parts.places), (x, other), y);
             }
             Pass::Layer { layer, table, boards, x, to } => {
                 let (x, to) = match to {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::inference::{Inference, Instructions};
 use crate::kinds::everything::Everything;
-use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
 use crate::network::NetworkKind;
 use crate::shape::{Board, Neighbourhood};
 use crate::weights::TensorSpec;
@@ -16,23 +16,32 @@ fn shape() -> Shape {
     let left = (0..7_u16).map(|point| point.checked_sub(1)).collect();
     let board =
         Board { point_planes: 2, points: 7, directions: vec![right, left], lattice: [2, 4], cells: (0..7).collect() };
-    Shape { inputs: 17, actions: 21, board }
+    // Every third action is of a kind.
+    let kind = |kind: u16| (format!("kind {kind}"), (0..7).map(|point| Some(3 * point + kind)).collect());
+    Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(17, 21) }
 }
 
 fn configs() -> Vec<NetworkConfig> {
     let neighbourhood = Neighbourhood::Lines;
-    let conv =
-        |global_pooling, squeeze_excite| ResidualConv { blocks: 2, channels: 20, global_pooling, squeeze_excite };
+    let conv = |global_pooling, squeeze_excite| ResidualConv {
+        blocks: 2,
+        channels: 20,
+        global_pooling,
+        squeeze_excite,
+        ..Default::default()
+    };
     vec![
         ResidualMlp { blocks: 0, width: 1 }.into(),
         ResidualMlp { blocks: 2, width: 50 }.into(),
         ResidualMlp { blocks: 3, width: 128 }.into(),
-        ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood }.into(),
-        ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood }.into(),
+        ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood, ..Default::default() }.into(),
+        ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood, ..Default::default() }.into(),
         conv(false, 0).into(),
         conv(true, 0).into(),
         conv(false, 8).into(),
         conv(true, 5).into(),
+        ResidualGraph { blocks: 2, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
+        ResidualConv { blocks: 1, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
         Everything::default().into(),
     ]
 }

@@ -1,7 +1,7 @@
 //! The walk over a network's operations that makes a graph of burn, whoever computes its linear layers.
 
-use burn::tensor::Tensor;
 use burn::tensor::activation::{relu, sigmoid};
+use burn::tensor::{Tensor, TensorData};
 
 use crate::network::{Network, Op, Step, Var};
 use crate::shape::{Board, Shape};
@@ -88,6 +88,12 @@ impl Results<'_> {
             Op::Concat { x, y } => Tensor::cat(vec![self.read(x), self.read(y)], 1),
             Op::Flatten { x } => self.by_position(x).flatten(1, 2),
             Op::Transpose { x } => self.by_position(x).swap_dims(1, 2).flatten(0, 1),
+            Op::Actions { x } => {
+                let places: Vec<i64> = self.network.places.iter().map(|&place| place as i64).collect();
+                let x: Tensor<2> = self.by_position(x).flatten(1, 2);
+                let places = Tensor::from_data(TensorData::new(places, [self.network.places.len()]), &x.device());
+                x.select(1, places)
+            }
             Op::Inputs | Op::Points | Op::Linear { .. } => unreachable!("{op:?} does not read results alone"),
         }
     }
