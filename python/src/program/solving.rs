@@ -11,7 +11,7 @@ use turnstone_arena::grading::MOST_POSITIONS;
 use turnstone_env::{Action, AnyState};
 use turnstone_exact::{TableError, TableFault};
 
-use crate::errors::{game_error, value_error};
+use crate::errors::value_error;
 use crate::game::Game;
 use crate::state::State;
 use crate::waiting::abandonable;
