@@ -35,6 +35,7 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// # Panics
 /// With a message that names the position, at the first violation.
 pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
+    speed::check(game); // first, as all that follows is slow with a slow one
     let mut suite = Suite::new(game);
     suite.check_spec();
     for number in 0..games as u64 {
@@ -47,7 +48,6 @@ pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
     }
     picture::check(game, games, seed);
     points::check(game, games, seed);
-    speed::check(game);
 }
 
 fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
