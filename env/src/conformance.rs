@@ -1,5 +1,6 @@
 //! The checks that every game must pass, to be called from a test: `conformance::check(&game, games, seed)`.
 
+mod random_game;
 mod picture;
 mod points;
 mod speed;
@@ -26,11 +27,11 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 ///
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without
-/// a change; directions that lead from point to point; kinds of actions that are complete; symmetries that form permutations, keep the board's lines and
-/// commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that are parameters, can be set to 0, and
-/// then truncate no game; points that lie apart in the drawing and have names of their own, and clicks that tell the
-/// legal actions apart; a picture that is not turned for the second player, and clicks, marks and texts that are
-/// not; a [`Game::spec`] that is fast.
+/// a change; directions that lead from point to point; kinds of actions that are complete; symmetries that form
+/// permutations, keep the board's lines and commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that
+/// are parameters, can be set to 0, and then truncate no game; points that lie apart in the drawing and have names of their
+/// own, and clicks that tell the legal actions apart; a picture that is not turned for the second player, and clicks, marks
+/// and texts that are not; a [`Game::spec`] that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.

@@ -5,12 +5,9 @@
 
 use std::collections::HashSet;
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use crate::action::{Action, ActionList};
+use super::random_game::random_game;
+use crate::action::Action;
 use crate::game::Game;
-use crate::playout::choose;
 use crate::side::Side;
 
 /// Number and length of the games whose positions are drawn.
@@ -53,25 +50,15 @@ fn shapes(shown: &Shown) -> &HashSet<String> {
 }
 
 fn shown<G: Game>(game: &G, seed: u64) -> Vec<Shown> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let (mut state, mut legal, mut shown) = (game.start(), ActionList::new(), Vec::new());
-    let mut last: Option<Action> = None;
-    for _ in 0..PLIES {
+    let show = |(state, last): (G::State, Option<Action>)| {
         let contents = game.point_contents(&state).into_iter().enumerate();
         let contents = contents.map(|(point, words)| format!("{point} {words}")).collect();
         // With marks it has to be drawn too, though the comparison is of pictures without.
         assert!(!game.draw_svg(&state, last).is_empty(), "the board is drawn");
         let shapes = shapes_of(&game.draw_svg(&state, None));
-        shown.push(Shown { mover: game.mover(&state), contents, shapes });
-        game.legal(&state, &mut legal);
-        if legal.is_empty() {
-            break;
-        }
-        let action = choose(&legal, &mut rng);
-        game.play(&mut state, action);
-        last = Some(action);
-    }
-    shown
+        Shown { mover: game.mover(&state), contents, shapes }
+    };
+    random_game(game, seed, PLIES).into_iter().map(show).collect()
 }
 
 /// The shapes of a document, without its texts.

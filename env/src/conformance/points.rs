@@ -4,12 +4,9 @@
 //! second player. It is enough to compare the players: if all points of the one lie where its actions change pieces, and few
 //! of the other's do, the board is turned for the other.
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use crate::action::{Action, ActionList};
+use super::random_game::random_game;
+use crate::action::Action;
 use crate::game::Game;
-use crate::playout::choose;
 
 /// Number and length of the games.
 const GAMES: usize = 20;
@@ -60,22 +57,14 @@ pub(super) fn check<G: Game>(game: &G, games: usize, seed: u64) {
 }
 
 fn play<G: Game>(game: &G, seed: u64, hits: &mut [Hits; 3]) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let (mut state, mut legal) = (game.start(), ActionList::new());
     let labels: Vec<String> = game.board_points().into_iter().map(|point| point.label).collect();
-    for _ in 0..PLIES {
-        let Some(before) = game.pieces(&state) else { return };
-        game.legal(&state, &mut legal);
-        if legal.is_empty() {
-            return;
-        }
-        let (action, side) = (choose(&legal, &mut rng), game.mover(&state).index());
-        let (clicks, named) = (game.clicks(&state, action), named(game, &state, action, &labels));
-        game.play(&mut state, action);
-        let Some(after) = game.pieces(&state) else { return };
-        let changed: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before != after).collect();
-        for (hits, points) in hits.iter_mut().zip([clicks, game.marked(&state, action), named]) {
-            hits.add(side, &points, &changed);
+    for ply in random_game(game, seed, PLIES + 1).windows(2) {
+        let [(before, _), (after, Some(action))] = ply else { unreachable!("an action leads to every later position") };
+        let (Some(old), Some(new)) = (game.pieces(before), game.pieces(after)) else { return };
+        let changed: Vec<bool> = old.iter().zip(&new).map(|(old, new)| old != new).collect();
+        let named = named(game, before, *action, &labels);
+        for (hits, points) in hits.iter_mut().zip([game.clicks(before, *action), game.marked(after, *action), named]) {
+            hits.add(game.mover(before).index(), &points, &changed);
         }
     }
 }

@@ -1,0 +1,24 @@
+//! Positions of random games.
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::action::{Action, ActionList};
+use crate::game::Game;
+use crate::playout::choose;
+
+/// The first `positions` positions of a random game, each with the action that led to it.
+pub(super) fn random_game<G: Game>(game: &G, seed: u64, positions: usize) -> Vec<(G::State, Option<Action>)> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (mut all, mut legal) = (vec![(game.start(), None)], ActionList::new());
+    while let Some(&(mut state, _)) = all.last().filter(|_| all.len() < positions) {
+        game.legal(&state, &mut legal);
+        if legal.is_empty() {
+            break;
+        }
+        let action = choose(&legal, &mut rng);
+        game.play(&mut state, action);
+        all.push((state, Some(action)));
+    }
+    all
+}
