@@ -1,4 +1,4 @@
-//! What can be said of an export without running it; `cli/tests/export.py` runs it.
+//! What can be said of an export without running it; `apps/cli/tests/export.py` runs it.
 
 use std::collections::HashSet;
 

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/__init__.py
+../../../../apps/python/python/turnstone/__init__.py

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/__main__.py
+../../../../apps/python/python/turnstone/__main__.py

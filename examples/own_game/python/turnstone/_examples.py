@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_examples.py
+../../../../apps/python/python/turnstone/_examples.py

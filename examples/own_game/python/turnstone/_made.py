@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_made.py
+../../../../apps/python/python/turnstone/_made.py

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_program.py
+../../../../apps/python/python/turnstone/_program.py

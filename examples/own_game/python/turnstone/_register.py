@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_register.py
+../../../../apps/python/python/turnstone/_register.py

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_rendering.py
+../../../../apps/python/python/turnstone/_rendering.py

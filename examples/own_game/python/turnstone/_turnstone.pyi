@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/_turnstone.pyi
+../../../../apps/python/python/turnstone/_turnstone.pyi

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/aec.py
+../../../../apps/python/python/turnstone/aec.py

@@ -1,1 +1,1 @@
-../../../../python/python/turnstone/gym.py
+../../../../apps/python/python/turnstone/gym.py

@@ -1,0 +1,182 @@
+//! Writes what `apps/cli/tests/export.py` holds exports against: positions of random games with all that is true of them,
+//! and bundles of every kind of network with the predictions of burn and of the inference engine.
+//!
+//! `export_reference FOLDER` makes `FOLDER/<game>-<n>/` for every game, n = 0 with its default parameters:
+//! `positions.jsonl`, `observations.f32` in the same order, and for each network `<kind>/`, a bundle, with
+//! `<kind>.burn.f32` and `<kind>.engine.f32`, the logits of policy and value of each position.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use turnstone::export::{Existing, Format, export};
+use turnstone_agents::{LoadedNetwork, PlayableGame, SearchSettings, checkpoint_info, shape};
+use turnstone_env::{DynGame, Params};
+use turnstone_games::built_in;
+use turnstone_models::{
+    Heads, Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
+    ResidualGraph, ResidualMlp, Var, Weights, register_network,
+};
+
+/// Positions of each case.
+const POSITIONS: usize = 1000;
+
+/// Parameters beside the defaults under which the rules in Python are held against the games.
+const VARIANTS: [(&str, &[(&str, &str)]); 9] = [
+    ("mu_torere", &[("hub_needs_neighbour", "true"), ("max_plies", "40")]),
+    ("mancala", &[("pits", "4"), ("stones", "7"), ("empty_capture", "false"), ("first_player", "2")]),
+    ("mancala", &[("end_rule", "either_side_empty"), ("stones", "2")]),
+    ("morris", &[("pieces", "3"), ("no_progress_limit", "0")]),
+    ("morris", &[("pieces", "5"), ("no_progress_limit", "9")]),
+    ("konane", &[("size", "6"), ("first_player", "O")]),
+    ("konane", &[("size", "12")]),
+    ("morabaraba", &[("cows", "5"), ("fly_limit", "0")]),
+    ("morabaraba", &[("quiet_limit", "0"), ("fly_limit", "60")]),
+];
+
+fn main() -> Result<()> {
+    register_network::<Own>();
+    let folder = PathBuf::from(std::env::args().nth(1).context("name a folder to write to")?);
+    for name in built_in().names() {
+        let variants = VARIANTS.iter().filter(|(game, _)| *game == name).map(|(_, params)| *params);
+        for (n, params) in std::iter::once(&[][..]).chain(variants).enumerate() {
+            let mut given = Params::new();
+            params.iter().for_each(|(key, value)| given.set(*key, value));
+            let case = folder.join(format!("{name}-{n}"));
+            fs::create_dir_all(&case)?;
+            let game = built_in().make(name, &given)?;
+            let kinds = if n == 0 { &networks()[..] } else { &networks()[..1] };
+            write_case(&*game, kinds, &case)?;
+        }
+    }
+    Ok(())
+}
+
+fn networks() -> [(&'static str, NetworkConfig); 7] {
+    let graph = |reach, neighbourhood| {
+        NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood, ..Default::default() })
+    };
+    let conv = |global_pooling, squeeze_excite| {
+        NetworkConfig::from(ResidualConv {
+            blocks: 2,
+            channels: 24,
+            global_pooling,
+            squeeze_excite,
+            ..Default::default()
+        })
+    };
+    [
+        ("mlp", NetworkConfig::from(ResidualMlp { blocks: 2, width: 64 })),
+        ("graph", graph(2, Neighbourhood::Lines)),
+        ("graph_square", graph(1, Neighbourhood::Square)),
+        ("conv", conv(false, 0)),
+        ("conv_board", conv(true, 6)),
+        ("shared", ResidualGraph { blocks: 2, channels: 24, heads: Heads::Shared, ..Default::default() }.into()),
+        ("own", Own {}.into()),
+    ]
+}
+
+/// A kind of network of one's own: every operation, on one row and on many, with heads that are no layers.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Own {}
+
+impl NetworkKind for Own {
+    const NAME: &'static str = "own";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (inputs, points) = (net.inputs(), net.points());
+        let (near, far) = (net.neighbours(Neighbourhood::Lines, 1), net.neighbours(Neighbourhood::Lines, 2));
+        let stem = net.rectified_around("policy_logits", points, near, 12);
+        let other = net.linear_around("neighbours", points, far, 12, Init::He);
+        let row = net.rectified("cells", inputs, 12);
+        let gates = net.sigmoid(row);
+        let gated = net.multiply(stem, gates);
+        let lifted = net.add(gated, row);
+        let x = net.add(lifted, other);
+        let (mean, max) = (net.mean(x), net.max(x));
+        let (pooled, twice) = (net.concat(mean, max), net.concat(row, row));
+        let sum = net.add(pooled, twice);
+        let by_channel = net.transpose(x);
+        let mixed = net.rectified("own.transposed", by_channel, net.shape().board.points);
+        let mixed = net.transpose(mixed);
+        let joined = net.concat(mixed, stem);
+        let flat = net.flatten(joined);
+        let actions = net.shape().actions;
+        let (a, b) = (net.linear("a", flat, actions, Init::Head), net.linear("b", sum, actions, Init::Head));
+        [net.add(a, b), net.value_head(sum, 16)]
+    }
+}
+
+fn write_case(game: &dyn PlayableGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
+    let features = write_positions(game, folder)?;
+    for (kind, config) in kinds {
+        let shape = shape(game.spec());
+        let Ok(mut layout) = config.layout(&shape) else {
+            let is_missing = *kind == "shared" || game.spec().lattice[0] == 1;
+            assert!(
+                is_missing,
+                "only a board drawn as one row has no square; not all games say where their actions are"
+            );
+            continue;
+        };
+        // Large enough that no part of the network is silent.
+        layout.iter_mut().for_each(|spec| spec.deviation = spec.deviation.max(0.1));
+        let weights = Weights::random(&layout, 5);
+        let device = Device::flex();
+        let rows = TensorData::new(features.clone(), [POSITIONS, shape.inputs]);
+        let burn = PolicyValueNet::new(config, &shape, &weights, &device)?.forward(Tensor::from_data(rows, &device));
+        let host = |tensor: Tensor<2>| tensor.into_data().try_into_vec().expect("networks hold f32");
+        write_floats(&folder.join(format!("{kind}.burn.f32")), &[host(burn.policy), host(burn.value)].concat())?;
+        let mut engine = Inference::new(&weights, config, &shape, POSITIONS)?;
+        let engine = engine.evaluate(POSITIONS, &features);
+        write_floats(&folder.join(format!("{kind}.engine.f32")), &[engine.policy, engine.value].concat())?;
+        let network = LoadedNetwork::new(checkpoint_info(game, config, &SearchSettings::default(), 123), weights);
+        export(game, network, Format::Bundle, &folder.join(kind), Existing::Keep)?;
+    }
+    Ok(())
+}
+
+/// Plays random games one after the other, writes what is true of their positions, and returns the features of each.
+fn write_positions(game: &dyn DynGame, folder: &Path) -> Result<Vec<f32>> {
+    let spec = game.spec();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut state = game.start();
+    let (mut lines, mut observations) = (String::new(), vec![0.0; POSITIONS * spec.tensor_len()]);
+    let mut inputs = vec![0.0; POSITIONS * spec.features()];
+    let rows = inputs.chunks_exact_mut(spec.features()).zip(observations.chunks_exact_mut(spec.tensor_len()));
+    for (features, observation) in rows {
+        game.observe(&state, features);
+        spec.expand(features, observation);
+        let legal = game.legal_actions(&state);
+        let outcome =
+            game.outcome(&state).map(|outcome| ["player2", "draw", "player1"][(outcome.value() + 1) as usize]);
+        let played = (!legal.is_empty()).then(|| legal[rng.random_range(0..legal.len())]);
+        let entries: Vec<usize> = legal.iter().map(|&a| spec.policy_index(game.mover(&state), a)).collect();
+        let line = json!({
+            "position": game.position_text(&state),
+            "mover": game.mover(&state).index(),
+            "legal": game.legal_texts(&state),
+            "policy_entries": entries,
+            "outcome": outcome,
+            "played": played.map(|action| game.action_text_in(&state, action)),
+        });
+        lines.push_str(&format!("{line}\n"));
+        match played {
+            Some(action) => game.play(&mut state, action),
+            None => state = game.start(),
+        }
+    }
+    fs::write(folder.join("positions.jsonl"), lines)?;
+    write_floats(&folder.join("observations.f32"), &observations)?;
+    Ok(inputs)
+}
+
+fn write_floats(path: &Path, numbers: &[f32]) -> Result<()> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    fs::write(path, bytes).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,386 @@
+//! Whole training runs: a smoke run that learns, faults of its files, and resuming after kill -9.
+
+mod warm_starts;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::metrics::metrics;
+use turnstone_models::Weights;
+use turnstone_selfplay::replay::GameId;
+use turnstone_selfplay::{GameSettings, Progress, Task};
+use turnstone_trainer::config::Config;
+
+const TINY: &str = r#"
+seed = 5
+[game]
+name = "mu_torere"
+max_plies = 30
+[net]
+kind = "residual_mlp"
+blocks = 1
+width = 16
+[search]
+simulations = 8
+[self_play]
+games_per_iteration = 24
+concurrent_games = 6
+threads = 2
+[learn]
+batch = 32
+samples_per_position = 8
+window = 800
+[arena]
+every = 3
+games = 6
+final_games = 6
+simulations = 8
+opponents = ["random"]
+best_games = 4
+[run]
+iterations = 12
+checkpoint_steps = 300
+"#;
+
+fn train(args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .arg("train")
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs")
+}
+
+/// Exit code and stderr.
+fn finish(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().expect("the program ends");
+    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+    config: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self::with(TINY)
+    }
+
+    /// [`Place::new`] with `run.overlap`.
+    fn overlapping(overlap: u64) -> Self {
+        Self::with(&format!("{TINY}overlap = {overlap}\n"))
+    }
+
+    fn with(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let config = folder.path().join("tiny.toml");
+        fs::write(&config, text).expect("writable");
+        Self { folder, config }
+    }
+
+    fn run(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self, run: &Path) -> Child {
+        train(&[self.config.to_str().expect("UTF-8"), "--run", run.to_str().expect("UTF-8")])
+    }
+}
+
+fn resume(run: &Path) -> Child {
+    train(&["--resume", run.to_str().expect("UTF-8")])
+}
+
+#[test]
+fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
+    [0, 1].into_iter().for_each(kill_and_resume);
+}
+
+fn kill_and_resume(overlap: u64) {
+    let place = Place::overlapping(overlap);
+    let (whole, killed) = (place.run("whole"), place.run("killed"));
+    let (code, text) = finish(place.start(&whole));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
+
+    let mut child = place.start(&killed);
+    while !killed.join("state.safetensors").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    // Kill it at moments spread over the iterations: between iterations, while files are written, during matches.
+    for delay in [30, 70, 110, 20, 90, 150, 5, 40, 60, 10, 80, 25, 130, 15, 50, 35, 100, 45, 0, 65] {
+        sleep(Duration::from_millis(delay));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        child = resume(&killed);
+    }
+    let (code, text) = finish(child);
+    assert_eq!(code, Some(0), "{text}");
+    for file in ["latest.safetensors", "state.safetensors", "best.safetensors"] {
+        let same = fs::read(whole.join(file)).expect("written") == fs::read(killed.join(file)).expect("written");
+        assert!(same, "{file} differs with overlap {overlap}");
+    }
+    assert_eq!(metrics(&whole), metrics(&killed));
+}
+
+#[test]
+fn threads_batches_and_the_cache_change_nothing() {
+    let [apart, at_once] = [0, 1].map(other_threads);
+    assert_ne!(apart, at_once, "iteration 3 is of another network");
+}
+
+/// Trains with two threads and with three, which makes no difference; returns the checkpoint.
+fn other_threads(overlap: u64) -> Vec<u8> {
+    let place = Place::overlapping(overlap);
+    let (one, other) = (place.run("one"), place.run("other"));
+    let (code, text) = finish(place.start(&one));
+    assert_eq!(code, Some(0), "{text}");
+    let changes =
+        ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0", "learn.threads=1"];
+    let config = place.config.to_str().expect("UTF-8");
+    let mut args = vec![config, "--run", other.to_str().expect("UTF-8"), "--quiet"];
+    changes.iter().for_each(|change| args.extend(["--set", change]));
+    let (code, text) = finish(train(&args));
+    assert_eq!(code, Some(0), "{text}");
+    let read = |run: &Path| fs::read(run.join("latest.safetensors")).expect("written");
+    assert!(read(&one) == read(&other), "the networks differ");
+    let lines = metrics(&one);
+    assert_eq!(lines, metrics(&other));
+    // With every match the network is graded in all 1100 positions with a legal move.
+    let graded = lines.iter().map(|line| line["grade"]["all"]["positions"].as_u64());
+    assert!(graded.eq((1..=12).map(|iteration| (iteration % 3 == 0).then_some(1100))));
+    read(&one)
+}
+
+#[test]
+fn with_overlap_the_network_of_two_iterations_before_plays() {
+    let place = Place::with(&TINY.replace("checkpoint_steps = 300", "overlap = 1"));
+    let run = place.run("run");
+    let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
+    let set =
+        ["run.iterations=4", "run.checkpoint_steps=1", "learn.window=100000"].map(|change| ["--set", change]).concat();
+    let (code, text) = finish(train(&[&[config, "--run", folder][..], &set].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    let config = Config::read(&run.join("config.toml"), &turnstone_games::list!(turnstone_selfplay::row))
+        .expect("the run's config");
+    let game = config.game(&turnstone_games::list!(turnstone_selfplay::row)).expect("a game");
+    let id = GameId { name: game.name().to_owned(), version: game.version(), params: game.params() };
+    let layout = config.net.layout(&turnstone_agents::shape(game.spec())).expect("a network");
+    let steps: Vec<u64> = metrics(&run).iter().map(|line| line["step"].as_u64().expect("a number")).collect();
+    let after = |iteration: usize| {
+        let path = run.join(format!("checkpoints/step_{:08}.safetensors", steps[iteration - 1]));
+        turnstone_models::load(&path).expect("a checkpoint").1
+    };
+    let first = Weights::random(&layout, config.seed);
+    for (iteration, weights) in [(1, first.clone()), (2, first), (3, after(1)), (4, after(2))] {
+        let task = Task::new(
+            GameSettings::new(&config.search, &config.self_play, config.seed, iteration),
+            &config.net,
+            &weights,
+        );
+        let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false)).expect("its network");
+        let shard = games.expect("nothing stops it").shard.to_bytes(&id);
+        let found = fs::read(run.join(format!("replay/{iteration:06}.shard"))).expect("written");
+        assert!(found == shard, "iteration {iteration} was played by another network");
+    }
+}
+
+#[test]
+fn games_played_ahead_survive_changes_and_damage_is_named() {
+    let place = Place::overlapping(1);
+    let run = place.run("run");
+    let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
+    let (code, text) = finish(train(&[config, "--run", folder, "--max-minutes", "0.0001"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(metrics(&run).len() == 1 && run.join("replay/000002.shard").is_file());
+    let shard = fs::read(run.join("replay/000002.shard")).expect("readable");
+    fs::write(run.join("replay/000002.shard"), &shard[..shard.len() - 1]).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("000002.shard") && text.contains("--leave-out-damaged"), "{text}");
+    let (code, text) = finish(train(&["--resume", folder, "--leave-out-damaged", "--max-minutes", "0.0001"]));
+    assert!(code == Some(0) && text.contains("000002.shard") && metrics(&run).len() == 2, "{text}");
+    // Without overlap from here on, the games that were played ahead are still learned from.
+    let ahead = fs::read(run.join("replay/000003.shard")).expect("played ahead");
+    let text = fs::read_to_string(run.join("config.toml")).expect("readable");
+    fs::write(run.join("config.toml"), text.replace("overlap = 1", "overlap = 0")).expect("writable");
+    let (code, text) = finish(train(&["--resume", folder, "--max-minutes", "0.0001"]));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(fs::read(run.join("replay/000003.shard")).expect("kept") == ahead);
+    assert!(metrics(&run).len() == 3 && !run.join("replay/000004.shard").exists());
+    let (code, text) = finish(resume(&run));
+    assert_eq!((code, metrics(&run).len()), (Some(0), 12), "{text}");
+}
+
+#[test]
+fn a_run_climbs_the_ladder_and_meets_its_best() {
+    let place = Place::new();
+    let changes = ["game.max_plies=100", "arena.ladder_games=2", "arena.every=1", "run.iterations=3"];
+    let climbed = |name: &str, threads: &str| {
+        let run = place.run(name);
+        let config = place.config.to_str().expect("UTF-8");
+        let mut args = vec![config, "--run", run.to_str().expect("UTF-8"), "--set", threads];
+        changes.iter().for_each(|change| args.extend(["--set", change]));
+        let (code, text) = finish(train(&args));
+        assert!(code == Some(0) && text.contains("on the ladder: Elo"), "{text}");
+        metrics(&run)
+    };
+    let lines = climbed("one", "self_play.threads=1");
+    assert_eq!(lines, climbed("three", "self_play.threads=3"));
+    assert!(lines.iter().all(|line| line["ladder"]["elo"].is_number() && line["ladder"]["interval"][0].is_number()));
+    assert!(lines[0]["previous_best"].is_null() && lines[1]["previous_best"]["score"].is_number(), "{lines:?}");
+    let report = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["report", place.run("one").to_str().expect("UTF-8"), "--simulations", "4", "--no-grade"])
+        .output()
+        .expect("the program runs");
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    let page = fs::read_to_string(place.run("one").join("report.html")).expect("written");
+    assert!(page.contains("Elo on the ladder") && page.contains("Score against the best so far"));
+    let elsewhere = ["--set", "arena.ladder_games=2"];
+    let run = place.run("elsewhere");
+    let config = place.config.to_str().expect("UTF-8");
+    let (code, text) = finish(train(&[&[config, "--run", run.to_str().expect("UTF-8")][..], &elsewhere].concat()));
+    assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not of this game"), "{text}");
+}
+
+/// Text of a run of four iterations whose learning rate and simulations change.
+fn annealed() -> String {
+    let text = TINY.replace("iterations = 12", "iterations = 4").replace("every = 3", "every = 0");
+    text.replace("simulations = 8\n[self_play]", "simulations = 4\nfinal_simulations = 8\n[self_play]")
+}
+
+#[test]
+fn a_finished_run_goes_on_with_its_final_values() {
+    let place = Place::with(&annealed());
+    let (longer, whole) = (place.run("longer"), place.run("whole"));
+    assert_eq!(finish(place.start(&longer)).0, Some(0));
+    let first = fs::read(longer.join("config.toml")).expect("readable");
+    let folder = longer.to_str().expect("UTF-8");
+    let more = ["--resume", folder, "--set", "run.iterations=8", "--max-minutes", "0.0001"];
+    let (code, text) = finish(train(&more));
+    assert!(code == Some(0) && text.contains("changed since the run was last trained"), "{text}");
+    assert_eq!(metrics(&longer).len(), 5);
+    // The run's own config has the change.
+    let (code, text) = finish(resume(&longer));
+    assert_eq!(code, Some(0), "{text}");
+    let config = place.config.to_str().expect("UTF-8");
+    let keys = ["--set", "run.iterations=8", "--set", "run.schedule_iterations=4"];
+    let (code, text) = finish(train(&[&[config, "--run", whole.to_str().expect("UTF-8")][..], &keys].concat()));
+    assert_eq!(code, Some(0), "{text}");
+    for file in ["latest.safetensors", "config.toml", "replay/000008.shard"] {
+        let same = fs::read(longer.join(file)).expect("written") == fs::read(whole.join(file)).expect("written");
+        assert!(same, "{file} differs");
+    }
+    let rates: Vec<f64> =
+        metrics(&longer).iter().map(|line| line["learning_rate"].as_f64().expect("a number")).collect();
+    assert!(rates.len() == 8 && rates[2] > rates[3] && rates[3] > rates[4], "{rates:?}");
+    assert_eq!(rates[4..], [2e-4; 4]);
+    // Both configs are there, under the checksums of the provenance.
+    let lines = fs::read_to_string(longer.join("provenance.jsonl")).expect("readable");
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines.len(), &lines[1]["iteration"]), (2, &4.into()));
+    let before = longer.join(format!("config-{}.toml", lines[0]["config"].as_str().expect("a checksum")));
+    assert_eq!(fs::read(before).expect("kept"), first);
+}
+
+#[test]
+fn a_run_that_continues_keeps_what_its_state_depends_on() {
+    let place = Place::with(&annealed());
+    let run = place.run("run");
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let before = fs::read(run.join("config.toml")).expect("readable");
+    let refused = |change: &str, expected: &str| {
+        let (code, text) = finish(train(&["--resume", run.to_str().expect("UTF-8"), "--set", change]));
+        assert!(code == Some(1) && text.contains(expected) && text.lines().count() == 1, "{change}: {text}");
+        assert_eq!(fs::read(run.join("config.toml")).expect("readable"), before, "{change}");
+    };
+    for key in ["learn.batch=64", "seed=6", "net.width=8", "game.max_plies=40", "arena.opponents=[]"] {
+        let name = key.split_once('=').map_or(key, |(name, _)| name);
+        refused(key, &format!("--set: {name} cannot change when a run continues, as "));
+    }
+    refused("run.iterations=3", "--set: run.iterations is 3, but 4 are finished already");
+    refused("learn.window=0", "learn.window is 0");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_cleanly_and_the_run_goes_on() {
+    let place = Place::new();
+    let run = place.run("run");
+    let child = place.start(&run);
+    while !run.join("state.safetensors").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(60));
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let (code, text) = finish(child);
+    if signalled.success() && code != Some(0) {
+        assert_eq!(code, Some(130), "{text}");
+        assert!(text.contains("go on with: turnstone train --resume"), "{text}");
+    }
+    let (code, text) = finish(resume(&run));
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(metrics(&run).len(), 12);
+}
+
+#[test]
+fn a_second_start_changes_nothing_and_damage_is_named() {
+    let place = Place::new();
+    let run = place.run("run");
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let before = fs::read(run.join("latest.safetensors")).expect("written");
+    let (code, text) = finish(place.start(&run));
+    assert!(code == Some(1) && text.contains("--resume") && text.contains("--overwrite"), "{text}");
+    assert_eq!(fs::read(run.join("latest.safetensors")).expect("still there"), before);
+
+    let mut shards: Vec<PathBuf> =
+        fs::read_dir(run.join("replay")).expect("readable").map(|e| e.expect("readable").path()).collect();
+    shards.sort();
+    let shard = shards.last().expect("a shard");
+    let mut bytes = fs::read(shard).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(shard, bytes).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("checksum") && text.contains(".shard"), "{text}");
+
+    let state = fs::read(run.join("state.safetensors")).expect("readable");
+    fs::write(run.join("state.safetensors"), &state[..state.len() / 2]).expect("writable");
+    let (code, text) = finish(resume(&run));
+    assert!(code == Some(1) && text.contains("state.safetensors"), "{text}");
+    assert_eq!(text.lines().count(), 2, "one line says what is done, one what is wrong: {text}");
+}
+
+#[test]
+fn the_smoke_run_beats_random() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("smoke");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+    let (code, text) = finish(train(&[config, "--run", run.to_str().expect("UTF-8")]));
+    assert_eq!(code, Some(0), "{text}");
+    let last = metrics(&run).pop().expect("metrics");
+    let random = &last["arena"][0];
+    assert_eq!(random["opponent"], "random");
+    assert!(random["score"].as_f64().expect("a number") >= 0.7, "{random}");
+    let events = fs::read_dir(run.join("tensorboard")).expect("readable").next().expect("a file").expect("readable");
+    assert!(events.metadata().expect("readable").len() > 1000);
+    assert!(run.join("best.safetensors").is_file() && run.join("checkpoints").read_dir().is_ok_and(|d| d.count() > 0));
+}
+
+#[test]
+fn every_shipped_config_is_sound() {
+    let folders = ["/../../configs", "/../../configs/gpu"].map(|folder| env!("CARGO_MANIFEST_DIR").to_owned() + folder);
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("readable"));
+    let configs = entries.map(|entry| entry.expect("readable").path());
+    let configs: Vec<PathBuf> = configs.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert!(configs.len() >= 13);
+    for path in configs {
+        turnstone_trainer::config::Config::read(&path, &turnstone_games::list!(turnstone_selfplay::row))
+            .unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}

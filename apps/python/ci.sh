@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Builds the wheel and tests it in a fresh virtual environment: the package's tests, PettingZoo's and Gymnasium's own,
+# OpenSpiel's Mancala, types, memory and the notebook; with PyTorch also MaskablePPO and the AlphaZero example. What cannot
+# be installed is skipped with a message.
+#
+# FULL=no leaves out the source distribution.
+#
+# TURNSTONE_TORCH=1 installs PyTorch from PyPI, with gigabytes of CUDA, where the index of its builds for processors cannot
+# be reached; TURNSTONE_TORCH=0 leaves it out.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n-- %s (%s s)\n' "$*" "$SECONDS"; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(cd ../.. && pwd)/target}
+
+python3 -m venv "$work/build" || { echo "skipped: the Python package needs Python's venv"; exit 0; }
+"$work/build/bin/pip" install -q "maturin>=1.9,<2" || { echo "skipped: pip reaches no package index"; exit 0; }
+
+step "format and lints"
+cargo fmt --check
+cargo clippy --release --all-targets -- -D warnings
+
+step "wheel"
+"$work/build/bin/maturin" build --release --out "$work/wheel"
+if [ "${FULL:-yes}" = yes ]; then
+  step "source distribution"
+  "$work/build/bin/maturin" sdist --out "$work/sdist"
+  tar -tzf "$work"/sdist/*.tar.gz > "$work/files"
+  for file in apps/python/Cargo.lock apps/cli/src/main.rs env/src/lib.rs apps/python/src/lib.rs games/src/mancala/agent.safetensors; do
+    grep -q "/$file$" "$work/files" || { echo "the sdist lacks $file"; exit 1; }
+  done
+fi
+
+# The tests run away from the sources, so that only the wheel can be imported.
+cp -r tests examples pyproject.toml "$work"
+cd "$work"
+step "installation in a fresh environment"
+python3 -m venv test
+test/bin/pip install -q wheel/*.whl pytest "gymnasium>=1.1" pettingzoo pandas
+test/bin/pip install -q mypy || echo "skipped: mypy cannot be installed"
+test/bin/pip install -q onnxruntime || echo "skipped: onnxruntime cannot be installed, so bundles are not run"
+test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared"
+test/bin/python -c "import turnstone; print(turnstone.__version__, turnstone.__file__)"
+test/bin/turnstone --version
+
+step "tests"
+# Where other builds share the machine a signal may be seen later than in a second.
+TURNSTONE_INTERRUPT_SECONDS=${TURNSTONE_INTERRUPT_SECONDS:-3} test/bin/python -m pytest -q -p no:cacheprovider tests
+
+step "games in Python"
+for example in tic_tac_toe breakthrough; do
+  test/bin/python "examples/$example.py" --smoke
+done
+
+step "memory"
+test/bin/python tests/memory.py
+
+if [ -x test/bin/mypy ]; then
+  step "types"
+  test/bin/mypy --config-file pyproject.toml -p turnstone
+  test/bin/stubtest turnstone._turnstone --allowlist tests/stubtest_allowlist.txt
+fi
+
+step "notebook"
+if test/bin/pip install -q nbclient ipykernel matplotlib; then
+  TURNSTONE_TOUR_MINUTES=${TURNSTONE_TOUR_MINUTES:-0.2} test/bin/python tests/run_notebook.py examples/tour.ipynb
+else
+  echo "skipped: the packages of notebooks cannot be installed"
+fi
+
+step "PyTorch"
+torch() {
+  case ${TURNSTONE_TORCH:-} in
+    0) return 1 ;;
+    1) test/bin/pip install -q torch ;;
+    *) test/bin/pip install -q --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/cpu torch 2> /dev/null ;;
+  esac
+}
+if torch && test/bin/pip install -q stable-baselines3 sb3-contrib; then
+  test/bin/python tests/ppo.py
+  test/bin/python examples/torch_alphazero.py
+else
+  echo "skipped: PyTorch's builds for processors cannot be reached; TURNSTONE_TORCH=1 installs those of PyPI"
+fi

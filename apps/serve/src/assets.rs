@@ -1,0 +1,120 @@
+//! The files of the page: compiled in, or read from a folder when the server starts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::body::Body;
+use crate::reply::{Kind, Reply, tag};
+
+/// Largest file that is read from a folder.
+const LARGEST: u64 = 64 << 20;
+
+/// Ending of a file that is compressed and is sent so, under its name without the ending.
+const COMPRESSED: &str = ".gz";
+
+/// The mark in the page where links to the pages of runs go; a static folder has none.
+const LINKS: &str = "<!-- links -->";
+
+macro_rules! page_files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_bytes!(concat!("../page/", $name)))),+]
+    };
+}
+
+const BUILT: &[(&str, &[u8])] = page_files![
+    "index.html",
+    "icon.svg",
+    "page.js.gz",
+    "worker.js.gz",
+    "offline.js.gz",
+    "style.css.gz",
+    "turnstone.wasm.gz"
+];
+
+/// The files by name, ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Assets {
+    files: BTreeMap<String, Reply>,
+}
+
+impl Assets {
+    /// The page that is compiled in.
+    pub(crate) fn built_in() -> Self {
+        Self { files: BUILT.iter().map(|(name, bytes)| reply(name, (*bytes).into())).collect() }
+    }
+
+    /// The page in a folder, as `apps/web/build.sh` writes it; its subfolders are left out.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be read, a file is too large, or there is no `index.html`.
+    pub(crate) fn read(folder: &Path) -> io::Result<Self> {
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let metadata = entry.metadata()?;
+            if !metadata.is_file() {
+                continue;
+            }
+            if metadata.len() > LARGEST {
+                return Err(io::Error::other(format!("{name} is larger than {} MB", LARGEST >> 20)));
+            }
+            files.extend([reply(&name, fs::read(entry.path())?.into())]);
+        }
+        if !files.contains_key("index.html") {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "there is no index.html"));
+        }
+        Ok(Self { files })
+    }
+
+    /// A file by its name; the page itself by the empty name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Reply> {
+        self.files.get(if name.is_empty() { "index.html" } else { name })
+    }
+}
+
+/// A file's name and the answer with it.
+fn reply(file: &str, bytes: Body) -> (String, Reply) {
+    let name = file.strip_suffix(COMPRESSED).unwrap_or(file);
+    let kind = Kind::of_file(name);
+    let body = match std::str::from_utf8(&bytes) {
+        Ok(text) if kind == Kind::Html => Body::from(text.replace(LINKS, r#"<a href="runs">Training runs</a>"#)),
+        _ => bytes,
+    };
+    (name.to_owned(), Reply { status: 200, kind, gzip: name != file, tag: Some(tag(&body)), body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_compiled_in() {
+        let assets = Assets::built_in();
+        let page = assets.get("").expect("a page");
+        assert_eq!(page.kind, Kind::Html);
+        assert!(String::from_utf8_lossy(&page.body).contains(r#"<a href="runs">"#));
+        let module = assets.get("turnstone.wasm").expect("the module");
+        assert!(module.gzip && module.kind == Kind::Wasm && module.body.starts_with(b"\x1f\x8b"));
+        assert!(assets.get("sources.txt").is_none() && assets.get("../Cargo.toml").is_none());
+    }
+
+    #[test]
+    fn the_first_load_is_small() {
+        let assets = Assets::built_in();
+        let all: usize = assets.files.values().map(|file| file.body.len()).sum();
+        assert!(all < 1_500_000, "{all} bytes");
+    }
+
+    #[test]
+    fn a_folder_needs_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Assets::read(folder.path()).is_err());
+        fs::write(folder.path().join("index.html"), "<p>mine</p>").unwrap();
+        fs::create_dir(folder.path().join("agents")).unwrap();
+        let assets = Assets::read(folder.path()).unwrap();
+        assert_eq!(&assets.get("").unwrap().body[..], b"<p>mine</p>");
+    }
+}

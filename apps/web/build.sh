@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Builds the page:
+#
+#   apps/web/build.sh                             into apps/serve/page, compressed, as `turnstone serve` embeds it
+#   apps/web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
+#   apps/web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which has a feature `page` or
+#                                            names the games' types: `games = ["MyGame"]` in [package.metadata.turnstone]
+#
+# Needs cargo with the target wasm32-unknown-unknown, and Node 20 or later with npm; what is missing is named before anything
+# is built. wasm-bindgen of the version in Cargo.toml is installed into the target folder if it is missing. Everything is
+# built in the target folder, with --crate in that of the other crate, and nothing but FOLDER is written elsewhere.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$(dirname "$here")")
+agents=no manifest=
+while :; do
+  case ${1:-} in
+    --with-agents) agents=yes; shift ;;
+    --crate) manifest=$2; shift 2 ;;
+    -*) echo "apps/web/build.sh: unknown option $1" >&2; exit 2 ;;
+    *) break ;;
+  esac
+done
+if [ -n "$manifest" ] && [ $# = 0 ]; then echo "apps/web/build.sh: --crate needs a folder to write to" >&2; exit 2; fi
+compressed=
+if [ $# = 0 ]; then compressed=--compressed; fi
+out=${1:-$root/apps/serve/page}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+if [ -n "$(ls -A "$out" 2>/dev/null)" ] && ! [ -f "$out/sources.txt" ]; then
+  echo "apps/web/build.sh: $out has files that are no page: name a new or an empty folder" >&2
+  exit 1
+fi
+
+missing=()
+command -v cargo >/dev/null || missing+=("cargo: https://rustup.rs")
+if command -v rustc >/dev/null && ! [ -d "$(cd "$root" && rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+  missing+=("the target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown")
+fi
+node=$(node --version 2>/dev/null || true)
+node=${node#v} node=${node%%.*}
+if [ "${node:-0}" -lt 20 ]; then missing+=("Node 20 or later: https://nodejs.org"); fi
+command -v npm >/dev/null || missing+=("npm, which comes with Node")
+[ -z "$manifest" ] || [ -f "$manifest" ] || missing+=("the file $manifest")
+if [ ${#missing[@]} -gt 0 ]; then
+  printf 'apps/web/build.sh: missing: %s\n' "${missing[@]}" >&2
+  exit 1
+fi
+
+target=${CARGO_TARGET_DIR:-$root/target}
+if [ -n "$manifest" ]; then
+  # Target folder, name of the library that is a module, and its manifest, which is written where the crate names its games.
+  described=$(cargo metadata --format-version 1 --no-deps --manifest-path "$manifest" | node -e '
+    const fs = require("fs"), path = require("path");
+    const { packages, target_directory, workspace_root } = JSON.parse(fs.readFileSync(0, "utf8"));
+    const [manifest, web] = process.argv.slice(1).map((each) => fs.realpathSync(each));
+    const own = packages.find((each) => fs.realpathSync(each.manifest_path) === manifest);
+    const library = own?.targets.find((each) => each.crate_types.includes("cdylib"));
+    const games = own?.metadata?.turnstone?.games;
+    if (own && "page" in own.features && library) {
+      console.log(`${target_directory}\n${library.name}\n${manifest}`);
+    } else if (games?.length) {
+      const folder = path.join(target_directory, "turnstone-page-module"), name = `${own.name}-page`;
+      fs.mkdirSync(path.join(folder, "src"), { recursive: true });
+      const types = games.map((game) => `${own.name.replaceAll("-", "_")}::${game}`).join(", ");
+      fs.writeFileSync(path.join(folder, "src", "lib.rs"), `turnstone_web::add_games!(${types});\n`);
+      fs.writeFileSync(path.join(folder, "Cargo.toml"), `[workspace]
+
+[package]
+name = "${name}"
+version = "${own.version}"
+edition = "2024"
+
+[features]
+page = []
+
+[lib]
+crate-type = ["cdylib"]
+
+[dependencies]
+${own.name} = { path = ${JSON.stringify(path.dirname(manifest))}, default-features = false }
+turnstone-web = { path = ${JSON.stringify(web)} }
+`);
+      const lock = path.join(workspace_root, "Cargo.lock");
+      if (fs.existsSync(lock)) fs.copyFileSync(lock, path.join(folder, "Cargo.lock"));
+      console.log(`${target_directory}\n${name}\n${path.join(folder, "Cargo.toml")}`);
+    }
+  ' "$manifest" "$here")
+  if [ -z "$described" ]; then
+    echo "apps/web/build.sh: $manifest: a page needs [package.metadata.turnstone] games, or a feature \`page\` and a library of the" \
+      "type cdylib, see docs/web.md" >&2
+    exit 1
+  fi
+  { read -r target; read -r name; read -r manifest; } <<< "$described"
+fi
+export CARGO_TARGET_DIR=$target
+PATH=$("$here/wasm-bindgen.sh"):$PATH
+
+# The module must not contain paths of the machine that builds it.
+remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
+  --remap-path-prefix="$(cd "$root" && rustc --print sysroot)=rust")
+flags="-C target-feature=+simd128 ${remap[*]}"
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
+if [ -n "$manifest" ]; then
+  cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib \
+    --no-default-features --features page
+  module=$target/wasm32-unknown-unknown/release/${name//-/_}.wasm
+else
+  cargo build --profile web --target wasm32-unknown-unknown --manifest-path "$root/Cargo.toml" --target-dir "$target" \
+    -p turnstone-web --lib
+  module=$target/wasm32-unknown-unknown/web/turnstone_web.wasm
+fi
+
+work=$target/turnstone-page
+mkdir -p "$work"
+rm -rf "$work/page" "$work/src" "$work/generated"
+(cd "$here" && cp -Rp package.json package-lock.json tsconfig.json build.mjs build.sh Cargo.toml page src "$work")
+wasm-bindgen --target web --out-name turnstone_web --out-dir "$work/generated" "$module"
+
+cd "$work"
+[ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error
+npx tsc --noEmit
+node build.mjs "$out" $compressed
+if [ $agents = yes ]; then
+  mkdir -p "$out/agents"
+  for file in "$root"/games/src/*/agent.safetensors; do cp "$file" "$out/agents/$(basename "$(dirname "$file")").safetensors"; done
+fi
+echo "$out: $(cat "$out"/*.* | gzip -9 | wc -c) bytes compressed"

@@ -1,0 +1,498 @@
+// Tests of the page in headless Chromium, against the native program:
+//
+//   node tests/run.mjs TURNSTONE AGREEMENT [FOLDER FOR PICTURES]
+//
+// TURNSTONE is the program, which serves the page and checks every move; AGREEMENT is the example of that name of
+// turnstone-web, built natively. Without Chromium nothing is tested, which the last line says. `ONLY` selects tests by a
+// regular expression; with `BUSY` nothing is said about speed, for machines that do other work; `PAGE` is a
+// folder with a page to test instead of the one in the program, and `OWN` the name of a game that only that page has.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { find, launch } from './chromium.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../../..');
+const [turnstone, agreement, pictures] = process.argv.slice(2);
+const GAMES = ['mu_torere', 'mancala', 'morris', 'konane', 'morabaraba'];
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const browserPath = find();
+if (!browserPath) {
+  console.log('skipped: no Chromium (Debian: apt-get install chromium); CHROMIUM names one elsewhere');
+  process.exit(0);
+}
+assert.ok(turnstone && agreement, 'expected the paths of turnstone and of agreement');
+
+const native = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+const checkpoint = (game) => join(root, 'games/src', game, 'agent.safetensors');
+
+/** The position after moves, which the program checks. */
+function nativePosition(game, moves, ...options) {
+  const shown = native(turnstone, 'show', game, ...options, '--moves', moves.join(' '));
+  return /^position (.*)$/m.exec(shown)[1];
+}
+
+/** The program as a server on a free port, with a folder for runs. */
+async function serve(runs) {
+  const page = process.env.PAGE ? ['--page', process.env.PAGE] : [];
+  const server = spawn(turnstone, ['serve', '--port', '0', '--runs', runs, ...page], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const address = await new Promise((resolve, reject) => {
+    server.stdout.once('data', (line) => resolve(String(line).trim()));
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { address, stop: () => server.kill('SIGTERM') };
+}
+
+const passed = [];
+let base;
+let browser;
+
+/** A page that fails the test upon any error in its console and any request to another place. */
+async function open(query = '', options = {}) {
+  const page = await browser.context.newPage();
+  const faults = [];
+  page.on('console', (line) => { if (['error', 'warning'].includes(line.type())) faults.push(line.text()); });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(base) && !url.startsWith('data:') && !url.startsWith('blob:')) faults.push(`a request to ${url}`);
+  });
+  if (options.size) await page.setViewportSize(options.size);
+  if (options.media) await page.emulateMedia(options.media);
+  await page.goto(base + query);
+  if (options.wait !== false) await page.waitForSelector('body[data-ready]');
+  return {
+    page,
+    close: async () => {
+      await page.close();
+      assert.deepEqual(faults, [], 'the console and the network are quiet');
+    },
+  };
+}
+
+async function test(name, run) {
+  if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
+  const begin = Date.now();
+  try {
+    await run();
+  } catch (error) {
+    console.error(`FAILED ${name}`);
+    throw error;
+  }
+  passed.push(name);
+  console.log(`ok ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`);
+}
+
+const state = (page) => page.$eval('#board', (board) => ({ ...board.dataset }));
+const settled = (page) => page.waitForFunction(() => {
+  const { thinking, moving } = document.getElementById('board').dataset;
+  return thinking !== 'true' && moving !== 'true';
+});
+const click = async (page, clicks) => {
+  for (const point of clicks) await page.click(`.point[data-point="${point}"]`, { force: true });
+};
+
+/** Plays a legal action of the position by clicking its points. */
+async function play(page, choose) {
+  const legal = await page.evaluate(() => window.turnstone.legal());
+  const one = choose(legal);
+  const before = await state(page);
+  if (one.clicks.length === 0) await page.click(`.legal[data-action="${one.action}"]`);
+  else await click(page, one.clicks);
+  await page.waitForFunction((ply) => Number(document.getElementById('board').dataset.ply) > ply, Number(before.ply));
+  return one.action;
+}
+
+/** Every move is legal by the native program, and every position's text is the same. */
+async function checkNatively(page, game) {
+  const { positions, moves } = await page.evaluate(() => ({ positions: window.turnstone.positions(), moves: window.turnstone.moves() }));
+  assert.equal(positions.length, moves.length + 1);
+  for (let ply = 0; ply <= moves.length; ply++) {
+    const shown = nativePosition(game, moves.slice(0, ply));
+    assert.equal(shown, positions[ply], `the position after ${ply} plies`);
+  }
+  return moves.length;
+}
+
+/** Plays the first side by clicking until the game is over. */
+async function playOut(page, seed) {
+  let number = seed;
+  const random = (count) => {
+    number = (number * 48271) % 2147483647;
+    return number % count;
+  };
+  for (;;) {
+    await settled(page);
+    // Either it is the person's turn again, or the game is over.
+    await page.waitForFunction(() => {
+      const { over, mover, thinking, moving } = document.getElementById('board').dataset;
+      return over === 'true' || (mover === '0' && thinking !== 'true' && moving !== 'true');
+    });
+    if ((await state(page)).over === 'true') return;
+    await play(page, (legal) => legal[random(legal.length)]);
+  }
+}
+
+async function wholeGame(game) {
+  const { page, close } = await open(`/?game=${game}&p1=human&p2=az&level2=16`, { media: { reducedMotion: 'reduce' } });
+  await playOut(page, 7);
+  const plies = await checkNatively(page, game);
+  assert.match(await page.textContent('#status'), /won|drawn/);
+  await close();
+  return plies;
+}
+
+async function picture(page, name) {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+}
+
+async function accessible(page, name) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const words = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' | ')}`);
+  assert.deepEqual(words, [], `accessibility of ${name}`);
+}
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+async function main() {
+  const runs = mkdtempSync(join(tmpdir(), 'turnstone-runs-'));
+  const server = await serve(runs);
+  base = server.address.replace(/\/$/, '');
+  browser = await launch(browserPath);
+  // A busy machine is slow, not wrong: what is waited for comes at some time or never.
+  browser.context.setDefaultTimeout(120_000);
+  try {
+    await tests(runs);
+  } finally {
+    await browser.close();
+    server.stop();
+    rmSync(runs, { recursive: true, force: true });
+  }
+  console.log(`${passed.length} tests passed`);
+}
+
+async function tests(runs) {
+  await test('the first load is small, and the first move comes within a second', async () => {
+    const folder = join(root, 'apps/serve/page');
+    const files = readdirSync(folder).filter((name) => name !== 'sources.txt');
+    const bytes = files.reduce((sum, name) => sum + (name.endsWith('.gz') ? readFileSync(join(folder, name)) : gzipSync(readFileSync(join(folder, name)))).length, 0);
+    assert.ok(bytes < 1_500_000, `${bytes} bytes compressed`);
+    const { page, close } = await open('/?game=mancala&p1=az&p2=human');
+    const ready = Date.now();
+    await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) > 0);
+    const time = Date.now() - ready;
+    console.log(`   ${bytes} bytes compressed; first move after ${time} ms`);
+    assert.ok(time < 1000 || process.env.BUSY, `${time} ms`);
+    await close();
+  });
+
+  for (const game of GAMES) {
+    await test(`a whole game of ${game} by clicking, every move checked natively`, async () => {
+      console.log(`   ${await wholeGame(game)} plies`);
+    });
+  }
+
+  if (process.env.OWN) {
+    await test('a game of another crate has a board to click on', async () => {
+      const { page, close } = await open(`/?game=${process.env.OWN}&p1=human&p2=alphabeta&level2=4`, { media: { reducedMotion: 'reduce' } });
+      assert.equal((await state(page)).game, process.env.OWN);
+      await playOut(page, 11);
+      assert.match(await page.textContent('#status'), /won|drawn/);
+      assert.equal(await overflow(page), 0);
+      await accessible(page, process.env.OWN);
+      await picture(page, process.env.OWN);
+      await close();
+    });
+  }
+
+  await test('the page and the native program agree in 200 positions per game', async () => {
+    const { page, close } = await open();
+    for (const game of GAMES) {
+      const spec = 'az:pretrained,sims=32';
+      const lines = await page.evaluate(([name, of]) => window.turnstone.agreement(name, 200, of), [game, spec]);
+      const compare = (kernel) => native(agreement, 'lines', game, '200', spec, checkpoint(game), kernel).trim().split('\n');
+      const [portable, best] = [compare('portable'), compare('best')];
+      assert.equal(lines.length, 200);
+      // The sums of the kernel have the same bits; the exponential function behind the priors is the platform's own.
+      const parts = (line) => line.split(' | ');
+      const near = (a, b) => a.split(' ').every((word, k) => word === b.split(' ')[k] || Math.abs(parseInt(word, 16) - parseInt(b.split(' ')[k], 16)) <= 2);
+      for (const [i, line] of lines.entries()) {
+        const [mine, theirs] = [parts(line), parts(portable[i])];
+        for (const k of [0, 1, 3]) assert.equal(mine[k], theirs[k], `${game}, position ${i}: portable kernel`);
+        assert.ok(near(mine[2], theirs[2]), `${game}, position ${i}: ${mine[2]} and ${theirs[2]}`);
+      }
+      const equal = lines.filter((line, i) => line === portable[i]).length;
+      assert.ok(equal >= 180, `${game}: the bits of ${equal} positions are those of the portable kernel`);
+      const same = lines.filter((line, i) => parts(line).at(-1) === parts(best[i]).at(-1)).length;
+      const bits = lines.filter((line, i) => line === best[i]).length;
+      console.log(`   ${game}: portable kernel 200 moves, ${equal} positions with the same bits; this machine's best: ${same} moves, ${bits} with the same bits`);
+      assert.ok(same >= 196, `${game}: ${same} moves equal those with fused multiply-adds`);
+    }
+    await close();
+  });
+
+  await test('the browser is not much slower than the native portable kernel', async () => {
+    const { page, close } = await open();
+    for (const game of ['mancala', 'konane']) {
+      // In turns, and the best of each: what else the machine does takes from both.
+      let [rate, portable] = [0, 0];
+      for (let round = 0; round < 5 && (round < 2 || rate / portable <= 1 / 3); round++) {
+        rate = Math.max(rate, await page.evaluate((name) => window.turnstone.rate(name, 2000), game));
+        portable = Math.max(portable, Number(native(agreement, 'rate', game, checkpoint(game), 'portable')));
+      }
+      console.log(`   ${game}: ${Math.round(rate)} simulations/s, native portable ${portable}: ${(rate / portable).toFixed(2)}`);
+      assert.ok(rate / portable > 1 / 3 || process.env.BUSY, `${game}: ${rate / portable}`);
+    }
+    await close();
+  });
+
+  await test('undo, take back, swap, copy and paste', async () => {
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base });
+    const { page, close } = await open('/?game=morris&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
+    for (const action of ['a0', 'g0', 'b1', 'f1', 'c2']) await play(page, (legal) => legal.find((one) => one.action === action));
+    assert.equal((await state(page)).position, 'WBWBWxxxxxxxxxxxxx W 5 6 x 0', 'a closed mill removes');
+    assert.equal(await page.locator('.overlay .formed').count(), 1);
+    await page.click('#undo');
+    assert.equal((await state(page)).ply, '4');
+    await page.click('.move[data-ply="2"]');
+    assert.equal((await state(page)).position, 'WBxxxxxxxxxxxxxxxx W 7 7 - 0');
+    await page.click('#resume');
+    assert.equal(await page.locator('.move').count(), 2);
+    await page.click('#copy-game');
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(text, 'game morris\nmoves a0 g0');
+    await page.click('#copy-position');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'WBxxxxxxxxxxxxxxxx W 7 7 - 0');
+    await page.fill('#text', 'game mancala stones=3\nmoves B4 A3');
+    await page.click('#load');
+    await page.waitForFunction(() => document.getElementById('board').dataset.game === 'mancala');
+    assert.equal((await state(page)).position, nativePosition('mancala', ['B4', 'A3'], '--param', 'stones=3'));
+    await page.fill('#text', 'nonsense');
+    await page.click('#load');
+    assert.match(await page.textContent('#fault'), /cannot be read/);
+    // Pasted anywhere on the page.
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', '4,4,4,4,4,4/0 4,4,4,4,4,4/0 2\n');
+      document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
+    });
+    assert.match(await page.textContent('#fault'), /cannot be read/, 'a position of other parameters');
+    await page.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'game konane size=4\n');
+      document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
+    });
+    await page.waitForFunction(() => document.getElementById('board').dataset.game === 'konane');
+    assert.equal((await state(page)).position, nativePosition('konane', [], '--param', 'size=4'));
+    assert.equal(await page.isHidden('#fault'), true);
+    await page.selectOption('#kind0', 'random');
+    await page.click('#swap');
+    assert.equal(await page.inputValue('#kind1'), 'random');
+    await close();
+  });
+
+  await test('rules in words, parameters as choices, and clocks', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
+    await page.click('#how summary');
+    assert.match(await page.innerText('#how-text'), /sows them one by one/);
+    await page.selectOption('#fields [name="end_rule"]', 'either_side_empty');
+    await page.fill('#fields [name="stones"]', '3');
+    await page.click('#params button[type=submit]');
+    await page.waitForFunction(() => document.getElementById('board').dataset.position.startsWith('3,3'));
+    await page.click('#copy-game');
+    assert.equal(await page.inputValue('#text'), 'game mancala end_rule=either_side_empty stones=3\nmoves');
+    await page.fill('#fields [name="stones"]', '999');
+    await page.click('#params button[type=submit]');
+    assert.match(await page.textContent('#fault'), /stones/);
+    assert.equal(await page.textContent('#clock0'), '', 'clocks are off at first');
+    await page.clock.install();
+    await page.selectOption('#minutes', '1');
+    assert.equal(await page.textContent('#clock1'), '1:00');
+    await page.clock.runFor(20_000);
+    await page.waitForFunction(() => document.getElementById('clock0').textContent === '0:40');
+    await page.clock.runFor(50_000);
+    await page.waitForFunction(() => /lost on time/.test(document.getElementById('status').textContent));
+    assert.equal(await page.textContent('#clock1'), '1:00');
+    assert.equal((await state(page)).over, 'true');
+    await close();
+  });
+
+  await test('drag, keyboard, and positions in which a click is no move', async () => {
+    const { page, close } = await open('/?game=mu_torere&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
+    const centre = async (point) => {
+      const box = await page.locator(`.point[data-point="${point}"]`).boundingBox();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    };
+    const [[x, y], [u, v]] = [await centre(0), await centre(4)];
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move((x + u) / 2, (y + v) / 2, { steps: 4 });
+    await page.mouse.move(u, v, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction(() => document.getElementById('board').dataset.ply === '1');
+    assert.equal((await state(page)).position, '021212121 2 1');
+    await page.click('.point[data-point="8"]', { force: true });
+    assert.equal((await state(page)).ply, '1', 'the opponent has no piece to move there');
+    await page.focus('.point[data-point="1"]');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.getAttribute('.point[data-point="1"]', 'aria-pressed'), 'true');
+    await page.keyboard.press('ArrowLeft');
+    const focus = await page.evaluate(() => document.activeElement.dataset.point);
+    assert.equal(focus, '0');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.getElementById('board').dataset.ply === '2');
+    assert.equal((await state(page)).position, '201212121 1 2');
+    await close();
+  });
+
+  await test('the analysis shows policy, values, exact values, tree and course', async () => {
+    const { page, close } = await open('/?game=mu_torere&p1=human&p2=az&level2=16', { media: { reducedMotion: 'reduce' } });
+    await play(page, (legal) => legal[0]);
+    await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) === 2);
+    await page.click('#analyse');
+    await page.waitForFunction(() => /exact value/.test(document.getElementById('known').textContent));
+    await page.waitForFunction(() => /simulations/.test(document.getElementById('searched').textContent));
+    assert.match(await page.textContent('#actions'), /kept|thrown away/);
+    assert.ok((await page.locator('.overlay .label').count()) > 0);
+    await page.click('#tree .fold >> nth=0');
+    await page.waitForSelector('#tree ul li');
+    assert.ok((await page.locator('#curve .dot').count()) >= 3);
+    await picture(page, 'analysis');
+    await close();
+    const konane = await open('/?game=konane&param.size=4&p1=human&p2=alphabeta&analyse=1');
+    await konane.page.waitForFunction(() => /exact value: player 2 wins/.test(document.getElementById('known').textContent));
+    await konane.close();
+  });
+
+  await test('an agent without a tree is stopped at once', async () => {
+    const { page, close } = await open('/?game=morabaraba&p1=alphabeta&p2=human&level1=10');
+    await page.waitForFunction(() => document.getElementById('board').dataset.thinking === 'true');
+    // A search in one piece does not notice a stop: its worker ends, which a search that is over does not cause.
+    const [worker] = page.workers();
+    const ended = new Promise((resolve) => worker.once('close', resolve));
+    await page.selectOption('#kind0', 'random');
+    await ended;
+    await page.waitForFunction(() => document.getElementById('board').dataset.ply === '1');
+    await close();
+  });
+
+  await test('layout and accessibility at 390 and 1280 pixels, light and dark', async () => {
+    for (const game of GAMES) {
+      for (const [width, height] of [[390, 844], [1280, 900]]) {
+        for (const colorScheme of ['light', 'dark']) {
+          // With the analysis once: it would keep the processor busy while the page is examined.
+          const analysed = game === 'mu_torere';
+          const { page, close } = await open(`/?game=${game}&p1=human&p2=human${analysed ? '&analyse=1' : ''}`, {
+            size: { width, height }, media: { colorScheme, reducedMotion: 'reduce' },
+          });
+          for (let ply = 0; ply < 4; ply++) await play(page, (legal) => legal[(7 * ply) % legal.length]);
+          if (analysed) await page.waitForFunction(() => document.querySelectorAll('#actions tr').length > 0);
+          assert.equal(await overflow(page), 0, `${game} at ${width} pixels`);
+          await accessible(page, `${game}, ${width}, ${colorScheme}`);
+          await picture(page, `${game}-${width}-${colorScheme}`);
+          await close();
+        }
+      }
+    }
+  });
+
+  await test('a run is followed while it trains, and its checkpoint plays', async () => {
+    // The settings of the smoke run, for longer.
+    const train = (name, ...settings) => [
+      'train', join(root, 'configs/smoke.toml'), '--run', join(runs, name), '--quiet', ...settings.flatMap((one) => ['--set', one]),
+    ];
+    native(turnstone, ...train('two', 'seed=5'));
+    const training = spawn(turnstone, train('one', 'run.iterations=500'), { stdio: 'ignore' });
+    try {
+      const begin = Date.now();
+      while (!existsSync(join(runs, 'one/metrics.jsonl'))) {
+        assert.ok(training.exitCode === null && Date.now() - begin < 120_000, 'the run has begun');
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      const one = await open('/runs/one', { wait: false });
+      // The header and a curve change without a new load of the page.
+      const seen = () => one.page.evaluate(() => {
+        window.kept = true;
+        return [document.getElementById('standing').textContent, document.querySelector('#learning')?.innerHTML ?? ''];
+      });
+      const [header, curve] = await seen();
+      await one.page.waitForFunction(([before, drawn]) => window.kept
+        && document.getElementById('standing').textContent !== before
+        && (document.querySelector('#learning')?.innerHTML ?? '') !== drawn, [header, curve]);
+      await one.close();
+    } finally {
+      await new Promise((resolve) => {
+        training.once('exit', resolve);
+        training.kill('SIGTERM');
+      });
+    }
+    native(turnstone, 'arena', 'mancala', 'random', 'alphabeta:depth=2', 'mcts:sims=20', '--games', '4', '--out', join(runs, 'match'));
+    native(turnstone, 'report', join(runs, 'two'), '--no-grade');
+    for (const colorScheme of ['light', 'dark']) {
+      const options = { wait: false, media: { colorScheme } };
+      const look = async (page, name) => {
+        for (const width of [390, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          assert.equal(await overflow(page), 0, `${name} at ${width} pixels`);
+          await accessible(page, `${name}, ${width}, ${colorScheme}`);
+          await picture(page, `${name}-${width}-${colorScheme}`);
+        }
+      };
+      const list = await open('/runs', options);
+      assert.match(await list.page.textContent('table'), /one/);
+      await look(list.page, 'runs');
+      await list.page.check('input[value="one"]');
+      await list.page.check('input[value="two"]');
+      await list.page.click('button[type=submit]');
+      await list.page.waitForSelector('#differences');
+      assert.match(await list.page.textContent('#differences'), /seed/);
+      await look(list.page, 'compare');
+      await list.close();
+      for (const name of ['match', 'two']) {
+        const report = await open(`/runs/${name}/report.html`, options);
+        await look(report.page, `report-${name}`);
+        await report.close();
+      }
+      const one = await open('/runs/one', options);
+      await look(one.page, 'run');
+      await one.page.click('text=sample games');
+      await one.page.waitForSelector('#game-1 svg');
+      await look(one.page, 'games');
+      await one.close();
+    }
+    const one = await open('/runs/one', { wait: false });
+    await one.page.click('text=play against latest');
+    await one.page.waitForSelector('body[data-ready]');
+    assert.equal(await one.page.inputValue('#kind1'), 'az0');
+    await play(one.page, (legal) => legal[0]);
+    await one.page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 2);
+    await one.close();
+  });
+
+  await test('the page opens again without a network', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=random');
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.waitForFunction(async () => {
+      const cache = await caches.open('turnstone');
+      const files = ['./', 'page.js', 'worker.js', 'style.css', 'turnstone.wasm'];
+      return (await Promise.all(files.map((name) => cache.match(name)))).every((kept) => kept);
+    });
+    await close();
+    await browser.context.setOffline(true);
+    const again = await open('/?game=mancala&p1=human&p2=random', { media: { reducedMotion: 'reduce' } });
+    await play(again.page, (legal) => legal[0]);
+    await again.close();
+    await browser.context.setOffline(false);
+  });
+}
+
+await main();

@@ -1,0 +1,86 @@
+//! What builds of the repository consist of: no crate for GPUs by default, and one set of features for burn in all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+/// The packages of a build, each with its features, from `cargo tree` in a folder of the repository.
+fn packages(folder: &str, arguments: &str) -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders below the repository");
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--prefix", "none", "--format", "{p}|{f}"])
+        .args(arguments.split(' '))
+        .current_dir(root.join(folder))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let rows = text.lines().filter_map(|line| line.split_once('|'));
+    rows.map(|(package, features)| (package.replace(" (proc-macro)", ""), features.replace(" (*)", ""))).collect()
+}
+
+/// The names of the packages that a build of the program with these features consists of.
+fn names(features: &str) -> BTreeSet<String> {
+    let all = packages(".", &format!("-p turnstone -e normal,build --features={features}"));
+    all.into_keys().filter_map(|package| package.split(' ').next().map(str::to_owned)).collect()
+}
+
+/// Whether a package is one of burn's for GPUs, of what they compile kernels with, or of what they reach GPUs through.
+/// `cubecl-common`, `-environment` and `-zspace` are vocabulary of burn's own crates.
+fn is_for_gpus(package: &str) -> bool {
+    let burns = ["burn-cubecl", "burn-fusion", "burn-wgpu", "burn-cuda", "burn-rocm"];
+    let vocabulary = ["cubecl-common", "cubecl-environment", "cubecl-zspace"];
+    let begins = ["cubecl", "cubek", "wgpu", "naga", "cudarc"].iter().any(|name| package.starts_with(name));
+    (begins || burns.iter().any(|name| package.starts_with(name)) || package == "ash") && !vocabulary.contains(&package)
+}
+
+#[test]
+fn the_default_build_has_no_gpu_crate() {
+    let default = names("");
+    let found: Vec<&String> = default.iter().filter(|package| is_for_gpus(package)).collect();
+    assert_eq!(found, [""; 0]);
+    // What the features bring is recognised.
+    for (feature, package) in [("wgpu", "wgpu-core"), ("cuda", "cudarc")] {
+        let added: BTreeSet<String> = &names(feature) - &default;
+        assert!(added.contains(package), "{feature} does not bring {package}");
+        assert!(is_for_gpus(package) && added.iter().filter(|package| is_for_gpus(package)).count() > 10, "{added:?}");
+    }
+}
+
+/// The packages that two builds compile with different features, after which burn is compiled once for each build.
+fn differences(
+    common: &BTreeSet<String>,
+    one: &BTreeMap<String, String>,
+    other: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let both = common.iter().filter_map(|package| Some((package, one.get(package)?, other.get(package)?)));
+    both.filter(|(_, one, other)| one != other)
+        .map(|(package, one, other)| format!("{package}: {one} | {other}"))
+        .collect()
+}
+
+#[test]
+fn every_build_compiles_burn_with_the_same_features() {
+    let burn: BTreeSet<String> = packages(".", "-p burn -e normal,build").into_keys().collect();
+    assert!(burn.len() > 100, "{burn:?}");
+    let program = packages(".", "-p turnstone -e normal,build");
+    for (folder, arguments) in [
+        (".", "-p turnstone -e normal,build --features cluster"),
+        (".", "--workspace -e normal,build,dev"),
+        (".", "-p turnstone-trainer -e normal,build"),
+        (".", "-p turnstone-models -e normal,build,dev --features train"),
+        ("examples/own_game", "-e normal,build,dev"),
+        ("apps/python", "-e normal,build"),
+    ] {
+        let found = differences(&burn, &program, &packages(folder, arguments));
+        assert!(
+            found.is_empty(),
+            "models/features/Cargo.toml lacks a feature for `cargo tree {arguments}` in {folder}:\n{}",
+            found.join("\n")
+        );
+    }
+    // A difference is seen: without `turnstone-features`, rand has fewer features.
+    let rand: BTreeSet<String> = program.keys().filter(|package| package.starts_with("rand ")).cloned().collect();
+    let alone = packages(".", "-p turnstone-env -e normal,build");
+    assert_eq!(differences(&rand, &program, &alone).len(), 1);
+}

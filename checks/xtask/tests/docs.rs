@@ -1,0 +1,156 @@
+//! The documentation as a whole: links lead somewhere, the book has every page, sheets are alike.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+/// All Markdown files that git knows or could know.
+fn pages() -> Vec<PathBuf> {
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
+    let output = Command::new("git").args(list).current_dir(root()).output().expect("git runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(PathBuf::from).filter(|page| root().join(page).is_file()).collect()
+}
+
+/// The targets of a page's links and pictures, outside of blocks of code.
+fn targets(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut code = false;
+    let mut prose = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+        } else if !code {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    // Code within a line is no link.
+    let prose: String = prose.split('`').step_by(2).collect::<Vec<_>>().join("x");
+    for part in prose.split("](").skip(1) {
+        found.extend(part.split(')').next().map(str::to_owned));
+    }
+    for part in prose.split("src=\"").skip(1) {
+        found.extend(part.split('"').next().map(str::to_owned));
+    }
+    found
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| -> String {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut faults = Vec::new();
+    for page in pages() {
+        if root().join(&page).is_symlink() {
+            continue; // it is another page
+        }
+        let text = fs::read_to_string(root().join(&page)).expect("readable");
+        for target in targets(&text) {
+            let target = target.split_whitespace().collect::<String>();
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let file = if file.is_empty() { page.clone() } else { plain(&page.parent().expect("a folder").join(file)) };
+            let whole = root().join(&file);
+            if !whole.exists() {
+                faults.push(format!("{}: {target}: no such file", page.display()));
+            } else if !anchor.is_empty() && file.extension().is_some_and(|extension| extension == "md") {
+                let text = fs::read_to_string(whole).expect("readable");
+                if !anchors(&text).contains(anchor) {
+                    faults.push(format!("{}: {target}: no such heading", page.display()));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_book_has_every_page_of_the_docs() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary");
+    let listed: BTreeSet<PathBuf> =
+        targets(&summary).into_iter().map(|target| Path::new("docs").join(target)).collect();
+    let own = pages().into_iter().filter(|page| page.starts_with("docs") && !page.ends_with("SUMMARY.md"));
+    let pages: BTreeSet<PathBuf> = own.collect();
+    let missing: Vec<_> = pages.difference(&listed).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+    let gone: Vec<_> = listed.difference(&pages).collect();
+    assert!(gone.is_empty(), "docs/SUMMARY.md lists {gone:?}");
+}
+
+/// Every sheet has the same sections in the same order, a picture, and lines that start a game and make one in Rust.
+#[test]
+fn the_games_sheets_are_alike() {
+    let headings =
+        |text: &str| -> Vec<String> { text.lines().filter(|l| l.starts_with("## ")).map(str::to_owned).collect() };
+    let sheets: Vec<(&str, String)> = turnstone_env::games::NAMES
+        .iter()
+        .map(|game| (*game, fs::read_to_string(root().join(format!("docs/games/{game}.md"))).expect("a sheet")))
+        .collect();
+    for (game, sheet) in &sheets {
+        assert_eq!(headings(sheet), headings(&sheets[0].1), "{game}");
+        for part in [
+            format!("../boards/{game}.svg"),
+            format!("turnstone play {game}"),
+            format!("turnstone_env::make(\"{game}\""),
+        ] {
+            assert!(sheet.contains(&part), "{game}: {part}");
+        }
+    }
+}
+
+#[test]
+fn faults_are_seen() {
+    let page =
+        "# One two\n[a](b.md#x) `[c](d)` ![p](e.svg)\n```\n[f](g)\n```\n<img src=\"h.svg\">\n## It's `code` (1)\n";
+    assert_eq!(targets(page), ["b.md#x", "e.svg", "h.svg"]);
+    assert!(anchors(page).contains("one-two") && anchors(page).contains("its-code-1"));
+    assert_eq!(plain(Path::new("docs/games/../boards/./x.svg")), Path::new("docs/boards/x.svg"));
+}
+
+/// `cargo run`, without a name, as README.md says it.
+#[test]
+fn cargo_run_runs_the_program() {
+    let read = |path: &str| -> toml::Table {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        text.parse().unwrap_or_else(|e| panic!("{path}: {e}"))
+    };
+    let members = read("Cargo.toml")["workspace"].get("default-members").cloned();
+    assert_eq!(members, Some(vec!["apps/cli"].into()), "the default members of the workspace");
+    let package = read("apps/cli/Cargo.toml");
+    assert_eq!(package["package"]["name"].as_str(), Some("turnstone"));
+    assert!(!package.contains_key("bin") && !root().join("apps/cli/src/bin").exists(), "one program, that of its name");
+    let readme = fs::read_to_string(root().join("README.md")).expect("a page");
+    assert!(readme.contains("\ncargo run --release -- train configs/mu_torere.toml\n"), "the first command");
+}
