@@ -1,5 +1,6 @@
 //! Simultaneous search of many positions, whose leaves are evaluated in one batch.
 
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, Game, Side, Spec};
 use turnstone_models::{DeviceError, NetworkError};
 use turnstone_search::classic::Stop;
@@ -9,7 +10,6 @@ use turnstone_search::{EvalBatch, Evaluation, Mcts, Pool, Pooled, RootAction, Te
 use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::search_settings::SearchSettings;
-use crate::streams::{Purpose, stream};
 use crate::tree_spec::TreeSpec;
 
 /// Capacity of the evaluation cache, in positions.

@@ -1,9 +1,8 @@
 //! Positions by which a network is quantised when there is nothing but the game.
 
 use rand::RngExt;
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{ActionList, Game};
-
-use crate::streams::{Purpose, stream};
 
 /// Number of positions that a network is quantised by.
 pub const CALIBRATION_POSITIONS: usize = 512;

@@ -7,6 +7,8 @@ pub use erased::DynSearch;
 pub(crate) use erased::WithGame;
 pub(crate) use search::ClassicalPlayer;
 pub use search::ClassicalSearch;
+use turnstone_base::machine::Memory;
+use turnstone_base::times::time_text;
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +16,7 @@ use std::time::Duration;
 use turnstone_env::Game;
 use turnstone_search::classic::{Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
-use crate::options::{Options, time_text};
+use crate::options::Options;
 use crate::playable::Playable;
 
 /// Names of the classical agents.
@@ -152,6 +154,19 @@ impl ClassicalMethod {
     }
 }
 
+/// Checks a transposition table of `table` MiB.
+///
+/// # Errors
+/// It is larger than three quarters of the memory, where that is known.
+pub(crate) fn check_table(table: u32, memory: Option<Memory>) -> Result<(), String> {
+    match memory.map(|memory| memory.total >> 20) {
+        Some(mebibytes) if u64::from(table) > mebibytes / 4 * 3 => {
+            Err(format!("hash={table}: a table of {table} MiB is too large for the {mebibytes} MiB of memory"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Index of the static evaluation `name` in `known`, or 0 without a name; an error names the game's evaluations.
 pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) -> Result<usize, String> {
     match name {
@@ -169,4 +184,17 @@ pub(crate) fn find_heuristic<K: Playable>(name: Option<&str>) -> Result<Box<dyn 
     let mut all = K::heuristics();
     let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
     check_heuristic(name, K::Game::NAME, &names).map(|i| all.swap_remove(i))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_must_fit_into_memory() {
+        let memory = Some(Memory { total: 24_000 << 20, available: 0 });
+        assert_eq!(check_table(18_000, memory), Ok(()));
+        assert!(check_table(18_001, memory).is_err_and(|fault| fault.contains("24000 MiB of memory")));
+        assert_eq!(check_table(65_536, None), Ok(()));
+    }
 }

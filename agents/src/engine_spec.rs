@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::options::{Options, time_text};
+use turnstone_base::times::time_text;
+
+use crate::options::Options;
 
 /// Default time that an answer may take in addition to the time for the move.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use rand::RngExt;
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_search::Evaluation;
@@ -15,7 +16,6 @@ use crate::exact_spec::{ExactSpec, Rate};
 use crate::playable::{Effort, Playable};
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
-use crate::streams::Stream;
 
 /// Checks that the tables of a spec are a folder.
 pub(crate) fn check(spec: &impl Display, tables: &Path) -> Result<(), AgentError> {
@@ -131,8 +131,8 @@ impl<G: Game> Exact<G> {
 mod tests {
     use super::*;
     use crate::spec::AgentSpec;
-    use crate::streams::{Purpose, stream};
     use std::marker::PhantomData;
+    use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::games::{Konane, Mancala, Morris, MuTorere};
     use turnstone_env::{Game, Params, Side, play_text};
     use turnstone_exact::{Silent, TableError};

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use turnstone_base::times::time_text;
 use turnstone_search::classic::MAX_DEPTH;
 
-use crate::options::{Options, time_text};
+use crate::options::Options;
 
 /// Default depth in plies of the alpha-beta search where exact values do not decide.
 const DEPTH: u32 = 4;

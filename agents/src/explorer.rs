@@ -1,5 +1,6 @@
 //! Tree search of one position in slices, for hosts that cannot interrupt a search, such as a browser's worker.
 
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_models::{ComputeDevice, Instructions, NetworkError};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Rollout, RootAction, SearchStep};
@@ -11,7 +12,6 @@ use crate::evaluator::NetworkEvaluator;
 use crate::network::LoadedNetwork;
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::spec::AgentSpec;
-use crate::streams::{Purpose, stream};
 use crate::tree_spec::TreeSpec;
 
 /// Searches one position at a time, in slices, and shows the tree between them. Every search begins with an empty tree,

@@ -5,13 +5,13 @@ mod process;
 use std::sync::Arc;
 use std::time::Duration;
 
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState, DynGame, shortened};
 
 use self::process::Process;
 use crate::engine_spec::{EngineSpec, words};
 use crate::player::{Player, PlayerFault};
 use crate::request::{SearchInfo, SearchRequest};
-use crate::streams::Stream;
 
 /// Player that runs another program. The program is restarted after every fault.
 pub(crate) struct External {

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use turnstone_agents::Agent;
-//! use turnstone_agents::streams::{Purpose, stream};
+//! use turnstone_base::streams::{Purpose, stream};
 //! use turnstone_env::Params;
 //!
 //! let game = turnstone_games::built_in().make("mancala", &Params::new())?;
@@ -20,12 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod streams;
-pub mod line_io;
 mod evaluator;
 mod search_settings;
 mod options;
-mod memory;
 mod tree_spec;
 mod request;
 mod player;
@@ -54,7 +51,7 @@ pub mod sheet;
 
 /// The crates that a game of one's own is written with, so that its manifest names this one only.
 #[doc(no_inline)]
-pub use {turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
+pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
 
 pub use agent::Agent;
 pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
@@ -67,7 +64,6 @@ pub use evaluator::{NetworkEvaluator, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
 pub use explorer::Explorer;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
-pub use options::parse_time;
 pub use playable::{Effort, GameFiles, Playable};
 pub use playable_game::{PlayableGame, load_network, row};
 pub use player::{Player, PlayerFault, TypedPlayer};

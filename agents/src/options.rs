@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use turnstone_base::times::parse_time;
 use turnstone_env::nearest;
 
 /// Options of a spec. Each is taken once; those left over at the end are unknown.
@@ -67,22 +68,4 @@ impl Options {
 pub(crate) fn within(what: &str, text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("{what} must be a number from {} to {}, not `{text}`", range.start(), range.end()))
-}
-
-/// Parses a time such as `500ms`, `1s`, `1.5s` or `2m`, from one millisecond to a day; `what` names it in an error.
-pub fn parse_time(what: &str, text: &str) -> Result<Duration, String> {
-    let milliseconds = [("ms", 1.0), ("s", 1e3), ("m", 60e3)]
-        .iter()
-        .find_map(|(unit, size)| text.strip_suffix(unit)?.parse::<f64>().ok().map(|number| number * size))
-        .filter(|milliseconds| (1.0..=86_400e3).contains(milliseconds))
-        .ok_or_else(|| format!("{what} must be a time such as 500ms, 1s or 2m, a day at most, not `{text}`"))?;
-    Ok(Duration::from_millis(milliseconds.round() as u64))
-}
-
-/// Formats a time so that [`parse_time`] can read it.
-pub(crate) fn time_text(time: Duration) -> String {
-    match time.as_millis() {
-        whole if whole.is_multiple_of(1000) => format!("{}s", whole / 1000),
-        milliseconds => format!("{milliseconds}ms"),
-    }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use turnstone_base::machine::memory;
 use turnstone_env::{AnyState, DynGame, Erased, Error, Game, Params, Row};
 use turnstone_exact::TableError;
 use turnstone_models::{Instructions, NetworkError};
@@ -14,7 +15,6 @@ use crate::error::AgentError;
 use crate::exact_player;
 use crate::exact_spec::ExactSpec;
 use crate::explorer::{Explorer, explorer};
-use crate::memory;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::playable::{Effort, GameFiles, Playable};
 use crate::player::{Player, Seat};
@@ -220,7 +220,7 @@ impl Agent {
             AgentSpec::Classical(spec) => {
                 classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
                     .map_err(fault)?;
-                memory::check_table(spec.table(), memory::mebibytes()).map_err(fault)?;
+                classical::check_table(spec.table(), memory()).map_err(fault)?;
             }
             AgentSpec::Exact(ExactSpec { tables, .. }) => {
                 exact_values(tables)?;

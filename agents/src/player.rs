@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use thiserror::Error;
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState, Game};
 use turnstone_models::DeviceError;
 
 use crate::request::SearchRequest;
-use crate::streams::Stream;
 
 /// Reason why a player did not return a legal action in time.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rand::RngExt;
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_exact::ExactValues;
 use turnstone_models::{DeviceError, NetworkError};
@@ -13,7 +14,6 @@ use crate::network::LoadedNetwork;
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::{SearchKind, SearchSettings};
-use crate::streams::Stream;
 use crate::tree_player::{TreePlayer, in_words};
 use crate::tree_spec::{Budget, TreeSpec};
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
-use turnstone_exact::{Progress, SolveLimits, TableError, duration};
+use turnstone_base::times::duration;
+use turnstone_exact::{Progress, SolveLimits, TableError};
 use turnstone_search::Clock;
 
 /// What `solve` is asked for. A game uses what applies to it.

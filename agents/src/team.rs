@@ -1,5 +1,6 @@
 //! Players of many games at once, whose positions are evaluated in one batch.
 
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState, Game};
 use turnstone_models::{DeviceError, NetworkError};
 use turnstone_search::{Mcts, Pool, Pooled};
@@ -10,7 +11,6 @@ use crate::evaluator::{NetworkEvaluator, TryEvaluator};
 use crate::network::LoadedNetwork;
 use crate::players::evaluate_one;
 use crate::spec::AgentSpec;
-use crate::streams::Stream;
 use crate::tree_player::TreePlayer;
 use crate::tree_spec::{Budget, TreeSpec};
 
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::evaluator::FailsOnce;
     use crate::search_settings::{SearchKind, SearchSettings};
-    use crate::streams::{Purpose, stream};
+    use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::games::Mancala;
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rand::RngExt;
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, Game, Side};
 use turnstone_exact::ExactValues;
 use turnstone_models::DeviceError;
@@ -12,7 +13,6 @@ use turnstone_search::{Clock, EvalBatch, Evaluation, Mcts, SearchStep};
 use crate::evaluator::TryEvaluator;
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
-use crate::streams::Stream;
 use crate::tree_spec::Budget;
 
 /// Simulations of the first round where their total is not known in advance; each later round doubles the number.

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use turnstone_base::times::time_text;
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
-use super::options::{Options, time_text, within};
+use super::options::{Options, within};
 use crate::search_settings::{SEARCH_SETTINGS, SearchKind, SearchSettings};
 
 /// Maximum number of simulations per move.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use rand::RngExt;
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
     Agent, AgentSpec, AtOnce, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, checkpoint_info,
     load_network,
 };
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_games::built_in;
 use turnstone_models::{NetworkConfig, ResidualConv, Weights};

@@ -10,6 +10,7 @@ pub use elsewhere::{answers_to, grade_remotely};
 pub use report::{Calibration, Grade, Share};
 pub use shipped::{MOST_POSITIONS, known, shipped};
 pub use truth_set::{TruthPosition, TruthSet, TruthSetError};
+use turnstone_base::streams::{Purpose, Stream, stream};
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,7 +19,6 @@ use std::thread;
 
 use crate::side_by_side::games_at_once;
 use rand::RngExt;
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault, Team};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 

@@ -8,7 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 use turnstone_agents::AgentSpec;
-use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, read_bounded, remove_unfinished, seal_line, unseal_line};
+use turnstone_base::checksum::{seal_line, unseal_line};
+use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
+use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
 use super::record::{GameRecord, Header};
 

@@ -175,7 +175,7 @@ const LONGEST: u64 = 1 << 20;
 /// The file cannot be read, or as [`Ladder::parse`].
 pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
     let named = || format!("ladder {}", path.display());
-    Ladder::parse(&turnstone_models::read_text(path, LONGEST).with_context(named)?, game).with_context(named)
+    Ladder::parse(&turnstone_base::files::read_text(path, LONGEST).with_context(named)?, game).with_context(named)
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
+use turnstone_base::files::read_text;
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
-use turnstone_models::read_text;
 
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
 
 /// Number of consecutive draws without a new opening after which drawing stops.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{DynExactValues, Player, PlayerFault};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
 use turnstone_models::DeviceError;
 

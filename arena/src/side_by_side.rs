@@ -1,8 +1,8 @@
 //! The games of one thread, played side by side, so that the searches of a network in all of them share its batches.
 
 use anyhow::Result;
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{Agent, AgentError, AtOnce, PlayableGame, Player, PlayerFault, SearchRequest, Team};
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState};
 use turnstone_models::DeviceError;
 

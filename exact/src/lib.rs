@@ -16,7 +16,7 @@ mod stored;
 
 pub use binomial::binomial;
 pub use limits::SolveLimits;
-pub use progress::{Progress, Silent, duration};
+pub use progress::{Progress, Silent};
 pub use reachable::Solution;
 pub use stored::Stored;
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};

@@ -40,12 +40,6 @@ impl SolveLimits {
     }
 }
 
-/// The number of cores, 1 where it is unknown.
-#[must_use]
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// A search that ended without an answer, since a limit was reached or another thread has found it.
 #[derive(Debug)]
 pub struct Stopped;

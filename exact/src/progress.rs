@@ -1,7 +1,5 @@
 //! Progress reports of solvers, and requests to stop them.
 
-use std::time::Duration;
-
 /// Receives a solver's progress. Solvers work in layers: finished layers are kept, a layer that is stopped is not.
 pub trait Progress: Sync {
     /// A layer of `entries` entries begins.
@@ -30,16 +28,5 @@ impl Progress for Silent {
 
     fn stopped(&self) -> bool {
         false
-    }
-}
-
-/// Formats a duration, e.g. `47 s`, `3 min 20 s`, `2 h 05 min`.
-#[must_use]
-pub fn duration(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
 }

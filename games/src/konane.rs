@@ -9,6 +9,7 @@ pub(crate) mod command;
 pub mod pyro;
 
 pub use solver::{KonaneSolver, KonaneValues};
+use turnstone_base::machine::cores;
 
 use std::path::Path;
 
@@ -17,7 +18,6 @@ use turnstone_agents::{
 };
 use turnstone_env::games::{self, konane::State};
 use turnstone_env::{Game, Side};
-use turnstone_exact::limits::cores;
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 

@@ -9,12 +9,12 @@ pub(crate) mod command;
 
 pub use heuristic::StoreDifference;
 pub use solver::{MancalaEndgames, MancalaSolver, MancalaValues};
+use turnstone_base::machine::cores;
 
 use std::path::Path;
 
 use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions};
 use turnstone_env::games::{self, mancala::State};
-use turnstone_exact::limits::cores;
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 

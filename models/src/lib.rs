@@ -46,9 +46,6 @@ mod shape;
 mod network;
 mod kinds;
 mod growth;
-mod files;
-mod line_checksum;
-mod folder_lock;
 mod tensor_file;
 mod program;
 mod checkpoint;
@@ -68,8 +65,6 @@ pub use export::{
     Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
     onnx,
 };
-pub use files::{atomic_write, is_unfinished, open_bounded, read_bounded, read_text, remove_unfinished};
-pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
 pub use growth::{GrowthError, grow};
 pub use inference::{
@@ -77,7 +72,6 @@ pub use inference::{
     portable_softmax, softmax,
 };
 pub use kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
-pub use line_checksum::{DamagedLine, seal_line, unseal_line};
 pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;
 pub use program::{program, set_program};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Metadata, TensorView};
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
+use turnstone_base::files::{atomic_write, open_bounded};
 
 use crate::error::NetworkError;
-use crate::files::{LONGEST_FILE, atomic_write, open_bounded};
 use crate::weights::{NamedTensor, WeightsError};
 
 /// The format version of files that this crate writes, and the only one that it reads.
@@ -17,6 +17,8 @@ pub(crate) const FORMAT: &str = "1";
 pub(crate) const PREFIX: &str = "turnstone.";
 pub(crate) const FORMAT_KEY: &str = "turnstone.format";
 pub(crate) const KIND_KEY: &str = "turnstone.kind";
+/// Maximum length of a checkpoint or state to read, far above that of any network of this crate.
+const LONGEST_FILE: u64 = 1 << 31;
 /// Maximum length of a header to read, far above that of any file of this crate.
 const LONGEST_HEADER: u64 = 1 << 24;
 /// CRC-32 of everything else in the file, in hexadecimal. Files of earlier versions have none.

@@ -111,7 +111,7 @@ mod tests {
             window.push(Arc::new(shard::tests::example(iteration, 10)), 25);
         }
         assert_eq!((window.len(), window.oldest()), (30, Some(3)));
-        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Learn, [0, 0]);
+        let mut rng = turnstone_base::streams::stream(1, turnstone_base::streams::Purpose::Learn, [0, 0]);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..1000 {
             seen.insert(window.sample(&mut rng).features[0] as u64);
@@ -129,7 +129,7 @@ mod tests {
         for (iteration, positions) in sizes.into_iter().enumerate() {
             window.push(Arc::new(shard::tests::example(iteration as u64, positions)), usize::MAX);
         }
-        let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Learn, [0, 0]);
+        let mut rng = turnstone_base::streams::stream(1, turnstone_base::streams::Purpose::Learn, [0, 0]);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..20_000 {
             *counts.entry(window.sample(&mut rng).features[0] as usize).or_insert(0) += 1;

@@ -1,7 +1,7 @@
 //! Sample games of a network against itself, for reports.
 
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{LoadedNetwork, NetworkEvaluator, SearchSettings};
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, Game, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::Mcts;

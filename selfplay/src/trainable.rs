@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
+use turnstone_base::streams::Stream;
 use turnstone_env::{AnyState, Erased, Game, Row};
 use turnstone_models::NetworkError;
 

@@ -11,7 +11,9 @@ pub use continuing::CHANGEABLE;
 pub use keys::game_of_table;
 pub use learn::LearnConfig;
 pub use overrides::Override;
-pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig, cores};
+use turnstone_base::checksum::crc32_text;
+use turnstone_base::files::read_text;
+pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig};
 
 use keys::Removed;
 
@@ -23,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_agents::shape;
 use turnstone_env::{DynGame, Games};
-use turnstone_models::{ComputeDevice, NetworkConfig, read_text};
+use turnstone_models::{ComputeDevice, NetworkConfig};
 use turnstone_selfplay::config::within;
 
 /// Maximum length of a config file in bytes.
@@ -239,7 +241,7 @@ impl Config {
         decisive.run.keep_checkpoints = plain.run.keep_checkpoints;
         let changes = decisive.changes();
         let lines = changes.iter().map(|(key, value)| format!("{key} = {value}\n"));
-        format!("{:08x}", crc32fast::hash(lines.collect::<String>().as_bytes()))
+        crc32_text(lines.collect::<String>().as_bytes())
     }
 
     /// The keys with other values than the defaults, by path, those of a network than the defaults of its kind, and all keys of

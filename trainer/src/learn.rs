@@ -1,12 +1,12 @@
 //! Training batches from the replay window, and the learner's schedules.
 
 use rand::RngExt;
+use turnstone_base::streams::Stream;
 use turnstone_env::{Outcome, Spec};
 use turnstone_models::{Example, TrainingBatch};
 
 use crate::config::LearnConfig;
 use turnstone_agents::shape;
-use turnstone_agents::streams::Stream;
 use turnstone_selfplay::replay::{Position, Window};
 
 /// Draws training batches from a replay window.

@@ -5,7 +5,6 @@
 
 pub mod config;
 pub mod learn;
-pub mod progress;
 pub mod tensorboard;
 pub mod metrics;
 mod metrics_file;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use turnstone_base::times::duration;
 use turnstone_models::StepReport;
 use turnstone_search::CacheStats;
 
-use crate::progress::duration;
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{LadderRating, MatchScore, Meeting, SeatRecord, TournamentRecord};

@@ -1,6 +1,6 @@
 //! The lines of `metrics.jsonl`, each with a checksum.
 
-use turnstone_models::unseal_line;
+use turnstone_base::checksum::unseal_line;
 
 /// Maximum length of the file to read, far above that of any run.
 pub(crate) const LONGEST_METRICS: u64 = 1 << 30;
@@ -30,7 +30,7 @@ pub(crate) fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_models::seal_line;
+    use turnstone_base::checksum::seal_line;
 
     #[test]
     fn damage_is_named_and_lines_of_earlier_versions_are_read() {

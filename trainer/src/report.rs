@@ -15,14 +15,16 @@ pub use comparison::{MOST_RUNS, comparison};
 pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
 pub use live::LiveRun;
 pub use side_by_side::side_by_side;
+use turnstone_base::files::read_text;
+use turnstone_base::machine::cores;
+use turnstone_base::terminal::Reporter;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use turnstone_models::{NetworkConfig, read_text};
+use turnstone_models::NetworkConfig;
 
-use crate::config::{Config, LONGEST_CONFIG, cores};
-use crate::progress::Reporter;
+use crate::config::{Config, LONGEST_CONFIG};
 use crate::run_folder::RunFolder;
 use turnstone_agents::shape;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};

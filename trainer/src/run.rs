@@ -11,6 +11,7 @@ mod save;
 
 pub use beginning::Beginning;
 pub use setup::{Players, Setup, confirm_matches};
+use turnstone_base::streams::{Purpose, stream};
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -28,7 +29,6 @@ use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{ArenaMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
-use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::grading::TruthSet;
 use turnstone_selfplay::replay::{GameId, Shard, Window, window_size};
 use turnstone_selfplay::{SelfPlayStats, TrainableGame};

@@ -6,8 +6,10 @@ mod standing;
 mod thinning;
 
 pub use provenance::Provenance;
-pub(crate) use provenance::checksum;
 pub use standing::{GameCounts, Standing};
+use turnstone_base::checksum::seal_line;
+use turnstone_base::files::{atomic_write, is_unfinished, read_bounded, remove_unfinished};
+use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -16,10 +18,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{
-    CheckpointInfo, FolderLock, Integrity, LOCK_FILE, LearnerState, Weights, atomic_write, is_unfinished, read_bounded,
-    remove_unfinished, seal_line,
-};
+use turnstone_models::{CheckpointInfo, Integrity, LearnerState, Weights};
 
 use crate::config::RunConfig;
 use crate::metrics_file::{self, LONGEST_METRICS};

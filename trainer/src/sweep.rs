@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{FolderLock, LOCK_FILE, atomic_write, is_unfinished, read_text};
+use turnstone_base::files::{atomic_write, is_unfinished, read_text};
+use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
+use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 
 pub use axis::Axis;
@@ -23,7 +25,6 @@ pub use plan::{MOST_VARIANTS, Plan, Round, Variant};
 pub use standings::{Measure, Standing, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
-use crate::progress::Reporter;
 use crate::report::LiveRun;
 use crate::run::{DamagedShards, Players, Run, Setup, confirm_matches};
 use crate::run_folder::RunFolder;

@@ -14,8 +14,7 @@ use tensorboard_proto::summary::Summary;
 use tensorboard_proto::types::DataType;
 use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary;
-
-use crate::progress::print_stderr;
+use turnstone_base::terminal::print_stderr;
 
 /// Number of bins of a histogram.
 const BINS: usize = 40;

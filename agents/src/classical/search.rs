@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
@@ -11,7 +12,6 @@ use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
 use crate::playable::Playable;
 use crate::player::{PlayerFault, TypedPlayer};
 use crate::request::{Scale, SearchInfo, SearchRequest};
-use crate::streams::Stream;
 
 /// Classical search built from a spec.
 pub struct ClassicalSearch<G: Game> {

@@ -9,7 +9,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::line_io::Lines;
+use turnstone_base::line_io::Lines;
+
 use crate::player::PlayerFault;
 
 /// Maximum number of lines waiting to be read, after which the program blocks.

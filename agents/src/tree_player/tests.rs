@@ -3,7 +3,7 @@
 use super::*;
 use crate::evaluator::FailsOnce;
 use crate::search_settings::SearchKind;
-use crate::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_exact::{Silent, SolveLimits};
 use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};

@@ -14,10 +14,10 @@ use std::thread;
 
 use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::line_io::Lines;
 use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
+use turnstone_base::line_io::Lines;
+use turnstone_base::terminal::print_stderr;
 use turnstone_env::DynGame;
-use turnstone_trainer::progress::print_stderr;
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;

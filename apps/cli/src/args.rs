@@ -6,9 +6,9 @@ use std::sync::{Arc, Once};
 use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_agents::{Agent, AgentError, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
+use turnstone_base::terminal::print_stderr;
 use turnstone_env::{Action, AnyState, DynGame, Params};
 use turnstone_selfplay::{Games, TrainableGame};
-use turnstone_trainer::progress::print_stderr;
 
 /// A game and its parameters.
 #[derive(Args, Clone, Debug)]

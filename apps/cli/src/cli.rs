@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use turnstone_agents::{Agent, AgentError, AgentSpec, CommandHost, PlayableGame};
+use turnstone_base::terminal::print_stderr;
 use turnstone_games::{Command as Added, Run};
 use turnstone_selfplay::Games;
-use turnstone_trainer::progress::print_stderr;
 
 use crate::args::load_agent;
 use crate::commands;

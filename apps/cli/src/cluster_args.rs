@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use turnstone_agents::Agent;
+use turnstone_base::terminal::Reporter;
 use turnstone_cluster::{Leader, LeaderSettings, Note, Probe, ServerOptions, TakeNote};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
 use turnstone_selfplay::{SearchConfig, TrainableGame};
-use turnstone_trainer::progress::Reporter;
 
 /// Credentials for a server.
 #[derive(Args, Clone, Debug, Default)]

@@ -9,6 +9,7 @@ mod setup;
 mod session;
 
 pub use setup::Setup;
+use turnstone_base::line_io::Lines;
 
 use std::io::BufRead;
 
@@ -17,7 +18,6 @@ use turnstone_env::Side;
 
 use self::session::{Next, Session};
 use crate::output::Output;
-use turnstone_agents::line_io::Lines;
 
 /// Answers commands from `input` on `output` until the end of the input or `quit`.
 ///

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use turnstone_trainer::progress::print_stderr;
+use turnstone_base::terminal::print_stderr;
 
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
 /// `more` stands for what is cut off.

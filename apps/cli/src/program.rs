@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
+use turnstone_base::terminal::print_stderr;
 use turnstone_env::Game;
 use turnstone_games::Command;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
-use turnstone_trainer::progress::print_stderr;
 
 use crate::called::{as_called, call_program};
 use crate::cli::{Call, VERSION, is_command};
@@ -68,7 +68,7 @@ impl Program {
     /// use std::process::ExitCode;
     ///
     /// use turnstone::{Command, Program};
-    /// use turnstone_agents::streams::{Purpose, stream};
+    /// use turnstone_base::streams::{Purpose, stream};
     /// use turnstone_agents::{AgentSpec, CommandHost};
     /// use turnstone_env::Params;
     ///

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use turnstone_trainer::progress::print_stderr;
+use turnstone_base::terminal::print_stderr;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

@@ -55,7 +55,7 @@ fn replace(path: &Path, from: &str, to: &str) {
     let text = fs::read_to_string(path).expect("readable");
     assert_eq!(text.matches(from).count(), 1, "{from} in {text}");
     let sealed_again = |line: &str| match line.rsplit_once(",\"crc\":") {
-        Some((fields, _)) => turnstone_models::seal_line(&format!("{fields}}}")) + "\n",
+        Some((fields, _)) => turnstone_base::checksum::seal_line(&format!("{fields}}}")) + "\n",
         None => format!("{line}\n"),
     };
     fs::write(path, text.replace(from, to).lines().map(sealed_again).collect::<String>()).expect("writable");
@@ -120,7 +120,7 @@ fn a_run_that_goes_on_with_other_devices_says_so() {
     let [mut last] = lines(&provenance).try_into().expect("one line");
     last.as_object_mut().expect("an object").remove("crc");
     last["devices"] = "gpu:1 and cpu".into();
-    fs::write(&provenance, turnstone_models::seal_line(&last.to_string()) + "\n").expect("writable");
+    fs::write(&provenance, turnstone_base::checksum::seal_line(&last.to_string()) + "\n").expect("writable");
     replace(&place.path().join("run/config.toml"), "iterations = 1", "iterations = 2");
     let (_, notes) = run(place.path(), &["train", "--resume", "run"]);
     let expected = "self-play and learning were last on gpu:1 and cpu, and go on on cpu and cpu: from here on the result is \

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use ed25519_dalek::VerifyingKey;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
-use turnstone_models::read_bounded;
+use turnstone_base::files::read_bounded;
 
 /// The public key of a worker.
 pub type Key = [u8; 32];

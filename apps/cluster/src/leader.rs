@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use async_nats::jetstream;
 use tokio::sync::mpsc;
-use turnstone_agents::streams::Stream;
+use turnstone_base::streams::Stream;
 use turnstone_models::Precision;
 
 use self::collection::Collection;

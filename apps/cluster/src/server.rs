@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use async_nats::{ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
-use turnstone_models::{read_bounded, read_text};
+use turnstone_base::files::{read_bounded, read_text};
 
 use crate::names::inbox;
 

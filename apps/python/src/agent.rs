@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
 use turnstone_env::Action;
 use turnstone_models::DeviceError;

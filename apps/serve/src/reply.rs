@@ -1,5 +1,7 @@
 //! Answers, apart from how they are sent.
 
+use turnstone_base::checksum::crc32_text;
+
 use crate::body::Body;
 
 /// The kind of a body.
@@ -109,5 +111,5 @@ impl Reply {
 /// A tag of a body: checksum and length.
 #[must_use]
 pub(crate) fn tag(body: &[u8]) -> String {
-    format!("\"{:08x}-{:x}\"", crc32fast::hash(body), body.len())
+    format!("\"{}-{:x}\"", crc32_text(body), body.len())
 }

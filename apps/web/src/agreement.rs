@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use turnstone_agents::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState};
 use turnstone_models::Instructions;
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
+use turnstone_base::streams::{Purpose, Stream, stream};
 
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{
     Agent, AgentSpec, Analysis, Budget, Explorer, LoadedNetwork, Player, SearchInfo, SearchRequest, checkpoint_params,
 };

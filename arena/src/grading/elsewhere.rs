@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Agent, PlayableGame};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::AnyState;
 
 use super::report::Grade;

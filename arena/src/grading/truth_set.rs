@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use turnstone_base::checksum::crc32_text;
+use turnstone_base::files::read_text;
 use turnstone_env::{DynGame, Params};
-use turnstone_models::read_text;
 
 /// Maximum length of a file in bytes.
 const LONGEST: u64 = 1 << 28;
@@ -97,7 +98,7 @@ impl TruthSet {
         let lines = rest.lines();
         let mut header: Header =
             serde_json::from_str(first).map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
-        if header.checksum.take().is_some_and(|checksum| checksum != self::checksum(rest)) {
+        if header.checksum.take().is_some_and(|checksum| checksum != crc32_text(rest.as_bytes())) {
             return Err("its checksum does not fit its contents: it is damaged or was changed".into());
         }
         let expected = Self::new(game);
@@ -121,13 +122,9 @@ impl TruthSet {
             let actions: Vec<String> = actions.iter().map(|(action, value)| format!("{action}={value}")).collect();
             writeln!(text, "{position} ; {value} ; {}", actions.join(" ")).expect("strings can be written to");
         }
-        let header = Header { checksum: Some(checksum(&text)), ..self.header.clone() };
+        let header = Header { checksum: Some(crc32_text(text.as_bytes())), ..self.header.clone() };
         serde_json::to_string(&header).expect("a header of plain fields can be written") + "\n" + &text
     }
-}
-
-fn checksum(text: &str) -> String {
-    format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }
 
 fn parse_line(line: &str) -> Option<TruthPosition> {

@@ -4,16 +4,17 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, checkpoint_params, shape};
 use turnstone_arena::{Format, OpeningSource, Running, Settings, Tournament, journal_games, openings};
+use turnstone_base::checksum::seal_line;
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Params;
 use turnstone_env::games::Mancala;
 use turnstone_exact::{Silent, TableFile, TableIdentity, TableWriter};
 use turnstone_games::mancala::MancalaEndgames;
 use turnstone_models::{
     CheckpointInfo, Inference, Learner, LearnerState, NetworkConfig, OptimiserConfig, Weights, load_bytes, save,
-    save_state, seal_line,
+    save_state,
 };
 use turnstone_selfplay::replay::{GameId, Shard, Window};
 use turnstone_trainer::config::LearnConfig;

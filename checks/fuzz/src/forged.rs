@@ -1,6 +1,7 @@
 //! Files with valid checksums over arbitrary contents, as somebody could make them.
 
-use turnstone_models::{Learner, OptimiserConfig, save_state, seal_line};
+use turnstone_base::checksum::seal_line;
+use turnstone_models::{Learner, OptimiserConfig, save_state};
 use turnstone_trainer::config::LearnConfig;
 use turnstone_trainer::learn::steps_due;
 

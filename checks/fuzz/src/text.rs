@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use turnstone::{analysis, engine};
-use turnstone_agents::line_io::Lines;
 use turnstone_agents::{AgentSpec, Playable, PlayableGame};
 use turnstone_arena::Ladder;
 use turnstone_arena::grading::{TruthPosition, TruthSet};
+use turnstone_base::checksum::seal_line;
+use turnstone_base::line_io::Lines;
 use turnstone_env::games::NAMES;
 use turnstone_env::{Game, Params, text_checks};
 use turnstone_games::Benched;
-use turnstone_models::seal_line;
 use turnstone_trainer::config::Config;
 use turnstone_trainer::report::parse_metrics;
 

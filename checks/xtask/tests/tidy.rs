@@ -20,13 +20,14 @@ use tokens::{Kind, Token, joined, starts_with, tokens, without_attributes, witho
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "models/features",
     "env",
     "search",
     "exact",
-    "models",
     "statistics",
+    "base",
+    "models",
     "agents",
     "games",
     "apps/web",
@@ -46,13 +47,14 @@ const LONGEST_FILE: usize = 400;
 const LARGEST_SHARE: f64 = 0.25;
 
 /// Crates that build for WebAssembly, where the system's clock panics.
-const WITHOUT_CLOCK: [&str; 7] = ["env", "search", "exact", "models", "agents", "games", "apps/web"];
+const WITHOUT_CLOCK: [&str; 8] = ["env", "search", "exact", "base", "models", "agents", "games", "apps/web"];
 
 /// Crates for games of any kind, which name none of the built-in ones.
-const WITHOUT_GAMES: [&str; 12] = [
+const WITHOUT_GAMES: [&str; 13] = [
     "search",
     "exact",
     "statistics",
+    "base",
     "models",
     "agents",
     "selfplay",
@@ -122,17 +124,16 @@ fn independence(workspace: &Workspace) -> Vec<String> {
             faults.push(format!("statistics depends on {name} without a feature"));
         }
     }
-    for (name, _) in dependencies("models") {
-        if workspace.folder_of(name) == Some("env") {
-            faults.push("models depends on env, which knows games".to_owned());
-        }
+    for folder in ["base", "models"] {
+        let knows_games = dependencies(folder).iter().any(|(name, _)| workspace.folder_of(name) == Some("env"));
+        faults.extend(knows_games.then(|| format!("{folder} depends on env, which knows games")));
     }
     // It brings every crate below burn.
     for member in workspace.crates.iter().filter(|member| member.folder != "models") {
         let found = member.dependencies.iter().filter(|(name, _)| workspace.folder_of(name) == Some("models/features"));
         faults.extend(found.map(|_| format!("{} depends on features", member.folder)));
     }
-    for folder in ["env", "search", "exact", "statistics", "agents", "games", "apps/web", "selfplay", "arena"] {
+    for folder in ["env", "search", "exact", "statistics", "base", "agents", "games", "apps/web", "selfplay", "arena"] {
         for (name, optional) in dependencies(folder) {
             if !optional && matches!(name.as_str(), "burn" | "clap") {
                 faults.push(format!("{folder} depends on {name}"));

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use turnstone_agents::{SolveError, SolveHost, SolveOptions, start_text};
+use turnstone_base::times::duration;
 use turnstone_env::Game;
 use turnstone_env::games::Morris;
-use turnstone_exact::{ExactValues, duration};
+use turnstone_exact::ExactValues;
 use turnstone_search::Clock;
 
 use super::solver::{self, MorrisTable, Size};

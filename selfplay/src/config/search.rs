@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_search::{Gumbel, Method, RootNoise, SearchOptions};
 
-use super::range::within;
+use super::within;
 
 /// Section `[search]` of the config: the tree search of self-play.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

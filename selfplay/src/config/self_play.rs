@@ -1,10 +1,11 @@
 //! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::machine::or_all_cores;
 use turnstone_env::{AnyState, DynGame, shortened};
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
-use super::range::{or_all_cores, within};
+use super::within;
 
 /// Section `[self_play]` of the config.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

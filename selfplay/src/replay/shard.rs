@@ -14,8 +14,8 @@ use bytemuck::{Pod, Zeroable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use turnstone_base::files::read_bounded;
 use turnstone_env::{Outcome, Params, Side, Spec};
-use turnstone_models::read_bounded;
 use turnstone_search::Evaluation;
 
 const MAGIC: &[u8; 8] = b"TURNSHRD";

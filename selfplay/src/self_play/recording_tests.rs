@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use turnstone_agents::SearchKind;
-use turnstone_agents::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};

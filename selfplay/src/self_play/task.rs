@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use turnstone_agents::streams::Stream;
+use turnstone_base::streams::Stream;
 use turnstone_env::{ActionList, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
@@ -109,7 +109,7 @@ fn random_opening_from<G: Game>(game: &G, positions: &[G::State], most: u16, rng
 
 #[cfg(test)]
 mod tests {
-    use turnstone_agents::streams::{Purpose, stream};
+    use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::games::Mancala;
     use turnstone_env::toy::Toy;
 

@@ -5,7 +5,7 @@
 //! the root's value and draw probability and the policy of the legal actions in increasing order (f32 each). Numbers
 //! are little-endian. The start of the game follows from its number; features, results and margins from the rules.
 
-use turnstone_agents::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
 use turnstone_search::Evaluation;
 

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use turnstone_agents::shape;
-use turnstone_agents::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Game;
 use turnstone_env::games::{Mancala, Morabaraba};
 use turnstone_models::{NetworkConfig, ResidualMlp, Weights};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rand::RngExt;
-use turnstone_agents::streams::{Purpose, Stream, stream};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, Game, Outcome, Spec};
 use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
 

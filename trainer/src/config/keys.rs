@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toml::{Table, Value};
+use turnstone_base::files::read_text;
 use turnstone_env::{Games, Params, nearest};
-use turnstone_models::{NetworkConfig, read_text};
+use turnstone_models::NetworkConfig;
 
 /// Why a config cannot be read.
 type Fault = toml::de::Error;

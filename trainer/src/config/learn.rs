@@ -1,9 +1,10 @@
 //! The `[learn]` section.
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::machine::or_all_cores;
 use turnstone_models::{ComputeDevice, OptimiserConfig};
 
-use turnstone_selfplay::config::{or_all_cores, within};
+use turnstone_selfplay::config::within;
 
 /// `[learn]`: learner and replay window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use turnstone_base::machine::{self, cores};
+use turnstone_base::times::duration;
 
 use super::check::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
-use crate::config::{Config, cores};
-use crate::progress::duration;
+use crate::config::Config;
 use turnstone_agents::SearchKind;
 use turnstone_models::{ComputeDevice, gpus};
 use turnstone_selfplay::TrainableGame;
@@ -176,7 +177,7 @@ pub(super) fn arena(config: &Config, plan: &Plan) -> Check {
 /// Checks whether the run fits into memory.
 pub(super) fn memory(game: &dyn TrainableGame, config: &Config, measured: &Measured, plan: &Plan) -> Result<Check> {
     let demand = Demand::of(game, config, measured, plan)?;
-    let available = memory::available();
+    let available = machine::memory().map(|memory| memory.available as f64);
     let of = available.map_or("an unknown amount".into(), bytes);
     let finding = format!(
         "about {} of {of}: replay window {}, search {}, network {}",

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde::Serialize;
+use turnstone_base::machine::cores;
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
 use super::load::Ticks;
-use crate::config::{Config, SearchConfig, SelfPlayConfig, cores};
+use crate::config::{Config, SearchConfig, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
-use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};

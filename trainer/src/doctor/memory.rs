@@ -1,6 +1,4 @@
-//! Available memory, and estimates of a run's demand from the sizes of its data structures.
-
-use std::fs;
+//! Estimates of a run's demand for memory, from the sizes of its data structures.
 
 use turnstone_models::{ComputeDevice, GpuInference, NetworkCost};
 
@@ -111,17 +109,6 @@ pub(super) fn position(game: &dyn TrainableGame, measured: &Measured) -> f64 {
 /// What the network of a run costs.
 pub(super) fn cost(game: &dyn TrainableGame, config: &Config) -> anyhow::Result<NetworkCost> {
     Ok(config.net.cost(&shape(game.spec()))?)
-}
-
-/// Available memory in bytes: that of the machine, or that of the container if it has less. `None` where it is unknown;
-/// only Linux is supported.
-pub(super) fn available() -> Option<f64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let machine = 1024.0 * line.split_whitespace().next()?.parse::<f64>().ok()?;
-    let number = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<f64>().ok();
-    let container = number("memory.max").zip(number("memory.current")).map(|(most, now)| (most - now).max(0.0));
-    Some(container.map_or(machine, |container| container.min(machine)))
 }
 
 /// Formats a number of bytes, e.g. `3.2 GB`, `45 MB`, `7 KB`.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::*;
-use turnstone_agents::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::MuTorere;
 use turnstone_env::{Action, ActionList, Game, Params, Side, for_each_game};
 use turnstone_search::Evaluation;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 use turnstone_agents::{SearchKind, SearchSettings};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Side;
 use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
@@ -11,7 +12,6 @@ use turnstone_search::Evaluation;
 
 use crate::config::Config;
 use turnstone_agents::LoadedNetwork;
-use turnstone_agents::streams::{Purpose, stream};
 use turnstone_arena::page::{Boards, Chart, Form, Series, data, escaped};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::{SamplePly, Sampling};

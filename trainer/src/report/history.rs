@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use thiserror::Error;
-use turnstone_models::read_bounded;
+use turnstone_base::files::read_bounded;
 
 use crate::metrics_file::{self, LONGEST_METRICS};
 use turnstone_arena::grading::Grade;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::history::{Iteration, best, matches, opponents};
 use super::strength::elo_text;
 use crate::config::Config;
-use crate::progress::duration;
 use turnstone_arena::page::{escaped, grouped, short};
+use turnstone_base::times::duration;
 
 /// The stages of an iteration.
 pub(super) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use turnstone_base::times::duration;
 
 use super::comparison::{MOST_RUNS, comparison};
 use super::history::{matches, opponents};
 use super::live::LiveRun;
 use crate::config::Config;
-use crate::progress::duration;
 use turnstone_arena::page::{Page, Part, escaped, grouped, title};
 
 /// Returns the HTML page of two or more named runs.

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use turnstone_agents::{LoadedNetwork, checkpoint_file, checkpoint_info, shape};
+use turnstone_base::checksum::crc32_text;
+use turnstone_base::files::read_bounded;
 use turnstone_env::DynGame;
-use turnstone_models::{Weights, grow, read_bounded};
+use turnstone_models::{Weights, grow};
 
 use crate::config::Config;
-use crate::run_folder::checksum;
 
 /// Longest checkpoint that a run begins with, in bytes: more than four bytes for each parameter that a network may have.
 const LONGEST_CHECKPOINT: u64 = 1 << 29;
@@ -40,7 +41,7 @@ impl Beginning {
     /// CRC-32 of the file, as eight hexadecimal digits: what `run.from` is.
     #[must_use]
     pub fn checksum(&self) -> String {
-        checksum(&self.bytes)
+        crc32_text(&self.bytes)
     }
 
     /// The weights, for the network of a config, which is that of the checkpoint or one that it can [grow](grow) to. The game

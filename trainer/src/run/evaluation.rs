@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use turnstone_base::machine::cores;
 
 use super::Run;
 use super::setup::Setup;
-use crate::config::cores;
 use crate::metrics::ArenaMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};

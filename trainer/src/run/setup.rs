@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use turnstone_base::terminal::Reporter;
 
 use crate::config::Config;
-use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 use turnstone_agents::Agent;
 use turnstone_arena::grading::{TruthSet, known};

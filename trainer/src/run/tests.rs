@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::config::Config;
-use crate::progress::Reporter;
 use crate::run_folder::RunFolder;
 use crate::tensorboard::tests::read;
 use turnstone_agents::{checkpoint_info, shape};
+use turnstone_base::terminal::Reporter;
 use turnstone_models::Weights;
 use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine};
 

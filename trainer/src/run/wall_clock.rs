@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::config::cores;
+use turnstone_base::machine::cores;
+
 use crate::metrics::StageTimes;
 
 /// Wall time of a run by stage, since the program started and since the last iteration.

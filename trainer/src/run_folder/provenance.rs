@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{atomic_write, program, seal_line, unseal_line};
+use turnstone_base::checksum::{crc32_text, seal_line, unseal_line};
+use turnstone_base::files::atomic_write;
+use turnstone_models::program;
 
 use super::RunFolder;
 
@@ -26,11 +28,6 @@ pub struct Provenance {
     pub from: String,
 }
 
-/// CRC-32 of a file, as eight hexadecimal digits: how provenance and configs name it.
-pub(crate) fn checksum(bytes: &[u8]) -> String {
-    format!("{:08x}", crc32fast::hash(bytes))
-}
-
 impl RunFolder {
     /// Path of the run's provenance, one JSON object per line.
     #[must_use]
@@ -46,7 +43,7 @@ impl RunFolder {
     pub fn replace_config(&self, text: &str) -> Result<()> {
         let path = self.config();
         let before = fs::read(&path).with_context(|| path.display().to_string())?;
-        self.write(&self.path.join(format!("config-{}.toml", checksum(&before))), &before)?;
+        self.write(&self.path.join(format!("config-{}.toml", crc32_text(&before))), &before)?;
         self.write(&path, text.as_bytes())
     }
 
@@ -79,7 +76,7 @@ impl RunFolder {
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
-        let config = checksum(&config);
+        let config = crc32_text(&config);
         let (program, devices, from) = (program().to_owned(), devices.to_owned(), from.to_owned());
         let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

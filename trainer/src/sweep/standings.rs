@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use turnstone_arena::LadderRating;
 use turnstone_arena::grading::Share;
+use turnstone_base::times::duration;
 
-use crate::progress::duration;
 use crate::report::{Iteration, Match};
 
 /// What variants are ranked by.

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use crate::analysis::analyse;
 use crate::args::{OptionalGameArgs, load_agent, thread_count};
 use crate::output::Output;
 use turnstone_agents::AgentSpec;
-use turnstone_trainer::config::cores;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
-use turnstone_models::atomic_write;
+use turnstone_base::files::atomic_write;
+use turnstone_base::machine::cores;
+use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use self::options::Options;
@@ -26,8 +28,6 @@ use turnstone_arena::{
     Format, GameRecord, Journal, Ladder, OpeningSource, Remote, Running, Settings, Summary, Tournament,
     TournamentRecord, openings, openings_needed, read_ladder, report,
 };
-use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
+use turnstone_base::machine::cores;
 use turnstone_models::{ComputeDevice, DeviceError, Gpu, Instructions, IntegerInstructions, gpus};
-use turnstone_selfplay::config::cores;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use turnstone_base::terminal::print_stderr;
 use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, Engines, examine};
-use turnstone_trainer::progress::print_stderr;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_models::atomic_write;
+use turnstone_base::files::atomic_write;
+use turnstone_base::machine::cores;
+use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{GameArgs, load_agent};
@@ -21,8 +23,6 @@ use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::grade_remotely;
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
 use turnstone_env::AnyState;
-use turnstone_trainer::config::cores;
-use turnstone_trainer::progress::{Reporter, print_stderr};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

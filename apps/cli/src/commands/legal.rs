@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use turnstone_agents::line_io::Lines;
+use turnstone_base::line_io::Lines;
 use turnstone_env::DynGame;
 use turnstone_selfplay::Games;
 

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_models::atomic_write;
+use turnstone_base::files::atomic_write;
+use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::Config;
-use turnstone_trainer::progress::{Reporter, print_stderr};
 use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
 

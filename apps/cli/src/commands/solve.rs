@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use turnstone_agents::{SolveError, SolveHost, SolveOptions, parse_time};
+use turnstone_agents::{SolveError, SolveHost, SolveOptions};
 use turnstone_arena::grading::MOST_POSITIONS;
+use turnstone_base::terminal::{ProgressBar, Reporter};
+use turnstone_base::times::parse_time;
 use turnstone_exact::Progress;
 use turnstone_selfplay::Games;
-use turnstone_trainer::progress::{Layers, Reporter};
 
 use crate::args::{GameArgs, PositionArgs};
 use crate::signals::stop_on_signals;
@@ -92,5 +95,47 @@ impl SolveHost for Console {
     fn progress(&self) -> Result<Box<dyn Progress + '_>, SolveError> {
         let stop = stop_on_signals().map_err(|error| SolveError::fault(error.to_string()))?;
         Ok(Box::new(Layers::new(&self.0, stop)))
+    }
+}
+
+/// Progress of a solver: a bar for the current layer, a line for each finished one.
+struct Layers<'a> {
+    reporter: &'a Reporter,
+    stop: &'a AtomicBool,
+    bar: Mutex<ProgressBar>,
+}
+
+impl<'a> Layers<'a> {
+    /// Creates the progress output; the solver stops when `stop` is set.
+    fn new(reporter: &'a Reporter, stop: &'a AtomicBool) -> Self {
+        Self { reporter, stop, bar: Mutex::new(ProgressBar::hidden()) }
+    }
+
+    fn with_bar<T>(&self, act: impl FnOnce(&mut ProgressBar) -> T) -> T {
+        act(&mut self.bar.lock().expect("drawing a bar does not panic"))
+    }
+}
+
+impl Progress for Layers<'_> {
+    fn begin(&self, layer: &str, entries: u64) {
+        let bar = self.reporter.bar(layer, entries);
+        self.with_bar(|shown| *shown = bar);
+    }
+
+    fn advance(&self, entries: u64) {
+        self.with_bar(|bar| bar.inc(entries));
+    }
+
+    fn end(&self, layer: &str, summary: &str) {
+        self.with_bar(|bar| bar.finish_and_clear());
+        self.reporter.line(&format!("{layer:<12} {summary}"));
+    }
+
+    fn stopped(&self) -> bool {
+        let stopped = self.stop.load(Ordering::Relaxed);
+        if stopped {
+            self.with_bar(|bar| bar.finish_and_clear());
+        }
+        stopped
     }
 }

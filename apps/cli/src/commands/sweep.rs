@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::sweep::{Axis, Measure, Plan, Standing, Sweep as Runs, best_first, table};
 
 use crate::signals::stop_on_signals;

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-#[cfg(feature = "cluster")]
 use turnstone_arena::Remote;
+use turnstone_base::files::read_text;
+#[cfg(feature = "cluster")]
+use turnstone_base::terminal::Reporter;
 use turnstone_env::DynGame;
-use turnstone_models::{ComputeDevice, read_text};
+use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 #[cfg(feature = "cluster")]
 use turnstone_selfplay::TrainableGame;
@@ -24,7 +26,6 @@ use crate::cluster_args::{Arithmetic, ClusterArgs};
 use crate::commands::absent::ClusterArgs;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
-use turnstone_trainer::progress::Reporter;
 use turnstone_trainer::run::{Beginning, DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use turnstone_base::machine::cores;
 use turnstone_cluster::{WorkerSettings, check_threads, work};
 use turnstone_selfplay::Games;
-use turnstone_trainer::config::cores;
 
 use crate::cluster_args::{CredentialArgs, notes};
 use crate::signals::stop_on_signals;

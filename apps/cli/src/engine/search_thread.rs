@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
 use super::info::{complaint, info_line};
 use crate::output::Output;
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{Player, SearchRequest};
 
 /// Time that the end of the program waits for a stopped search.

@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use anyhow::Result;
 use turnstone_agents::PlayableGame;
+use turnstone_base::line_io::Lines;
 use turnstone_env::Side;
 
 use super::info::complaint;
@@ -11,7 +12,6 @@ use super::protocol::{Command, Go, changes_position, parse, surplus};
 use super::search_thread::{Line, SearchThread};
 use super::setup::Setup;
 use crate::output::Output;
-use turnstone_agents::line_io::Lines;
 
 /// The fault of a command that needs a position after one that was refused.
 const REFUSED_BEFORE: &str = "the position is unknown since a line was refused: send it again with `position`";

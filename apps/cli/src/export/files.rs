@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
-use turnstone_models::{CheckpointInfo, OPSET, Weights, atomic_write, forward_pass, onnx, save};
+use turnstone_base::files::atomic_write;
+use turnstone_models::{CheckpointInfo, OPSET, Weights, forward_pass, onnx, save};
 
 use super::describe::{onnx_file, readable};
 

@@ -212,7 +212,7 @@ impl Collection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_agents::streams::{Purpose, Stream, stream};
+    use turnstone_base::streams::{Purpose, Stream, stream};
 
     fn rng() -> Stream {
         stream(1, Purpose::Play, [0, 0])

@@ -6,7 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use turnstone_models::read_bounded;
+use turnstone_base::files::read_bounded;
 
 use crate::identity::Key;
 use crate::messages::LONGEST_ITEM;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use rand::SeedableRng;
-use turnstone_agents::streams::Stream;
-use turnstone_models::{atomic_write, read_text};
+use turnstone_base::files::{atomic_write, read_text};
+use turnstone_base::streams::Stream;
 
 use crate::identity::random;
 use crate::messages::is_name;

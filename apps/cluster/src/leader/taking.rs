@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use async_nats::jetstream::message::AckKind;
+use turnstone_base::streams::Stream;
 
 use super::collection::{Again, Check, Received};
 use super::journal::Outcome;
@@ -17,7 +18,6 @@ use crate::identity::Key;
 use crate::messages::{Results, is_name};
 use crate::notes::lock;
 use crate::wire::{hex, short};
-use turnstone_agents::streams::Stream;
 
 /// Time after which a leader knows all workers that are there.
 const KNOWN_AFTER: Duration = Duration::from_millis(2500);

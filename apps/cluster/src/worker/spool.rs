@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use turnstone_models::{FolderLock, atomic_write, read_bounded, remove_unfinished};
+use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
+use turnstone_base::folder_lock::FolderLock;
 
 use crate::identity::Identity;
 use crate::messages::{LONGEST_NAME, is_name};

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, Effort};
 use turnstone_arena::grading::{self, Sampling, TruthSet};
-use turnstone_trainer::config::cores;
+use turnstone_base::machine::cores;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;

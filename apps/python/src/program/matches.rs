@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use turnstone_agents::{Agent, AgentSpec, parse_time};
+use turnstone_base::times::parse_time;
+use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::{
     Adjudication, Format, GameRecord, Ladder, OpeningSource, Running, Settings, Summary, Tournament, openings,
     openings_needed, report,
 };
-use turnstone_trainer::config::cores;
+use turnstone_base::machine::cores;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;

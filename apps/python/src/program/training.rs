@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::progress::Reporter;
+use turnstone_base::terminal::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 

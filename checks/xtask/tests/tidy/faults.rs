@@ -47,11 +47,13 @@ fn crates_have_an_order() {
     assert_eq!(of(&[], &["turnstone-agents"]), ["env depends on turnstone-agents".replace("turnstone-", "")]);
     assert_eq!(of(&["xtask"], &[]).len(), 1);
     assert_eq!(layers(&workspace(&[("new", &[], &[])])).len(), 1);
+    let on_base = |folder| layers(&workspace(&[("base", &[], &[]), (folder, &["turnstone-base"], &[])])).len();
+    assert_eq!(["env", "search", "exact", "statistics", "models"].map(on_base), [1, 1, 1, 1, 0]);
     assert_eq!(found(independence, "statistics", &["serde?"], &[]), [""; 0]);
     assert_eq!(found(independence, "statistics", &["serde"], &[]).len(), 1);
     assert_eq!(found(independence, "arena", &["clap"], &[]).len(), 1);
     let with_env = |folder| independence(&workspace(&[("env", &[], &[]), (folder, &["turnstone-env"], &[])]));
-    assert_eq!((with_env("models").len(), with_env("agents").len()), (1, 0));
+    assert_eq!(["base", "models", "agents"].map(|folder| with_env(folder).len()), [1, 1, 0]);
     let with_features =
         |folder| independence(&workspace(&[("models/features", &[], &[]), (folder, &["turnstone-features"], &[])]));
     assert_eq!((with_features("models").len(), with_features("env").len()), (0, 1));

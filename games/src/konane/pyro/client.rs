@@ -7,13 +7,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use turnstone_base::streams::Stream;
 use turnstone_env::games::{Konane, konane};
 use turnstone_env::{Action, AnyState, Error as GameError, Game, Side};
 
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
 use super::{SIDES, letter};
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{Player, PlayerFault};
 
 /// Time to wait for a world that is not listening yet.

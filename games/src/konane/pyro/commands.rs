@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_agents::streams::{Purpose, stream};
 use turnstone_agents::{AgentSpec, CommandHost};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Erased;
 use turnstone_env::games::Konane;
 

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use rand::RngExt;
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Side;
 
 use super::pickle::Value;
 use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
-use turnstone_agents::streams::{Purpose, stream};
 
 /// Maximum number of connections at a time; further ones are closed at once.
 const MOST_CONNECTIONS: usize = 32;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use crate::morris::reference::{Board, Phase, generate, static_estimation_midgame_endgame, static_estimation_opening};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
+use turnstone_base::files::atomic_write;
 use turnstone_env::Side;
-use turnstone_models::atomic_write;
 
 /// Maximum length in bytes of a file with a board, which has 18 letters.
 const LONGEST_FILE: u64 = 1024;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
+use turnstone_base::times::parse_time;
 
-use turnstone_agents::{AgentSpec, parse_time};
+use turnstone_agents::AgentSpec;
 use turnstone_arena::{Adjudication, Format, Ladder, OpeningFilter, OpeningSource, Penalty, Settings, Sprt};
 
 /// Default number of games against each rung of a ladder.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
+use turnstone_base::files::read_text;
 use turnstone_env::{Params, nearest};
 
 use super::options::Options;
 use turnstone_agents::{AgentSpec, TreeSpec};
-use turnstone_models::read_text;
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 

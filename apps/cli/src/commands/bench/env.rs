@@ -8,10 +8,9 @@ use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
+use turnstone_base::streams::Stream;
 use turnstone_env::{DynGame, Params};
 use turnstone_selfplay::Games;
-
-use turnstone_agents::streams::Stream;
 
 #[derive(Args, Debug)]
 pub(crate) struct Env {

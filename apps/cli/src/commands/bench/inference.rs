@@ -9,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
+use turnstone_base::streams::Stream;
 use turnstone_env::AnyState;
 use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, QuantisedNetwork, Shape, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
@@ -16,7 +17,6 @@ use turnstone_trainer::config::SelfPlayConfig;
 
 use super::subject::Subject;
 use turnstone_agents::shape;
-use turnstone_agents::streams::Stream;
 
 #[derive(Args, Debug)]
 pub(crate) struct Inference {

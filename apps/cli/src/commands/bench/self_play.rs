@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use turnstone_base::machine::cores;
 use turnstone_models::{ComputeDevice, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
@@ -16,7 +17,7 @@ use super::subject::{Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
-use turnstone_trainer::config::{Config, SelfPlayConfig, cores};
+use turnstone_trainer::config::{Config, SelfPlayConfig};
 
 #[derive(Args, Debug)]
 pub(crate) struct SelfPlay {

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
+use turnstone_base::machine::cores;
 
 use turnstone_selfplay::Games;
-use turnstone_trainer::config::{Config, Override, cores};
+use turnstone_trainer::config::{Config, Override};
 
 #[derive(Args, Debug)]
 pub(super) struct Subject {

@@ -1,8 +1,8 @@
 //! Hints and evaluations for a person, from an agent that does not take part in the game.
 
 use anyhow::{Context, Result};
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState};
 
 use crate::args::load_agent;

@@ -9,7 +9,7 @@ use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
-use turnstone_agents::line_io::Lines;
+use turnstone_base::line_io::Lines;
 
 /// Where lines come from.
 pub(super) enum Prompt {

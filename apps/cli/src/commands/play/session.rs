@@ -9,8 +9,8 @@ use anstream::println;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use turnstone_agents::sheet::section;
-use turnstone_agents::streams::{Purpose, Stream, stream};
 use turnstone_agents::{AgentSpec, PlayableGame, Player};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Side};
 
 use super::adviser::{Adviser, in_words};

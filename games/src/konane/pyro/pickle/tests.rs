@@ -89,7 +89,7 @@ fn anything_else_is_refused() {
 #[test]
 fn no_bytes_bring_the_reader_down() {
     use rand::{Rng, RngExt};
-    let mut rng = turnstone_agents::streams::stream(1, turnstone_agents::streams::Purpose::Play, [0, 0]);
+    let mut rng = turnstone_base::streams::stream(1, turnstone_base::streams::Purpose::Play, [0, 0]);
     let alphabet = b"(ltap0g1SVIL'\"\\xu\n.N01cR\xff";
     for _ in 0..20_000 {
         let length = rng.random_range(0..40);

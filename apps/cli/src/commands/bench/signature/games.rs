@@ -4,13 +4,13 @@ use std::iter;
 
 use anyhow::Result;
 use rand::{Rng, SeedableRng};
+use turnstone_base::streams::Stream;
 use turnstone_env::perft::divide;
 use turnstone_env::{ActionList, Game, Params};
 use turnstone_search::classic::{AlphaBeta, Heuristic, Limits, SearchResult};
 
 use super::Digest;
 use turnstone_agents::Playable;
-use turnstone_agents::streams::Stream;
 use turnstone_games::Benched;
 
 /// Checksum of the rules, with the defaults and in variants: perft counts, and all functions of the game on the positions

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
 use rand::{Rng, SeedableRng};
+use turnstone_base::streams::Stream;
 use turnstone_env::{AnyState, Game, Params};
 use turnstone_games::Benched;
 use turnstone_models::{
@@ -15,7 +16,6 @@ use turnstone_selfplay::TrainableGame;
 
 use super::Digest;
 use super::games::{default_game, positions};
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{Playable, SearchKind, shape};
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
 use turnstone_trainer::config::{SearchConfig, SelfPlayConfig};

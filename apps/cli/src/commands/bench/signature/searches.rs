@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rand::SeedableRng;
+use turnstone_base::streams::Stream;
 use turnstone_env::Game;
 use turnstone_models::{NetworkConfig, ResidualMlp};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, RootNoise, SearchOptions};
@@ -9,7 +10,6 @@ use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, P
 use super::Digest;
 use super::games::{default_game, positions};
 use super::networks::weights;
-use turnstone_agents::streams::Stream;
 use turnstone_agents::{NetworkEvaluator, shape};
 
 /// Simulations per move.

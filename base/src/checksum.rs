@@ -1,4 +1,4 @@
-//! A checksum for each line of a file of JSON objects.
+//! Checksums as text: CRC-32 of bytes, and a field with it in each line of a file of JSON objects.
 
 /// The last field of a line, with `?` in place of each digit of the checksum.
 const FIELD: &[u8] = br#","crc":"????????"}"#;
@@ -12,6 +12,12 @@ const LIKE_A_FIELD: usize = FRAME - 3;
 #[error("its checksum does not fit its contents: the line is damaged or was changed")]
 pub struct DamagedLine;
 
+/// CRC-32 of bytes, as eight hexadecimal digits.
+#[must_use]
+pub fn crc32_text(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
+}
+
 /// Adds a last field `"crc"` to a JSON object: the CRC-32 of the object without it, as eight hexadecimal digits.
 ///
 /// # Panics
@@ -20,7 +26,7 @@ pub struct DamagedLine;
 pub fn seal_line(object: &str) -> String {
     let fields = object.strip_suffix('}').expect("a JSON object ends in a brace");
     assert!(fields.len() > 1, "an object without fields has no place for a checksum");
-    format!("{fields},\"crc\":\"{:08x}\"}}", crc32fast::hash(object.as_bytes()))
+    format!("{fields},\"crc\":\"{}\"}}", crc32_text(object.as_bytes()))
 }
 
 /// The object that was given to [`seal_line`]; `None` for a line without a checksum.

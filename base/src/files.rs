@@ -5,8 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum length of a checkpoint or state to read, far above that of any network of this crate.
-pub(crate) const LONGEST_FILE: u64 = 1 << 31;
+use crate::machine::process_id;
 
 /// Writes `bytes` to `path` atomically: after a crash at any moment either the old or the new file exists, complete.
 ///
@@ -36,11 +35,6 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     written?;
     sync_folder(folder)
-}
-
-/// The process id, or 0 on bare WebAssembly, where [`std::process::id`] panics.
-pub(crate) fn process_id() -> u32 {
-    if cfg!(all(target_family = "wasm", target_os = "unknown")) { 0 } else { std::process::id() }
 }
 
 fn write_synced(mut file: File, bytes: &[u8]) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::files::process_id;
+use crate::machine::process_id;
 
 /// Name of the locked file in the folder. The file stays after the lock is released. Only the lock of the operating
 /// system counts, which ends with the process.
@@ -13,7 +13,7 @@ pub const LOCK_FILE: &str = "lock";
 /// A folder that is locked for this process. The lock is released when the value is dropped.
 ///
 /// ```
-/// use turnstone_models::FolderLock;
+/// use turnstone_base::folder_lock::FolderLock;
 ///
 /// # fn main() -> std::io::Result<()> {
 /// # let folder = tempfile::tempdir()?;
