@@ -9,12 +9,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
 }
 
-/// All Markdown files that git knows or could know.
-fn pages() -> Vec<PathBuf> {
-    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
+/// The files that git knows or could know and whose names have this form.
+fn files(names: &str) -> Vec<PathBuf> {
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard", names];
     let output = Command::new("git").args(list).current_dir(root()).output().expect("git runs");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     text.lines().map(PathBuf::from).filter(|page| root().join(page).is_file()).collect()
+}
+
+/// All Markdown files.
+fn pages() -> Vec<PathBuf> {
+    files("*.md")
 }
 
 /// The targets of a page's links and pictures, outside of blocks of code.
@@ -109,6 +114,64 @@ fn the_book_has_every_page_of_the_docs() {
     assert!(gone.is_empty(), "docs/SUMMARY.md lists {gone:?}");
 }
 
+/// The files that a page names in code, such as `env/src/game.rs` or `games/src/<game>/solver.rs`.
+fn named_files(text: &str) -> Vec<String> {
+    let code = text.split('`').skip(1).step_by(2);
+    let is_file = |name: &&str| {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./<>*".contains(c));
+        let kind = name.rsplit_once('.').map(|(_, kind)| kind);
+        plain && name.contains('/') && matches!(kind, Some("rs" | "md" | "toml" | "py" | "sh" | "txt" | "mjs" | "conf"))
+    };
+    code.filter(is_file).map(str::to_owned).collect()
+}
+
+/// Whether a file of the repository has this path, in which `*` and `<...>` stand for one name.
+fn exists(path: &Path, files: &[PathBuf]) -> bool {
+    let is_any = |part: &str| part.contains('*') || part.contains('<');
+    let fits = |part: &str, name: &str| {
+        let ending = part.rsplit_once('.').map_or("", |(_, ending)| ending);
+        part == name || is_any(part) && name.ends_with(ending)
+    };
+    files.iter().any(|file| {
+        let names: Vec<_> = file.iter().filter_map(|name| name.to_str()).collect();
+        let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
+        parts.len() == names.len() && parts.iter().zip(names).all(|(part, name)| fits(part, name))
+    })
+}
+
+/// Pages may name files by their place in the repository, or in a folder around the page; pages about a crate of the user's
+/// have its files in examples. CHANGELOG.md names what was.
+#[test]
+fn named_files_exist() {
+    let files = files("*");
+    let mut gone = Vec::new();
+    for page in pages().into_iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(root().join(&page)).expect("readable");
+        let examples = page.starts_with("docs").then_some(["examples/own_game", "env", "models"]);
+        let folders: Vec<&Path> = page.ancestors().skip(1).chain(examples.iter().flatten().map(Path::new)).collect();
+        for name in named_files(&text) {
+            if !folders.iter().any(|folder| exists(&plain(&folder.join(&name)), &files)) {
+                gone.push(format!("{} names {name}", page.display()));
+            }
+        }
+    }
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
+
+/// The page for newcomers stays short, and says what each crate contains.
+#[test]
+fn the_architecture_is_short_and_whole() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a page");
+    let words = text.split_whitespace().count();
+    assert!(words <= 2_500, "ARCHITECTURE.md has {words} words");
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let manifest: toml::Table = manifest.parse().expect("a manifest");
+    let members = manifest["workspace"]["members"].as_array().expect("a list");
+    for member in members.iter().filter_map(|member| member.as_str()).filter(|member| !member.starts_with("checks/")) {
+        assert!(text.contains(&format!("\n| `{member}` | ")), "ARCHITECTURE.md lacks {member}");
+    }
+}
+
 /// Every sheet has the same sections in the same order, a picture, and lines that start a game and make one in Rust.
 #[test]
 fn the_games_sheets_are_alike() {
@@ -137,6 +200,11 @@ fn faults_are_seen() {
     assert_eq!(targets(page), ["b.md#x", "e.svg", "h.svg"]);
     assert!(anchors(page).contains("one-two") && anchors(page).contains("its-code-1"));
     assert_eq!(plain(Path::new("docs/games/../boards/./x.svg")), Path::new("docs/boards/x.svg"));
+    assert_eq!(named_files("`a/b.rs` a/c.rs `cargo run a/d.rs` `a/<x>.rs` `e.rs`"), ["a/b.rs", "a/<x>.rs"]);
+    let files = ["a/b.rs", "a/b/c.rs"].map(PathBuf::from);
+    let found =
+        ["a/b.rs", "a/<x>.rs", "a/*/c.rs", "a/c.rs", "b.rs", "a/<x>.md"].map(|path| exists(Path::new(path), &files));
+    assert_eq!(found, [true, true, true, false, false, false]);
 }
 
 /// `cargo run`, without a name, as README.md says it.
