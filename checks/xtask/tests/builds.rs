@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The packages of a build, each with its features, from `cargo tree` in a folder of the repository.
-fn packages(folder: &str, arguments: &str) -> BTreeMap<String, String> {
+/// The packages of a build, each with its sets of features, from `cargo tree` in a folder of the repository. Code that runs
+/// while others compile may have a set of its own.
+type Packages = BTreeMap<String, BTreeSet<String>>;
+
+fn packages(folder: &str, arguments: &str) -> Packages {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders below the repository");
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--locked", "--prefix", "none", "--format", "{p}|{f}"])
@@ -15,8 +18,11 @@ fn packages(folder: &str, arguments: &str) -> BTreeMap<String, String> {
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let rows = text.lines().filter_map(|line| line.split_once('|'));
-    rows.map(|(package, features)| (package.replace(" (proc-macro)", ""), features.replace(" (*)", ""))).collect()
+    let mut packages = Packages::new();
+    for (package, features) in text.lines().filter_map(|line| line.split_once('|')) {
+        packages.entry(package.replace(" (proc-macro)", "")).or_default().insert(features.replace(" (*)", ""));
+    }
+    packages
 }
 
 /// The names of the packages that a build of the program with these features consists of.
@@ -47,15 +53,11 @@ fn the_default_build_has_no_gpu_crate() {
     }
 }
 
-/// The packages that two builds compile with different features, after which burn is compiled once for each build.
-fn differences(
-    common: &BTreeSet<String>,
-    one: &BTreeMap<String, String>,
-    other: &BTreeMap<String, String>,
-) -> Vec<String> {
+/// The packages that only the first of two builds compiles with some features, after which burn is compiled once for each.
+fn differences(common: &BTreeSet<String>, one: &Packages, other: &Packages) -> Vec<String> {
     let both = common.iter().filter_map(|package| Some((package, one.get(package)?, other.get(package)?)));
-    both.filter(|(_, one, other)| one != other)
-        .map(|(package, one, other)| format!("{package}: {one} | {other}"))
+    both.filter(|(_, one, other)| !one.is_subset(other))
+        .map(|(package, one, other)| format!("{package}: {one:?} | {other:?}"))
         .collect()
 }
 

@@ -15,8 +15,8 @@ mod faults;
 
 use std::collections::BTreeSet;
 
-use modules::modules;
-use tokens::{Kind, Token, joined, starts_with, tokens, without_attributes, without_items};
+use modules::Function;
+use tokens::{Kind, Token, calls, joined, listed, starts_with, tokens, trees, without_attributes, without_items};
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
@@ -42,6 +42,9 @@ const LAYERS: [&str; 17] = [
 
 /// No file is longer without a line that says why.
 const LONGEST_FILE: usize = 400;
+
+/// No function of the product is longer, from its signature to its closing brace, without a line that says why.
+const LONGEST_FUNCTION: usize = 40;
 
 /// No crate has more of the workspace's lines of Rust.
 const LARGEST_SHARE: f64 = 0.25;
@@ -193,13 +196,13 @@ fn other_versions(first: &toml::Table, second: &toml::Table) -> Vec<String> {
 fn circles(workspace: &Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     for member in &workspace.crates {
-        let modules = modules(&member.sources);
-        for (place, module) in &modules {
+        let modules = member.modules();
+        for (place, module) in modules {
             let globs = module.imports.iter().filter(|import| import.name == "*");
             let own = globs.filter(|glob| matches!(glob.path.segments[0].as_str(), "crate" | "self" | "super"));
             faults.extend(own.map(|_| format!("{}: `*` of {} hides what is used", member.folder, place.join("::"))));
         }
-        match graph::uses(&modules) {
+        match graph::uses(modules) {
             Ok(uses) => {
                 let circles = graph::circles(&uses);
                 faults.extend(circles.iter().map(|circle| format!("{}: {circle:#?}", member.folder)));
@@ -213,9 +216,9 @@ fn circles(workspace: &Workspace) -> Vec<String> {
 fn reading_order(workspace: &Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     for member in &workspace.crates {
-        let modules = modules(&member.sources);
-        let Ok(uses) = graph::uses(&modules) else { continue }; // `circles` says what cannot be followed
-        faults.extend(graph::early_uses(&modules, &uses).iter().map(|fault| format!("{}/src/{fault}", member.folder)));
+        let modules = member.modules();
+        let Ok(uses) = graph::uses(modules) else { continue }; // `circles` says what cannot be followed
+        faults.extend(graph::early_uses(modules, &uses).iter().map(|fault| format!("{}/src/{fault}", member.folder)));
     }
     faults
 }
@@ -231,7 +234,7 @@ fn first_lines(workspace: &Workspace) -> Vec<String> {
 fn exits(workspace: &Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     for (_, path, text) in workspace.sources().filter(|(member, ..)| member.folder != "apps/cli") {
-        faults.extend(places(&tokens(text), &path, &["process", "::", "exit"]));
+        faults.extend(places(text, &path, &[&["process", "::", "exit"]], tokens));
     }
     faults
 }
@@ -255,6 +258,24 @@ fn lengths(workspace: &Workspace) -> Vec<String> {
     faults.map(|(path, text)| format!("{path} has {} lines", text.lines().count())).collect()
 }
 
+/// The line that says why stands directly above a function, or above its docs.
+fn long_functions(workspace: &Workspace) -> Vec<String> {
+    let mut faults = Vec::new();
+    for member in &workspace.crates {
+        for module in member.modules().values() {
+            let lines: Vec<&str> = member.sources[&module.file].lines().collect();
+            let says_why = |head: &usize| *head > 1 && lines[head - 2].trim_start().starts_with("// long because ");
+            let long = module.functions.iter().filter(|function| function.length > LONGEST_FUNCTION);
+            let long = long.filter(|function| !function.heads.iter().any(says_why));
+            faults.extend(long.map(|function| {
+                let Function { name, line, length, .. } = function;
+                format!("{}/src/{}:{line}: {name} has {length} lines", member.folder, module.file)
+            }));
+        }
+    }
+    faults
+}
+
 fn shares(workspace: &Workspace) -> Vec<String> {
     let lines = |member: &Crate| member.sources.values().map(|text| text.lines().count()).sum::<usize>();
     let all: usize = workspace.crates.iter().map(lines).sum();
@@ -264,19 +285,18 @@ fn shares(workspace: &Workspace) -> Vec<String> {
 }
 
 fn clocks(workspace: &Workspace) -> Vec<String> {
-    let allowed = ["#[cfg(test)]", "#[cfg(not(target_family=\"wasm\"))]"];
+    let allowed = ["cfg(test)", "cfg(not(target_family=\"wasm\"))"];
     let mut faults = Vec::new();
     for member in workspace.crates.iter().filter(|member| WITHOUT_CLOCK.contains(&member.folder.as_str())) {
-        for module in modules(&member.sources).values() {
-            let features = ["#[cfg(feature=\"process\")]", "#[cfg(feature=\"program\")]"];
-            if module.attributes.iter().any(|attribute| features.contains(&attribute.as_str())) {
+        for module in member.modules().values() {
+            let features = ["feature=\"process\"", "feature=\"program\""];
+            if module.conditions.iter().any(|condition| features.contains(&condition.as_str())) {
                 continue;
             }
             let path = format!("{}/src/{}", member.folder, module.file);
-            let code = tokens(&member.sources[&module.file]);
-            let code = without_items(&code, &allowed);
-            faults.extend(places(&code, &path, &["Instant", "::", "now"]));
-            faults.extend(places(&code, &path, &["SystemTime"]));
+            let code = |text: &str| listed(without_items(trees(text), &allowed));
+            let clocks = [&["Instant", "::", "now"][..], &["SystemTime"]];
+            faults.extend(places(&member.sources[&module.file], &path, &clocks, code));
         }
     }
     faults
@@ -288,11 +308,14 @@ fn named_games(workspace: &Workspace) -> Vec<String> {
     let names: Vec<String> = turnstone_env::games::NAMES.iter().map(|name| plain(name)).collect();
     let mut faults = Vec::new();
     for member in workspace.crates.iter().filter(|member| WITHOUT_GAMES.contains(&member.folder.as_str())) {
-        let files: BTreeSet<String> = modules(&member.sources).into_values().map(|module| module.file).collect();
+        let files: BTreeSet<&String> = member.modules().values().map(|module| &module.file).collect();
         for file in files {
-            let code = tokens(&member.sources[&file]);
-            let code = without_attributes(&without_items(&code, &["#[cfg(test)]"]));
-            let named = code.iter().filter(|token| names.iter().any(|name| plain(token.text).contains(name)));
+            if !names.iter().any(|name| plain(&member.sources[file]).contains(name)) {
+                continue; // most need no reading
+            }
+            let code = without_items(trees(&member.sources[file]), &["cfg(test)"]);
+            let code = listed(without_attributes(code));
+            let named = code.iter().filter(|token| names.iter().any(|name| plain(&token.text).contains(name)));
             faults.extend(named.map(|token| format!("{}/src/{file}:{}: {}", member.folder, token.line, token.text)));
         }
     }
@@ -312,18 +335,15 @@ fn inclusions(workspace: &Workspace) -> Vec<String> {
         let Some((package, within)) = package_of(path).filter(|(package, _)| *package != "checks/xtask") else {
             continue;
         };
-        let code = tokens(text);
-        for at in 0..code.len() {
-            let includes = matches!(code[at].text, "include_str" | "include_bytes" | "include");
-            if !includes || !starts_with(&code, at + 1, &["!", "("]) {
-                continue;
-            }
+        if !text.contains("include") {
+            continue;
+        }
+        for call in calls(trees(text)).iter().filter(|call| call.name.starts_with("include")) {
             // Of `concat!` the first text says where the path leads; with `env!` it is the build's own place.
-            let argument = &code[at..tokens::after_group(&code, at + 2)];
-            let file = argument.iter().find(|token| token.kind == Kind::Literal).map_or("", |token| token.text);
+            let file = call.arguments.iter().find(|token| token.kind == Kind::Literal).map_or("", |token| &*token.text);
             let up = file.matches("../").count();
-            if up > within.matches('/').count() && !argument.iter().any(|token| token.text == "env") {
-                faults.push(format!("{path}:{}: {file} is outside of {package}", code[at].line));
+            if up > within.matches('/').count() && !call.arguments.iter().any(|token| token.text == "env") {
+                faults.push(format!("{path}:{}: {file} is outside of {package}", call.line));
             }
         }
     }
@@ -349,18 +369,18 @@ fn suites(workspace: &Workspace) -> Vec<String> {
 }
 
 fn leftovers(workspace: &Workspace) -> Vec<String> {
-    let mut faults = Vec::new();
-    for (path, text) in &workspace.all_sources {
-        let code = tokens(text);
-        for pattern in [&["todo", "!"][..], &["unimplemented", "!"], &["dbg", "!"], &["#", "[", "ignore"]] {
-            faults.extend(places(&code, path, pattern));
-        }
-    }
-    faults
+    let patterns = [&["todo", "!"][..], &["unimplemented", "!"], &["dbg", "!"], &["#", "[", "ignore"]];
+    workspace.all_sources.iter().flat_map(|(path, text)| places(text, path, &patterns, tokens)).collect()
 }
 
-/// Where these tokens stand in a file.
-fn places(code: &[Token<'_>], path: &str, pattern: &[&str]) -> Vec<String> {
-    let found = (0..code.len()).filter(|&at| starts_with(code, at, pattern));
-    found.map(|at| format!("{path}:{}: {}", code[at].line, joined(&code[at..at + pattern.len()]))).collect()
+/// Where tokens of one of these patterns stand in a file.
+fn places(text: &str, path: &str, patterns: &[&[&str]], tokens: impl Fn(&str) -> Vec<Token>) -> Vec<String> {
+    let mut found = Vec::new();
+    // Most files need no reading.
+    for pattern in patterns.iter().filter(|pattern| pattern.iter().all(|part| text.contains(part))) {
+        let code = tokens(text);
+        let at = (0..code.len()).filter(|&at| starts_with(&code, at, pattern));
+        found.extend(at.map(|at| format!("{path}:{}: {}", code[at].line, joined(&code[at..at + pattern.len()]))));
+    }
+    found
 }

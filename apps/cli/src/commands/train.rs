@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+#[cfg(feature = "cluster")]
 use turnstone_arena::Remote;
 use turnstone_base::files::read_text;
-#[cfg(feature = "cluster")]
 use turnstone_base::terminal::Reporter;
 use turnstone_env::DynGame;
 use turnstone_models::ComputeDevice;

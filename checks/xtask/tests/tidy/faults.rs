@@ -17,6 +17,7 @@ fn workspace(crates: &[MadeUp<'_>]) -> Workspace {
             .collect(),
         test_programs: vec!["suite".to_owned()],
         sources: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        parsed: std::cell::OnceCell::new(),
     });
     let mut workspace = Workspace { crates: crates.collect(), all_sources: BTreeMap::new() };
     workspace.all_sources = workspace.sources().map(|(_, path, text)| (path, text.to_owned())).collect();
@@ -169,6 +170,22 @@ fn long_files_say_why() {
 }
 
 #[test]
+fn long_functions_say_why() {
+    let lines = |count: usize| "\n".repeat(count - 1);
+    let (short, long) = (format!("fn f() {{{}}}", lines(LONGEST_FUNCTION)), format!("fn f() {{{}}}", lines(41)));
+    assert_finds(long_functions, "env", &short, 0);
+    assert_finds(long_functions, "env", &long, 1);
+    assert_finds(long_functions, "env", &format!("// long because it is one table.\npub {long}"), 0);
+    assert_finds(long_functions, "env", &format!("// long because it is one.\n/// Docs.\n#[inline]\npub {long}"), 0);
+    assert_finds(long_functions, "env", &format!("/// Docs.\n// long because it is one.\npub {long}"), 0);
+    assert_finds(long_functions, "env", &format!("// long because it was.\n\n{long}"), 1);
+    assert_finds(long_functions, "env", &format!("mod a {{ impl A {{ {long} }} trait B {{ {long} }} }}"), 2);
+    assert_finds(long_functions, "env", &format!("#[cfg(test)] mod a {{ {long} }}"), 0);
+    let tests = [("lib.rs", "#[cfg(test)] mod tests;"), ("tests.rs", long.as_str())];
+    assert_eq!(found(long_functions, "env", &[], &tests), [""; 0]);
+}
+
+#[test]
 fn no_crate_is_too_large() {
     let of = |lines: [usize; 5]| {
         let texts = lines.map(|lines| "\n".repeat(lines));
@@ -234,16 +251,18 @@ fn nothing_is_left() {
 }
 
 #[test]
-fn texts_are_single_tokens() {
-    let literals = |text: &str| {
-        let tokens = tokens(text);
-        tokens.iter().filter(|token| token.kind == Kind::Literal).map(|token| token.text.to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(literals(r#"f("a\"b", 'c', '\'', '"', b'\\', b"x", 12_u8)"#).len(), 7);
-    assert_eq!(literals("r\"a\\\" r#\"b\"c\"# br##\"d\"#e\"##"), ["r\"a\\\"", "r#\"b\"c\"#", "br##\"d\"#e\"##"]);
-    assert_eq!(literals("fn f<'a>(x: &'a str, y: &'static str) -> &'a str { x }"), [""; 0]);
-    let code = tokens("a /* b /* c */ d */ e // f\ng");
-    assert_eq!(code.iter().map(|token| (token.text, token.line)).collect::<Vec<_>>(), [("a", 1), ("e", 1), ("g", 2)]);
+fn tokens_have_lines() {
+    let found = |code: &[Token]| code.iter().map(|token| (token.text.clone(), token.line)).collect::<Vec<_>>();
+    let code = tokens("a /* b /* c */ d */ ::e // f\n(\"g h\")");
+    let expected = [("a", 1), ("::", 1), ("e", 1), ("(", 2), ("\"g h\"", 2), (")", 2)];
+    assert_eq!(found(&code), expected.map(|(text, line)| (text.to_owned(), line)));
+    let left = |text: &str| joined(&listed(without_items(trees(text), &["cfg(test)"])));
+    assert_eq!(
+        left("#[cfg(test)] use a::{b, c}; fn d() {} mod e { #[cfg(test)] #[f] fn g(h: [u8; 1]) {} i!(#) }"),
+        "fnd(){}mode{i!(#)}"
+    );
+    assert_eq!(left("#![a] /// b\n#[cfg(test)] mod c; #[cfg(d)] mod e;"), "#![a]#[cfg(d)]mode;");
+    assert_eq!(joined(&listed(without_attributes(trees("#![a] /// b\n#[c(d)] fn e(#[f] g: u8) {}")))), "fne(g:u8){}");
 }
 
 #[test]

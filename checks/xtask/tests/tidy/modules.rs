@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tokens::{
-    Kind, Token, after_attribute, after_group, after_item, joined, starts_with, tokens, without_items,
-};
+use proc_macro2::Ident;
+use syn::visit::{self, Visit};
+
+use crate::tokens::{Kind, Token, joined, listed, starts_with, trees, without_items};
 
 /// A path into a crate, with the line that it stands on.
 #[derive(Clone, Debug)]
@@ -23,6 +24,18 @@ pub(crate) struct Import {
     pub(crate) exported: bool,
 }
 
+/// A function, or a method, with its body.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// The line of `fn`.
+    pub(crate) line: usize,
+    /// The lines from there to the closing brace.
+    pub(crate) length: usize,
+    /// The lines below which a comment on it may stand: its attributes' and its own.
+    pub(crate) heads: Vec<usize>,
+}
+
 /// A module: a file, or a block of one.
 #[derive(Debug, Default)]
 pub(crate) struct Module {
@@ -30,17 +43,18 @@ pub(crate) struct Module {
     pub(crate) file: String,
     /// Items of the module itself.
     pub(crate) items: BTreeSet<String>,
-    /// Items of blocks, and of the bodies of macros.
+    /// Items that macros may define.
     pub(crate) inner_items: BTreeSet<String>,
     pub(crate) imports: Vec<Import>,
+    pub(crate) functions: Vec<Function>,
     /// Paths in code, of two segments at least.
     pub(crate) paths: Vec<Path>,
     /// All names in code.
     pub(crate) names: BTreeSet<String>,
     /// The modules within, in the order of their declarations.
     pub(crate) children: Vec<String>,
-    /// Attributes of its declaration and of those around it, without spaces.
-    pub(crate) attributes: Vec<String>,
+    /// The conditions (`cfg`) of its declaration and of those around it, without spaces.
+    pub(crate) conditions: Vec<String>,
 }
 
 /// The modules of a crate by path; the root's is empty. Tests are left out.
@@ -66,145 +80,161 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn file(&mut self, file: &str, path: &[String], attributes: &[String]) {
-        let all = tokens(&self.files[file]);
-        self.module(file, path, attributes, &without_items(&all, &["#[cfg(test)]", "#[cfg(doctest)]"]));
+    fn file(&mut self, file: &str, path: &[String], conditions: &[String]) {
+        let product = without_items(trees(&self.files[file]), &["cfg(test)", "cfg(doctest)"]);
+        let parsed = syn::parse2::<syn::File>(product);
+        let parsed = parsed.unwrap_or_else(|error| panic!("{file}:{}: {error}", error.span().start().line));
+        self.module(file, path, conditions, &parsed.items);
     }
 
-    fn module(&mut self, file: &str, path: &[String], attributes: &[String], code: &[Token<'_>]) {
-        let mut module = Module { file: file.to_owned(), attributes: attributes.to_vec(), ..Module::default() };
-        let (mut at, mut depth, mut own, mut public) = (0, 0_usize, Vec::new(), false);
-        while at < code.len() {
-            let token = code[at];
-            let next = code.get(at + 1);
-            let next_is = |text: &str| next.is_some_and(|token| token.text == text);
-            match (token.kind, token.text) {
-                (Kind::Punctuation, "#") if next_is("[") => {
-                    let after = after_attribute(code, at);
-                    own.push(joined(&code[at..after]));
-                    at = after;
-                    continue;
-                }
-                (Kind::Ident, "pub") => public = true,
-                (Kind::Ident, "mod") if next.is_some_and(|next| next.kind == Kind::Ident) => {
-                    let name = code[at + 1].text.to_owned();
+    fn module(&mut self, file: &str, path: &[String], conditions: &[String], items: &[syn::Item]) {
+        let mut module = Module { file: file.to_owned(), conditions: conditions.to_vec(), ..Module::default() };
+        for item in items {
+            module.items.extend(name(item).map(Ident::to_string));
+            module.visit_item(item);
+            match item {
+                syn::Item::Mod(child) => {
+                    let name = child.ident.to_string();
                     let inner = [path, std::slice::from_ref(&name)].concat();
-                    let attributes = [attributes, &own].concat();
+                    let conditions = [conditions, &own_conditions(&child.attrs)].concat();
                     module.children.push(name);
-                    let after = after_item(code, at);
-                    if starts_with(code, at + 2, &["{"]) {
-                        self.module(file, &inner, &attributes, &code[at + 3..after - 1]);
-                    } else {
-                        self.file(&format!("{}.rs", inner.join("/")), &inner, &attributes);
-                    }
-                    at = after;
-                    (own, public) = (Vec::new(), false);
-                    continue;
-                }
-                (Kind::Ident, "use") if !next_is("<") => {
-                    let after = after_item_of_use(code, at);
-                    let mut tree = Tree { code, at: at + 1, exported: public, imports: &mut module.imports };
-                    tree.read(&[]);
-                    at = after;
-                    (own, public) = (Vec::new(), false);
-                    continue;
-                }
-                (Kind::Ident, "fn" | "struct" | "enum" | "union" | "trait" | "type" | "const" | "static") => {
-                    if let Some(name) = next.filter(|next| next.kind == Kind::Ident && next.text != "fn") {
-                        let items = if depth == 0 { &mut module.items } else { &mut module.inner_items };
-                        items.insert(name.text.to_owned());
+                    match &child.content {
+                        Some((_, items)) => self.module(file, &inner, &conditions, items),
+                        None => self.file(&format!("{}.rs", inner.join("/")), &inner, &conditions),
                     }
                 }
-                (Kind::Ident, "macro_rules") if next_is("!") => {
-                    let name = code[at + 2].text.to_owned();
-                    if own.iter().any(|attribute| attribute == "#[macro_export]") {
-                        let segments = [&["crate".to_owned()], path, std::slice::from_ref(&name)].concat();
-                        let path = Path { segments, line: token.line };
-                        self.macros.push(Import { name: name.clone(), path, exported: true });
-                    }
-                    module.items.insert(name);
+                syn::Item::Macro(rules) if rules.attrs.iter().any(|own| own.path().is_ident("macro_export")) => {
+                    let exported = rules.ident.as_ref().expect("an exported macro has a name");
+                    let segments = [&["crate".to_owned()], path, &[exported.to_string()]].concat();
+                    let path = Path { segments, line: exported.span().start().line };
+                    self.macros.push(Import { name: exported.to_string(), path, exported: true });
                 }
-                (Kind::Ident, _) if next_is("::") && (at == 0 || code[at - 1].text != "::") => {
-                    module.paths.push(read_path(code, at));
-                }
-                (Kind::Punctuation, "{") => depth += 1,
-                (Kind::Punctuation, "}") => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if token.kind == Kind::Ident {
-                module.names.insert(token.text.to_owned());
-            }
-            if matches!(token.text, ";" | "{" | "}" | ",") {
-                (own, public) = (Vec::new(), false);
-            }
-            at += 1;
         }
         self.found.insert(path.to_vec(), module);
     }
 }
 
-/// The index after the `;` of a `use` declaration, whose braces do not end it.
-fn after_item_of_use(code: &[Token<'_>], mut at: usize) -> usize {
-    while at < code.len() && code[at].text != ";" {
-        at = if code[at].text == "{" { after_group(code, at) } else { at + 1 };
+/// The name that an item defines in its module.
+fn name(item: &syn::Item) -> Option<&Ident> {
+    match item {
+        syn::Item::Const(item) => Some(&item.ident),
+        syn::Item::Enum(item) => Some(&item.ident),
+        syn::Item::Fn(item) => Some(&item.sig.ident),
+        syn::Item::Macro(item) => item.ident.as_ref(),
+        syn::Item::Static(item) => Some(&item.ident),
+        syn::Item::Struct(item) => Some(&item.ident),
+        syn::Item::Trait(item) => Some(&item.ident),
+        syn::Item::Type(item) => Some(&item.ident),
+        syn::Item::Union(item) => Some(&item.ident),
+        _ => None,
     }
-    at + 1
 }
 
-fn read_path(code: &[Token<'_>], mut at: usize) -> Path {
-    let mut path = Path { segments: vec![code[at].text.to_owned()], line: code[at].line };
+fn own_conditions(attributes: &[syn::Attribute]) -> Vec<String> {
+    let lists = attributes.iter().filter_map(|attribute| attribute.meta.require_list().ok());
+    lists.filter(|list| list.path.is_ident("cfg")).map(|list| joined(&listed(list.tokens.clone()))).collect()
+}
+
+impl Module {
+    fn add(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, body: &syn::Block) {
+        let line = signature.fn_token.span.start().line;
+        let heads = attributes.iter().map(|attribute| attribute.pound_token.spans[0].start().line).chain([line]);
+        self.functions.push(Function {
+            name: signature.ident.to_string(),
+            line,
+            length: body.brace_token.span.close().end().line + 1 - line,
+            heads: heads.collect(),
+        });
+    }
+}
+
+impl<'ast> Visit<'ast> for Module {
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+
+    /// It is a module of its own.
+    fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {}
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let exported = !matches!(item.vis, syn::Visibility::Inherited);
+        add_imports(&item.tree, &[], exported, &mut self.imports);
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        self.add(&function.attrs, &function.sig, &function.block);
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        self.add(&function.attrs, &function.sig, &function.block);
+        visit::visit_impl_item_fn(self, function);
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
+        if let Some(body) = &function.default {
+            self.add(&function.attrs, &function.sig, body);
+        }
+        visit::visit_trait_item_fn(self, function);
+    }
+
+    fn visit_ident(&mut self, name: &'ast Ident) {
+        self.names.insert(name.to_string());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.segments.len() > 1 && path.leading_colon.is_none() {
+            let segments = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            self.paths.push(Path { segments, line: path.segments[0].ident.span().start().line });
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// Of a block that is externally defined, the names are its module's.
+    fn visit_foreign_item_fn(&mut self, function: &'ast syn::ForeignItemFn) {
+        self.items.insert(function.sig.ident.to_string());
+    }
+
+    /// Its tokens may name and define anything.
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.visit_path(&call.path);
+        let code = listed(call.tokens.clone());
+        for at in (0..code.len()).filter(|&at| code[at].kind == Kind::Ident) {
+            self.names.insert(code[at].text.clone());
+            if starts_with(&code, at + 1, &["::"]) && (at == 0 || code[at - 1].text != "::") {
+                self.paths.push(read_path(&code, at));
+            }
+            let defines = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
+            if defines.contains(&&*code[at].text) && code.get(at + 1).is_some_and(|next| next.kind == Kind::Ident) {
+                self.inner_items.insert(code[at + 1].text.clone());
+            }
+        }
+    }
+}
+
+fn read_path(code: &[Token], mut at: usize) -> Path {
+    let mut path = Path { segments: vec![code[at].text.clone()], line: code[at].line };
     while starts_with(code, at + 1, &["::"]) && code.get(at + 2).is_some_and(|next| next.kind == Kind::Ident) {
         at += 2;
-        path.segments.push(code[at].text.to_owned());
+        path.segments.push(code[at].text.clone());
     }
     path
 }
 
-/// Reads the tree of a `use` declaration.
-struct Tree<'a> {
-    code: &'a [Token<'a>],
-    at: usize,
-    exported: bool,
-    imports: &'a mut Vec<Import>,
-}
-
-impl Tree<'_> {
-    fn read(&mut self, prefix: &[String]) {
-        let mut segments = prefix.to_vec();
-        loop {
-            let token = self.code[self.at];
-            self.at += 1;
-            match token.text {
-                "::" => {}
-                "{" => {
-                    while self.code[self.at].text != "}" {
-                        self.read(&segments);
-                        self.at += usize::from(self.code[self.at].text == ",");
-                    }
-                    self.at += 1;
-                    return;
-                }
-                "*" => return self.push("*", segments, token.line),
-                name => {
-                    if name != "self" || segments.is_empty() {
-                        segments.push(name.to_owned());
-                    }
-                    if starts_with(self.code, self.at, &["as"]) {
-                        self.at += 2;
-                        let name = self.code[self.at - 1].text;
-                        return self.push(name, segments, token.line);
-                    }
-                    if !starts_with(self.code, self.at, &["::"]) {
-                        let name = segments[segments.len() - 1].clone();
-                        return self.push(&name, segments, token.line);
-                    }
-                }
-            }
+/// Adds the names of a `use` declaration below `prefix`.
+fn add_imports(tree: &syn::UseTree, prefix: &[String], exported: bool, imports: &mut Vec<Import>) {
+    let below = |name: &Ident| [prefix, &[name.to_string()]].concat();
+    let (name, segments, span) = match tree {
+        syn::UseTree::Path(path) => return add_imports(&path.tree, &below(&path.ident), exported, imports),
+        syn::UseTree::Group(group) => {
+            return group.items.iter().for_each(|tree| add_imports(tree, prefix, exported, imports));
         }
-    }
-
-    fn push(&mut self, name: &str, segments: Vec<String>, line: usize) {
-        let path = Path { segments, line };
-        self.imports.push(Import { name: name.to_owned(), path, exported: self.exported });
-    }
+        syn::UseTree::Glob(glob) => ("*".to_owned(), prefix.to_vec(), glob.star_token.spans[0]),
+        syn::UseTree::Name(own) if own.ident == "self" => {
+            (prefix.last().expect("`self` is of a path").clone(), prefix.to_vec(), own.ident.span())
+        }
+        syn::UseTree::Name(own) => (own.ident.to_string(), below(&own.ident), own.ident.span()),
+        syn::UseTree::Rename(own) => (own.rename.to_string(), below(&own.ident), own.rename.span()),
+    };
+    imports.push(Import { name, path: Path { segments, line: span.start().line }, exported });
 }

@@ -1,4 +1,6 @@
-//! Rust source as tokens: identifiers, literals and punctuation, without comments and white space.
+//! Rust source as tokens: names, literals and punctuation, without comments and white space.
+
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -9,180 +11,167 @@ pub(crate) enum Kind {
     Punctuation,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
     pub(crate) kind: Kind,
-    pub(crate) text: &'a str,
+    pub(crate) text: String,
     pub(crate) line: usize,
 }
 
-/// The tokens of a file.
-pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let (mut found, mut rest, mut line) = (Vec::new(), text, 1);
-    while let Some(first) = rest.chars().next() {
-        let (kind, length) = if first.is_whitespace() {
-            (None, first.len_utf8())
-        } else if rest.starts_with("//") {
-            (None, rest.find('\n').unwrap_or(rest.len()))
-        } else if rest.starts_with("/*") {
-            (None, block_comment(rest))
-        } else if let Some(length) = string(rest).or_else(|| character(rest)) {
-            (Some(Kind::Literal), length)
-        } else if first.is_ascii_digit() {
-            (Some(Kind::Literal), word(rest))
-        } else if is_word(first) {
-            (Some(Kind::Ident), word(rest))
-        } else if rest.starts_with("::") {
-            (Some(Kind::Punctuation), 2)
-        } else {
-            (Some(Kind::Punctuation), first.len_utf8())
+/// The tokens of a file, with groups in brackets as trees. Documentation is attributes.
+pub(crate) fn trees(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+/// The tokens of a file as one list.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    listed(trees(text))
+}
+
+/// Trees as one list, with their brackets.
+pub(crate) fn listed(trees: TokenStream) -> Vec<Token> {
+    let mut found = Vec::new();
+    list(trees, &mut found);
+    found
+}
+
+fn list(trees: TokenStream, found: &mut Vec<Token>) {
+    let token = |kind, text: String, span: Span| Token { kind, text, line: span.start().line };
+    let mut in_colons = false;
+    for tree in trees {
+        let (kind, text, span) = match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = brackets(group.delimiter());
+                found.push(token(Kind::Punctuation, open.to_owned(), group.span_open()));
+                list(group.stream(), found);
+                found.push(token(Kind::Punctuation, close.to_owned(), group.span_close()));
+                continue;
+            }
+            TokenTree::Punct(mark) if mark.as_char() == ':' => {
+                if std::mem::take(&mut in_colons) {
+                    found.last_mut().expect("the first colon").text.push(':');
+                    continue;
+                }
+                in_colons = mark.spacing() == Spacing::Joint;
+                (Kind::Punctuation, ":".to_owned(), mark.span())
+            }
+            TokenTree::Punct(mark) => (Kind::Punctuation, mark.as_char().to_string(), mark.span()),
+            TokenTree::Ident(name) => (Kind::Ident, name.to_string(), name.span()),
+            TokenTree::Literal(literal) => (Kind::Literal, literal.to_string(), literal.span()),
         };
-        let (text, after) = rest.split_at(length);
-        found.extend(kind.map(|kind| Token { kind, text, line }));
-        line += text.matches('\n').count();
-        rest = after;
+        found.push(token(kind, text, span));
+    }
+}
+
+fn brackets(delimiter: Delimiter) -> (&'static str, &'static str) {
+    match delimiter {
+        Delimiter::Parenthesis => ("(", ")"),
+        Delimiter::Bracket => ("[", "]"),
+        Delimiter::Brace => ("{", "}"),
+        Delimiter::None => ("", ""),
+    }
+}
+
+/// A call of a macro.
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) arguments: Vec<Token>,
+}
+
+/// The calls of macros, those in arguments of others included.
+pub(crate) fn calls(trees: TokenStream) -> Vec<Call> {
+    let trees: Vec<TokenTree> = trees.into_iter().collect();
+    let mut found = Vec::new();
+    for three in trees.windows(3) {
+        if let [TokenTree::Ident(name), TokenTree::Punct(mark), TokenTree::Group(arguments)] = three
+            && mark.as_char() == '!'
+        {
+            let line = name.span().start().line;
+            found.push(Call { name: name.to_string(), line, arguments: listed(arguments.stream()) });
+        }
+    }
+    for tree in trees {
+        if let TokenTree::Group(group) = tree {
+            found.extend(calls(group.stream()));
+        }
     }
     found
 }
 
-fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
-}
-
-fn word(text: &str) -> usize {
-    text.find(|character| !is_word(character)).unwrap_or(text.len())
-}
-
-/// Length of the block comment, which may contain others.
-fn block_comment(text: &str) -> usize {
-    let (mut depth, mut at) = (0, 0);
-    while at < text.len() {
-        match text.as_bytes().get(at..at + 2) {
-            Some(b"/*") => (depth, at) = (depth + 1, at + 2),
-            Some(b"*/") => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    at
-}
-
-/// Length of the string that the text starts with, if it does: plain, byte or C string, raw or not.
-fn string(text: &str) -> Option<usize> {
-    let prefix = word(text);
-    if !matches!(&text[..prefix], "" | "b" | "c" | "r" | "br" | "cr") {
-        return None;
-    }
-    let raw = text[..prefix].ends_with('r');
-    let hashes = if raw { text[prefix..].bytes().take_while(|&byte| byte == b'#').count() } else { 0 };
-    let open = prefix + hashes;
-    let body = text[open..].strip_prefix('"')?;
-    if raw {
-        let end = format!("\"{}", "#".repeat(hashes));
-        return Some(open + 1 + body.find(&end).map_or(body.len(), |at| at + end.len()));
-    }
-    let mut escaped = false;
-    for (at, byte) in body.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return Some(open + 1 + at + 1),
-            _ => {}
-        }
-    }
-    Some(text.len())
-}
-
-/// Length of the character literal that the text starts with; `None` for a lifetime.
-fn character(text: &str) -> Option<usize> {
-    let prefix = usize::from(text.starts_with("b'"));
-    let body = text[prefix..].strip_prefix('\'')?;
-    let mut characters = body.char_indices();
-    let (_, first) = characters.next()?;
-    if first == '\\' {
-        let (after_escaped, _) = characters.nth(1)?; // what is escaped may be a quote
-        return Some(prefix + 1 + after_escaped + body[after_escaped..].find('\'')? + 1);
-    }
-    let (at, quote) = characters.next()?;
-    (quote == '\'').then_some(prefix + 1 + at + 1)
-}
-
 /// Whether the tokens at this place are these.
-pub(crate) fn starts_with(tokens: &[Token<'_>], at: usize, expected: &[&str]) -> bool {
+pub(crate) fn starts_with(tokens: &[Token], at: usize, expected: &[&str]) -> bool {
     tokens.len() >= at + expected.len() && tokens[at..].iter().zip(expected).all(|(token, text)| token.text == *text)
 }
 
-/// The index after the attribute `#[...]` or `#![...]` at this place.
-pub(crate) fn after_attribute(tokens: &[Token<'_>], at: usize) -> usize {
-    let open = at + 1 + usize::from(starts_with(tokens, at + 1, &["!"]));
-    after_group(tokens, open)
+/// The tokens as text without spaces.
+pub(crate) fn joined(tokens: &[Token]) -> String {
+    tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
-/// The index after the group that opens at this place.
-pub(crate) fn after_group(tokens: &[Token<'_>], at: usize) -> usize {
-    let mut depth = 0_usize;
-    for (index, token) in tokens.iter().enumerate().skip(at) {
-        match (token.kind, token.text) {
-            (Kind::Punctuation, "(" | "[" | "{") => depth += 1,
-            (Kind::Punctuation, ")" | "]" | "}") => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return index + 1;
-        }
-    }
-    tokens.len()
+/// The trees without the items and statements under one of these attributes, such as `cfg(test)`, without spaces.
+pub(crate) fn without_items(trees: TokenStream, attributes: &[&str]) -> TokenStream {
+    without(trees, &|attribute| attributes.contains(&attribute).then_some(Left::Item))
 }
 
-/// The index after the item or statement at this place: after its `;` or its braces.
-pub(crate) fn after_item(tokens: &[Token<'_>], mut at: usize) -> usize {
-    while at < tokens.len() {
-        match (tokens[at].kind, tokens[at].text) {
-            (Kind::Punctuation, "#") => at = after_attribute(tokens, at),
-            (Kind::Punctuation, ";") => return at + 1,
-            (Kind::Punctuation, "}") => return at, // the last of a block
-            (Kind::Punctuation, "{") => return after_group(tokens, at),
-            (Kind::Punctuation, "(" | "[") => at = after_group(tokens, at),
-            _ => at += 1,
-        }
-    }
-    at
+/// The trees without attributes.
+pub(crate) fn without_attributes(trees: TokenStream) -> TokenStream {
+    without(trees, &|_| Some(Left::Attribute))
 }
 
-/// The tokens without the items under one of these attributes, each written as its tokens without spaces.
-pub(crate) fn without_items<'a>(tokens: &[Token<'a>], attributes: &[&str]) -> Vec<Token<'a>> {
-    let (mut left, mut at) = (Vec::new(), 0);
-    while at < tokens.len() {
-        if starts_with(tokens, at, &["#", "["]) {
-            let after = after_attribute(tokens, at);
-            if attributes.contains(&joined(&tokens[at..after]).as_str()) {
-                at = after_item(tokens, after);
-                continue;
+/// What is left out where an attribute stands.
+enum Left {
+    Attribute,
+    /// The attribute and what it is about, to its `;` or its braces.
+    Item,
+}
+
+fn without(trees: TokenStream, left_out: &dyn Fn(&str) -> Option<Left>) -> TokenStream {
+    let (mut kept, mut trees) = (Vec::new(), trees.into_iter().peekable());
+    // Where the attributes before this place begin, documentation too.
+    let mut attributes = None;
+    while let Some(tree) = trees.next() {
+        match tree {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => {
+                let inner = trees.next_if(|next| matches!(next, TokenTree::Punct(mark) if mark.as_char() == '!'));
+                let attribute = match trees.peek() {
+                    Some(TokenTree::Group(group)) => joined(&listed(group.stream())),
+                    _ => String::new(), // `#` in the body of a macro
+                };
+                let first = *attributes.get_or_insert(kept.len());
+                if inner.is_some() {
+                    attributes = None;
+                }
+                match left_out(&attribute) {
+                    Some(Left::Attribute) => drop(trees.next()),
+                    Some(Left::Item) => {
+                        kept.truncate(first);
+                        attributes = None;
+                        trees.by_ref().skip(1).find(ends_item);
+                        trees.next_if(|next| matches!(next, TokenTree::Punct(mark) if mark.as_char() == ';'));
+                    }
+                    None => kept.extend([Some(mark.into()), inner, trees.next()].into_iter().flatten()),
+                }
+            }
+            TokenTree::Group(group) => {
+                attributes = None;
+                let mut inner = Group::new(group.delimiter(), without(group.stream(), left_out));
+                inner.set_span(group.span());
+                kept.push(inner.into());
+            }
+            tree => {
+                attributes = None;
+                kept.push(tree);
             }
         }
-        left.push(tokens[at]);
-        at += 1;
     }
-    left
+    kept.into_iter().collect()
 }
 
-/// The tokens without attributes.
-pub(crate) fn without_attributes<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
-    let (mut left, mut at) = (Vec::new(), 0);
-    while at < tokens.len() {
-        if starts_with(tokens, at, &["#", "["]) || starts_with(tokens, at, &["#", "!", "["]) {
-            at = after_attribute(tokens, at);
-        } else {
-            left.push(tokens[at]);
-            at += 1;
-        }
+fn ends_item(tree: &TokenTree) -> bool {
+    match tree {
+        TokenTree::Punct(mark) => mark.as_char() == ';',
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        _ => false,
     }
-    left
-}
-
-/// The tokens as text without spaces.
-pub(crate) fn joined(tokens: &[Token<'_>]) -> String {
-    tokens.iter().map(|token| token.text).collect()
 }

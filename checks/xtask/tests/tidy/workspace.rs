@@ -1,8 +1,11 @@
 //! The manifests and sources of the workspace.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+use crate::modules::{Modules, modules};
 
 /// A crate of the workspace.
 pub(crate) struct Crate {
@@ -14,6 +17,14 @@ pub(crate) struct Crate {
     pub(crate) test_programs: Vec<String>,
     /// The files under `src`, by path relative to it.
     pub(crate) sources: BTreeMap<String, String>,
+    pub(crate) parsed: OnceCell<Modules>,
+}
+
+impl Crate {
+    /// The modules of its library, without tests.
+    pub(crate) fn modules(&self) -> &Modules {
+        self.parsed.get_or_init(|| modules(&self.sources))
+    }
 }
 
 /// What the rules are about.
@@ -44,6 +55,7 @@ impl Workspace {
                 dependencies: dependencies(&manifest),
                 test_programs: test_programs(&manifest),
                 sources: own.map(|(path, text)| (path.to_owned(), text.clone())).collect(),
+                parsed: OnceCell::new(),
             }
         });
         Self { crates: crates.collect(), all_sources: all_sources.clone() }
