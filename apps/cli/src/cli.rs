@@ -9,10 +9,11 @@ use anyhow::Result;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use turnstone_agents::{Agent, AgentError, AgentSpec, CommandHost, PlayableGame};
 use turnstone_base::terminal::print_stderr;
-use turnstone_games::{Command as Added, Run};
+use turnstone_games::Run;
 use turnstone_selfplay::Games;
 
 use crate::args::load_agent;
+use crate::cluster::{self, RunCommand};
 use crate::commands;
 use crate::help::{Additions, with_help};
 use crate::signals::stop_on_signals;
@@ -56,15 +57,6 @@ enum Command {
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
-    /// Play games of self-play and matches for leaders on other machines
-    #[cfg(feature = "cluster")]
-    Worker(commands::worker::Worker),
-    /// Look at the runs and workers of a cluster
-    #[cfg(feature = "cluster")]
-    Cluster(commands::cluster::Cluster),
-    #[cfg(not(feature = "cluster"))]
-    #[command(hide = true, aliases = ["cluster"])]
-    Worker(commands::absent::Absent),
     /// Train one run for every combination of values and rank them
     Sweep(commands::sweep::Sweep),
     /// Write the report of a run, or a comparison of runs, as one HTML page
@@ -94,7 +86,11 @@ enum Command {
 /// The definition of the command line, with what was added and its help in groups.
 pub(crate) fn definition(additions: &Additions) -> clap::Command {
     let added = &additions.commands;
-    let program = Cli::command().subcommands(added.iter().map(|command| command.definition.clone()));
+    let cluster = cluster::commands(additions.cluster).into_iter().map(|command| command.definition);
+    let program = Cli::command()
+        .subcommands(cluster)
+        .subcommands(added.iter().map(|command| command.definition.clone()))
+        .mut_subcommands(|command| cluster::with_options(command, additions.cluster));
     let mut program = with_negative_numbers(with_help(program, additions));
     // Completions have the commands in this order.
     let place = |command: &clap::Command| match command.get_name() {
@@ -109,14 +105,14 @@ pub(crate) fn definition(additions: &Additions) -> clap::Command {
 
 /// Whether the program has a command of this name with these additions.
 pub(crate) fn is_command(name: &str, additions: &Additions) -> bool {
-    let added = || additions.commands.iter().any(|command| command.definition.get_name() == name);
-    Cli::command().find_subcommand(name).is_some() || added()
+    definition(additions).find_subcommand(name).is_some()
 }
 
 /// A parsed command line.
 pub(crate) enum Call {
     BuiltIn(Box<Cli>),
     Added(Run, ArgMatches),
+    OfCluster(RunCommand, ArgMatches),
 }
 
 impl Call {
@@ -128,12 +124,15 @@ impl Call {
         let mut matches = definition(additions)
             .try_get_matches_from(arguments)
             .map_err(|error| advised(error, arguments, &definition(additions)))?;
-        let called = |command: &&Added| matches.subcommand_name() == Some(command.definition.get_name());
-        let Some(run) = additions.commands.iter().find(called).map(|command| command.run) else {
-            return Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli)));
-        };
-        let (_, own) = matches.remove_subcommand().expect("it has just been named");
-        Ok(Self::Added(run, own))
+        let name = matches.subcommand_name().unwrap_or_default();
+        let added = additions.commands.iter().find(|command| command.definition.get_name() == name);
+        let of_cluster = cluster::commands(additions.cluster).into_iter();
+        let of_cluster = of_cluster.into_iter().find(|command| command.definition.get_name() == name);
+        match (added, of_cluster, matches.remove_subcommand()) {
+            (Some(command), _, Some((_, own))) => Ok(Self::Added(command.run, own)),
+            (_, Some(command), Some((_, own))) => Ok(Self::OfCluster(command.run, own)),
+            _ => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
+        }
     }
 
     /// Runs the command.
@@ -144,6 +143,7 @@ impl Call {
         match self {
             Self::BuiltIn(cli) => cli.run(games, additions),
             Self::Added(run, matches) => run(matches, &Console),
+            Self::OfCluster(run, matches) => run(matches, games),
         }
     }
 }
@@ -183,19 +183,13 @@ impl Cli {
             Command::Analyse(command) => command.run(games),
             Command::Devices(command) => command.run(),
             Command::Doctor(command) => command.run(games),
-            Command::Train(command) => command.run(games),
-            #[cfg(feature = "cluster")]
-            Command::Worker(command) => command.run(games),
-            #[cfg(feature = "cluster")]
-            Command::Cluster(command) => command.run(),
-            #[cfg(not(feature = "cluster"))]
-            Command::Worker(command) => command.run(),
+            Command::Train(command) => command.run(games, additions.cluster),
             Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
             Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
-            Command::Arena(command) => command.run(games),
-            Command::Grade(command) => command.run(games),
+            Command::Arena(command) => command.run(games, additions.cluster),
+            Command::Grade(command) => command.run(games, additions.cluster),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
             Command::Completions(command) => Ok(command.run(definition(additions))),

@@ -1,7 +1,5 @@
 //! The program's commands, one file each.
 
-#[cfg(not(feature = "cluster"))]
-pub(crate) mod absent;
 pub(crate) mod rules;
 pub(crate) mod games;
 pub(crate) mod show;
@@ -23,7 +21,3 @@ pub(crate) mod grade;
 pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod completions;
-#[cfg(feature = "cluster")]
-pub(crate) mod worker;
-#[cfg(feature = "cluster")]
-pub(crate) mod cluster;

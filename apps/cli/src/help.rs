@@ -5,6 +5,8 @@ use std::fmt::Write;
 use clap::Command;
 use turnstone_games::Command as Added;
 
+use crate::cluster::Cluster;
+
 /// Stands where a group has the commands that are added to it.
 const ADDED: &str = "";
 
@@ -21,6 +23,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     pub(crate) commands: Vec<Added>,
+    /// How other machines can play for commands.
+    pub(crate) cluster: Option<Cluster>,
     /// The first game that was added, which the examples in the help name.
     pub(crate) game: Option<&'static str>,
 }
@@ -93,7 +97,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
-        let added = Additions { commands: turnstone_games::commands(), game: None };
+        let added = Additions { commands: turnstone_games::commands(), ..Additions::default() };
         let program = definition(&added);
         assert!(!groups(&program, &added.commands).contains("More:"), "a command is in no group of the help");
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
@@ -121,7 +125,7 @@ mod tests {
             run: |_, _| Ok(std::process::ExitCode::SUCCESS),
         };
         let commands = vec![command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
-        let added = Additions { commands, game: None };
+        let added = Additions { commands, ..Additions::default() };
         let groups = groups(&definition(&added), &added.commands);
         for part in [
             "  serve        ",
@@ -135,7 +139,7 @@ mod tests {
     #[test]
     fn examples_name_the_game_that_was_added() {
         let help = |game, name: &str| {
-            let program = definition(&Additions { commands: Vec::new(), game });
+            let program = definition(&Additions { game, ..Additions::default() });
             program.find_subcommand(name).and_then(Command::get_after_help).map(ToString::to_string).unwrap_or_default()
         };
         assert!(help(None, "perft").contains("  turnstone perft mancala --depth 6\n"), "{}", help(None, "perft"));

@@ -15,8 +15,9 @@ mod args;
 mod signals;
 pub mod output;
 mod called;
+pub mod cluster;
 #[cfg(feature = "cluster")]
-mod cluster_args;
+pub mod nats;
 pub mod engine;
 pub mod analysis;
 pub mod export;

@@ -14,6 +14,7 @@ use turnstone_selfplay::{Games, row};
 
 use crate::called::{as_called, call_program};
 use crate::cli::{Call, VERSION, is_command};
+use crate::cluster::Cluster;
 use crate::help::Additions;
 use crate::output::one_line;
 
@@ -33,15 +34,26 @@ impl Default for Program {
 /// The program with these games, and the commands of the built-in ones.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        Self { games, additions: Additions { commands: turnstone_games::commands(), game: None } }
+        Self { games, additions: Additions { commands: turnstone_games::commands(), ..Additions::default() } }
     }
 }
 
 impl Program {
-    /// Creates the program with the built-in games.
+    /// Creates the program with the built-in games, and with clusters if the feature `cluster` is on.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        #[cfg(feature = "cluster")]
+        return Self::default().with_cluster(crate::nats::NATS);
+        #[cfg(not(feature = "cluster"))]
+        return Self::default();
+    }
+
+    /// Lets other machines play for `train`, `arena` and `grade`, with the option `--cluster` and the commands that come with
+    /// it. With the feature `cluster` this is `turnstone::nats::NATS`, which [`Program::new`] has already.
+    #[must_use]
+    pub fn with_cluster(mut self, cluster: Cluster) -> Self {
+        self.additions.cluster = Some(cluster);
+        self
     }
 
     /// Adds a game, by the type that says what is known about it. It replaces a game of the same name.

@@ -3,7 +3,6 @@
 //!
 //! The tests start Debian's `nats-server` on a free port. Without it they say that they are skipped; with
 //! `TURNSTONE_NATS=required` that is a failure.
-#![cfg(feature = "cluster")]
 
 #[path = "cluster/borders.rs"]
 mod borders;

@@ -18,10 +18,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 use self::options::Options;
 use self::plan::Plan;
 use crate::args::{GameArgs, load_agent, thread_count};
-#[cfg(feature = "cluster")]
-use crate::cluster_args::ClusterArgs;
-#[cfg(not(feature = "cluster"))]
-use crate::commands::absent::ClusterArgs;
+use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{
@@ -71,18 +68,17 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        #[cfg(not(feature = "cluster"))]
-        self.cluster.refuse()?;
+    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
+        let cluster = self.cluster.named(cluster)?;
         let (file, options) = (self.game.file(), self.options.clone());
         let plan = match file {
             Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
             None => Plan { game: self.game.game(games)?, agents: self.agents.clone(), options },
         };
-        self.play(&*plan.game, &plan)
+        self.play(&*plan.game, &plan, cluster)
     }
 
-    fn play(&self, game: &dyn TrainableGame, plan: &Plan) -> Result<ExitCode> {
+    fn play(&self, game: &dyn TrainableGame, plan: &Plan, cluster: Option<Named<'_>>) -> Result<ExitCode> {
         if plan.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
@@ -104,17 +100,14 @@ impl Arena {
         let stop = stop_on_signals()?;
         let tournament = prepare(game, &agents, settings, &options, stop)?;
         let record = match tournament {
-            #[cfg(feature = "cluster")]
             Some(tournament) => {
-                let all: Vec<&Agent> = agents.iter().collect();
-                let leader = self.cluster.leader_of_agents(game, &all, stop)?;
-                let remote = leader.as_ref().map(|leader| leader as &dyn Remote);
+                let work = Work::of_agents(game, &agents.iter().collect::<Vec<_>>());
+                let leader = cluster.map(|cluster| cluster.lead(&work, stop)).transpose()?;
+                let remote = leader.as_deref().map(|leader| leader as &dyn Remote);
                 let record = self.carry_out(&tournament, remote, &reporter, stop)?;
-                leader.into_iter().for_each(turnstone_cluster::Leader::finish);
+                leader.into_iter().for_each(Leader::finish);
                 record
             }
-            #[cfg(not(feature = "cluster"))]
-            Some(tournament) => self.carry_out(&tournament, None, &reporter, stop)?,
             None => None,
         };
         let Some(record) = record else {

@@ -13,15 +13,10 @@ use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{GameArgs, load_agent};
-#[cfg(feature = "cluster")]
-use crate::cluster_args::ClusterArgs;
-#[cfg(not(feature = "cluster"))]
-use crate::commands::absent::ClusterArgs;
+use crate::cluster::{Cluster, ClusterArgs, Named, Work};
 use crate::signals::stop_on_signals;
-use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
-#[cfg(feature = "cluster")]
-use turnstone_arena::grading::grade_remotely;
-use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, known, sample};
+use turnstone_agents::{AgentSpec, Effort, PlayableGame};
+use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, grade_remotely, known, sample};
 use turnstone_env::AnyState;
 
 #[derive(Args, Debug)]
@@ -75,14 +70,13 @@ pub(crate) struct Grade {
 }
 
 impl Grade {
-    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        #[cfg(not(feature = "cluster"))]
-        self.cluster.refuse()?;
+    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
+        let cluster = self.cluster.named(cluster)?;
         let game = self.game.game(games)?;
-        self.grade(&*game)
+        self.grade(&*game, cluster)
     }
 
-    fn grade(&self, game: &dyn TrainableGame) -> Result<ExitCode> {
+    fn grade(&self, game: &dyn TrainableGame, cluster: Option<Named<'_>>) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
         let agent = self.agent.as_ref().map(|spec| load_agent(spec, game)).transpose()?;
@@ -93,7 +87,16 @@ impl Grade {
         }
         let Some(agent) = agent else { return Ok(ExitCode::SUCCESS) };
         let bar = reporter.bar("grading", set.positions.len() as u64);
-        let grading = self.grading(game, &agent, &set, &|| bar.inc(1), stop)?;
+        let progress = || bar.inc(1);
+        let grading = match cluster {
+            None => grade(game, &agent, &set, self.seed, cores(), &progress, stop)?,
+            Some(cluster) => {
+                let leader = cluster.lead(&Work::of_agents(game, &[&agent]), stop)?;
+                let grading = grade_remotely(game, &agent, &set, self.seed, &*leader, &progress, stop)?;
+                leader.finish();
+                grading
+            }
+        };
         bar.finish_and_clear();
         let Some(grading) = grading else {
             print_stderr("the grading was interrupted before its end");
@@ -112,24 +115,6 @@ impl Grade {
             print(&grading);
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// Grades on the threads of this machine, or on those of a cluster.
-    fn grading(
-        &self,
-        game: &dyn TrainableGame,
-        agent: &Agent,
-        set: &TruthSet,
-        progress: &(dyn Fn() + Sync),
-        stop: &AtomicBool,
-    ) -> Result<Option<Grading>> {
-        #[cfg(feature = "cluster")]
-        if let Some(leader) = self.cluster.leader_of_agents(game, &[agent], stop)? {
-            let grading = grade_remotely(game, agent, set, self.seed, &leader, progress, stop)?;
-            leader.finish();
-            return Ok(grading);
-        }
-        grade(game, agent, set, self.seed, cores(), progress, stop)
     }
 
     fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {

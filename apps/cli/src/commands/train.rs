@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -14,16 +15,11 @@ use turnstone_base::files::read_text;
 use turnstone_base::terminal::Reporter;
 use turnstone_env::DynGame;
 use turnstone_models::ComputeDevice;
-use turnstone_selfplay::Games;
-#[cfg(feature = "cluster")]
-use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::param_options;
 use crate::called::as_called;
-#[cfg(feature = "cluster")]
-use crate::cluster_args::{Arithmetic, ClusterArgs};
-#[cfg(not(feature = "cluster"))]
-use crate::commands::absent::ClusterArgs;
+use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::run::{Beginning, DamagedShards, Ending, Players, Run, Setup, confirm_matches};
@@ -78,9 +74,8 @@ pub(crate) struct Train {
 }
 
 impl Train {
-    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        #[cfg(not(feature = "cluster"))]
-        self.cluster.refuse()?;
+    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
+        let cluster = self.cluster.named(cluster)?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
         let (config, folder, resumed) = match &self.resume {
@@ -95,22 +90,18 @@ impl Train {
         self.confirm_engines(&config, resumed, &reporter)?;
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
-        #[cfg(feature = "cluster")]
-        let leader = match self.lead(&config, &*game, &folder, stop) {
+        let leader = match cluster.map(|named| self.lead(named, &config, &*game, &folder, stop)).transpose() {
             Err(error) if !resumed => {
                 folder.discard();
                 return Err(error);
             }
             leader => leader?,
         };
-        #[cfg(feature = "cluster")]
-        let players = leader.as_ref().map_or_else(Players::default, |leader| Players {
+        let players = leader.as_deref().map_or_else(Players::default, |leader| Players {
             self_play: leader,
             // Evaluations are played with floats.
             remote: leader.has_same_floats().then_some(leader as &dyn Remote),
         });
-        #[cfg(not(feature = "cluster"))]
-        let players = Players::default();
         let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
         let run = if resumed {
             Run::resume(setup, damaged)?
@@ -127,8 +118,7 @@ impl Train {
         folder.remove_unfinished_parts()?;
         match ending {
             Ending::Finished => {
-                #[cfg(feature = "cluster")]
-                leader.into_iter().for_each(turnstone_cluster::Leader::finish);
+                leader.into_iter().for_each(Leader::finish);
                 remove_received(&cluster_of(&folder), &reporter);
                 reporter.line(&format!("finished: {}", folder.latest().display()));
                 reporter.line(&as_called(&next_steps(&*game, &folder)));
@@ -138,7 +128,7 @@ impl Train {
                 reporter.line(&as_called(&format!(
                     "stopped after iteration {iteration}; go on with: turnstone train --resume {shown}"
                 )));
-                Ok(if time.is_some() && !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                Ok(if time.is_some() && !stop.load(Ordering::Relaxed) {
                     ExitCode::SUCCESS
                 } else {
                     ExitCode::from(130)
@@ -147,23 +137,29 @@ impl Train {
         }
     }
 
-    /// The leader of the run, if it is played by a cluster. What it has received is in the run's folder.
-    #[cfg(feature = "cluster")]
+    /// The leader of a run that a cluster plays. It keeps what it receives in the run's folder.
     fn lead(
         &self,
+        cluster: Named<'_>,
         config: &Config,
         game: &dyn TrainableGame,
         folder: &RunFolder,
-        stop: &std::sync::atomic::AtomicBool,
-    ) -> Result<Option<turnstone_cluster::Leader>> {
+        stop: &AtomicBool,
+    ) -> Result<Box<dyn Leader>> {
         ensure!(
-            !self.cluster.is_given() || config.self_play.device == ComputeDevice::Cpu,
+            config.self_play.device == ComputeDevice::Cpu,
             "a cluster plays on processors, so that whoever plays a game, it is the same: set self_play.device to \"cpu\" \
              (learn.device may be a GPU)"
         );
-        let (network, search, precision) = (&config.net, &config.search, config.self_play.precision);
-        let arithmetic = Arithmetic { network, search, precision };
-        self.cluster.leader(game, &arithmetic, Some(cluster_of(folder)), self.quiet, stop)
+        let work = Work {
+            game,
+            network: config.net.clone(),
+            search: config.search.clone(),
+            precision: config.self_play.precision,
+            folder: Some(cluster_of(folder)),
+            quiet: self.quiet,
+        };
+        cluster.lead(&work, stop)
     }
 
     /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody

@@ -1,4 +1,4 @@
-//! Arguments of the commands that use a cluster: the server, credentials, and how a leader hands out games.
+//! Options of the commands that use a cluster: credentials for the server, and how a leader hands out games.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,17 +7,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::Args;
-use turnstone_agents::Agent;
+use clap::{ArgMatches, Args, FromArgMatches};
 use turnstone_base::terminal::Reporter;
-use turnstone_cluster::{Leader, LeaderSettings, Note, Probe, ServerOptions, TakeNote};
-use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
-use turnstone_selfplay::{SearchConfig, TrainableGame};
+use turnstone_cluster::{LeaderSettings, Note, Probe, ServerOptions, TakeNote};
 
-/// Credentials for a server.
-#[derive(Args, Clone, Debug, Default)]
+use crate::cluster::{Leader, Work};
+
+/// Credentials for a server, and what both leader and worker can be told.
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
-pub(crate) struct CredentialArgs {
+pub(super) struct CredentialArgs {
     /// User name on the server
     #[arg(long, value_name = "NAME", requires = "password_file")]
     user: Option<String>,
@@ -44,11 +43,11 @@ pub(crate) struct CredentialArgs {
     cert_key: Option<PathBuf>,
     /// Serve counters for Prometheus at this address, e.g. 127.0.0.1:9100
     #[arg(long, value_name = "IP:PORT")]
-    pub(crate) metrics_addr: Option<SocketAddr>,
+    pub(super) metrics_addr: Option<SocketAddr>,
 }
 
 impl CredentialArgs {
-    pub(crate) fn server(&self, url: &str) -> ServerOptions {
+    pub(super) fn server(&self, url: &str) -> ServerOptions {
         ServerOptions {
             url: url.to_owned(),
             user: self.user.clone(),
@@ -62,13 +61,10 @@ impl CredentialArgs {
     }
 }
 
-/// A cluster whose workers play in place of this machine.
-#[derive(Args, Clone, Debug, Default)]
+/// How a leader hands out games, beside the address of the server.
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
-pub(crate) struct ClusterArgs {
-    /// NATS server whose workers play the games (see `turnstone worker`); the result is the same
-    #[arg(long, value_name = "URL")]
-    cluster: Option<String>,
+pub(super) struct LeaderArgs {
     /// Share of the games that two workers play, to compare them
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "cluster")]
     verify: f64,
@@ -87,59 +83,33 @@ fn wait(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|wait| (0.5..=3600.0).contains(wait)).ok_or_else(|| "must be from 0.5 to 3600".to_owned())
 }
 
-/// What a run's workers must compute with the same bits.
-pub(crate) struct Arithmetic<'a> {
-    pub(crate) network: &'a NetworkConfig,
-    pub(crate) search: &'a SearchConfig,
-    pub(crate) precision: Precision,
+/// Connects to the server at `url` and announces the work.
+pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &AtomicBool) -> Result<Box<dyn Leader>> {
+    let args = LeaderArgs::from_arg_matches(options)?;
+    let probe = Probe::compute(work.game, &work.network, &work.search, work.precision.resolved())?;
+    let settings = LeaderSettings {
+        server: args.credentials.server(url),
+        folder: work.folder.clone(),
+        verify: args.verify,
+        ack_wait: Duration::from_secs_f64(args.ack_wait),
+        metrics: args.credentials.metrics_addr,
+    };
+    let leader = turnstone_cluster::Leader::new(settings, work.game, probe, notes(work.quiet), stop);
+    Ok(Box::new(leader.context("cluster")?))
 }
 
-impl ClusterArgs {
-    /// Whether a cluster is to play.
-    pub(crate) fn is_given(&self) -> bool {
-        self.cluster.is_some()
+impl Leader for turnstone_cluster::Leader {
+    fn has_same_floats(&self) -> bool {
+        self.has_same_floats()
     }
 
-    /// The leader for a run of this game, if a cluster is given. It keeps its files in `folder`, from
-    /// which another goes on; without one, the run is over with the leader.
-    pub(crate) fn leader(
-        &self,
-        game: &dyn TrainableGame,
-        arithmetic: &Arithmetic<'_>,
-        folder: Option<PathBuf>,
-        quiet: bool,
-        stop: &AtomicBool,
-    ) -> Result<Option<Leader>> {
-        let Some(url) = &self.cluster else { return Ok(None) };
-        let precision = arithmetic.precision.resolved();
-        let probe = Probe::compute(game, arithmetic.network, arithmetic.search, precision)?;
-        let settings = LeaderSettings {
-            server: self.credentials.server(url),
-            folder,
-            verify: self.verify,
-            ack_wait: Duration::from_secs_f64(self.ack_wait),
-            metrics: self.credentials.metrics_addr,
-        };
-        Leader::new(settings, game, probe, notes(quiet), stop).context("cluster").map(Some)
-    }
-
-    /// The leader for games of agents, if a cluster is given.
-    pub(crate) fn leader_of_agents(
-        &self,
-        game: &dyn TrainableGame,
-        agents: &[&Agent],
-        stop: &AtomicBool,
-    ) -> Result<Option<Leader>> {
-        let own = agents.iter().find_map(|agent| agent.network()).map(|network| network.info.network.clone());
-        let network = own.unwrap_or_else(|| ResidualMlp { blocks: 1, width: 32 }.into());
-        let search = SearchConfig::default();
-        let arithmetic = Arithmetic { network: &network, search: &search, precision: Precision::F32 };
-        self.leader(game, &arithmetic, None, false, stop)
+    fn finish(self: Box<Self>) {
+        (*self).finish();
     }
 }
 
 /// Prints what a leader or worker has to say.
-pub(crate) fn notes(quiet: bool) -> TakeNote {
+pub(super) fn notes(quiet: bool) -> TakeNote {
     let reporter = Reporter::new(quiet);
     Arc::new(move |note| match note {
         Note::Line(text) => reporter.line(&text),

@@ -9,7 +9,7 @@ use turnstone_base::machine::cores;
 use turnstone_cluster::{WorkerSettings, check_threads, work};
 use turnstone_selfplay::Games;
 
-use crate::cluster_args::{CredentialArgs, notes};
+use super::options::{CredentialArgs, notes};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -19,7 +19,7 @@ Examples:
       play for every run of the server, on all cores
   turnstone worker nats://leader:4222 --threads 2 --name desk
       on two threads, under a name")]
-pub(crate) struct Worker {
+pub(super) struct Worker {
     /// NATS server of the cluster, e.g. nats://leader:4222; several of one cluster are separated by commas
     url: String,
     /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with a number]
@@ -40,7 +40,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+    pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let settings = WorkerSettings {
             server: self.credentials.server(&self.url),

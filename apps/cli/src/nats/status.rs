@@ -1,4 +1,4 @@
-//! `turnstone cluster`: what goes on at the server of a cluster.
+//! `turnstone cluster`: the runs, workers and queues at the server of a cluster.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use turnstone_cluster::{Status, is_once, status};
 
-use crate::cluster_args::CredentialArgs;
+use super::options::CredentialArgs;
 use crate::output::one_line;
 
 #[derive(Args, Debug)]
@@ -17,7 +17,7 @@ Examples:
       runs, workers, rates and queues
   turnstone cluster status nats://leader:4222 --json
       for a script")]
-pub(crate) struct Cluster {
+pub(super) struct StatusOfCluster {
     #[command(subcommand)]
     command: Command,
 }
@@ -49,8 +49,8 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "must be from 0.1 to 600".to_owned())
 }
 
-impl Cluster {
-    pub(crate) fn run(&self) -> Result<ExitCode> {
+impl StatusOfCluster {
+    pub(super) fn run(&self) -> Result<ExitCode> {
         let Command::Status(args) = &self.command;
         let status = status(&args.credentials.server(&args.url), Duration::from_secs_f64(args.listen))?;
         if args.json {
