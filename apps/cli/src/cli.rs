@@ -126,12 +126,13 @@ impl Call {
             .map_err(|error| advised(error, arguments, &definition(additions)))?;
         let name = matches.subcommand_name().unwrap_or_default();
         let added = additions.commands.iter().find(|command| command.definition.get_name() == name);
-        let of_cluster = cluster::commands(additions.cluster).into_iter();
-        let of_cluster = of_cluster.into_iter().find(|command| command.definition.get_name() == name);
-        match (added, of_cluster, matches.remove_subcommand()) {
-            (Some(command), _, Some((_, own))) => Ok(Self::Added(command.run, own)),
-            (_, Some(command), Some((_, own))) => Ok(Self::OfCluster(command.run, own)),
-            _ => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
+        let mut of_cluster = cluster::commands(additions.cluster).into_iter();
+        let of_cluster = of_cluster.find(|command| command.definition.get_name() == name);
+        let mut own = || matches.remove_subcommand().expect("it has just been named").1;
+        match (added, of_cluster) {
+            (Some(command), _) => Ok(Self::Added(command.run, own())),
+            (_, Some(command)) => Ok(Self::OfCluster(command.run, own())),
+            (None, None) => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
         }
     }
 
