@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
-use turnstone_models::program;
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
@@ -112,7 +111,7 @@ impl<'a> Tournament<'a> {
         }
         let header = Header {
             turnstone_arena: Header::FORMAT,
-            program: Some(program().to_owned()),
+            program: None,
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),
@@ -134,6 +133,13 @@ impl<'a> Tournament<'a> {
             );
         }
         Ok(tournament)
+    }
+
+    /// Names the program that plays the tournament, with its version, for the records of it.
+    #[must_use]
+    pub fn played_by(mut self, program: &str) -> Self {
+        self.header.program = Some(program.to_owned());
+        self
     }
 
     /// Game, agents, settings and openings.

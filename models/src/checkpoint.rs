@@ -6,7 +6,6 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use crate::kinds::NetworkConfig;
-use crate::program::program;
 use crate::shape::Shape;
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, PREFIX, json, take, take_json};
 use crate::weights::Weights;
@@ -22,6 +21,9 @@ const BOARD: &str = "turnstone.board";
 const ACTION_KINDS: &str = "turnstone.action_kinds";
 const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
+
+/// What a file is written by unless its writer says otherwise: name and version of this library.
+const LIBRARY: &str = concat!("turnstone ", env!("CARGO_PKG_VERSION"));
 
 /// Parameters of a game by name, a JSON object. Equality does not depend on the order.
 pub type CheckpointParams = serde_json::Map<String, serde_json::Value>;
@@ -41,7 +43,8 @@ pub struct CheckpointInfo {
     pub shape: Shape,
     /// Number of training steps.
     pub step: u64,
-    /// Name, version and commit of the program that wrote the file.
+    /// Name and version of the program that wrote the file, with its commit where that is known: `turnstone 0.1.0 (ab12cd34
+    /// 2026-11-22)`. Of new metadata it is this library, until the program that writes the file names itself.
     pub created_by: String,
     /// Other entries, whose keys must not begin with `turnstone.`.
     pub extra: BTreeMap<String, String>,
@@ -113,7 +116,7 @@ impl CheckpointInfo {
             shape: network.needed(shape),
             network,
             step,
-            created_by: program().into(),
+            created_by: LIBRARY.into(),
             extra: BTreeMap::new(),
             integrity: Integrity::Verified,
         }

@@ -47,7 +47,6 @@ mod network;
 mod kinds;
 mod growth;
 mod tensor_file;
-mod program;
 mod checkpoint;
 mod inference;
 mod precision;
@@ -74,7 +73,6 @@ pub use inference::{
 pub use kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
 pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;
-pub use program::{program, set_program};
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]

@@ -42,17 +42,19 @@ struct Definition {
 /// A sweep in its folder, which holds one run per variant.
 #[derive(Debug)]
 pub struct Sweep {
+    program: String,
     folder: PathBuf,
     plan: Plan,
     _lock: FolderLock,
 }
 
 impl Sweep {
-    /// Opens the folder of a sweep, which is created if it does not exist.
+    /// Opens the folder of a sweep, which is created if it does not exist. `program` is the name and version that its runs
+    /// record.
     ///
     /// # Errors
     /// The folder holds another sweep or something else, another process uses it, or it cannot be written.
-    pub fn open(folder: &Path, plan: Plan) -> Result<Self> {
+    pub fn open(program: &str, folder: &Path, plan: Plan) -> Result<Self> {
         let path = folder.join(DEFINITION);
         let named = || format!("sweep folder {}", folder.display());
         let definition = Definition {
@@ -79,7 +81,7 @@ impl Sweep {
                 bail!("{} holds a sweep of other values or of another config; name another folder", folder.display());
             }
         }
-        Ok(Self { folder: folder.to_owned(), plan, _lock: lock })
+        Ok(Self { program: program.to_owned(), folder: folder.to_owned(), plan, _lock: lock })
     }
 
     /// Trains what is left to train, and returns how the variants stand, in their order. Returns `None` if `stop` was set;
@@ -143,7 +145,7 @@ impl Sweep {
             RunFolder::create(&path, &toml::to_string(config)?, false)?
         };
         let players = Players::default();
-        let setup = Setup { game: &*game, config, folder: &folder, reporter, stop, players };
+        let setup = Setup { program: &self.program, game: &*game, config, folder: &folder, reporter, stop, players };
         let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) }?;
         if run.iteration() >= until {
             return Ok(true);

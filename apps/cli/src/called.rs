@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
+/// Name, version and commit of this program, as its files record what wrote them: `turnstone 0.1.0 (ab12cd34 2026-11-22)`.
+pub const PROGRAM: &str = concat!("turnstone ", env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
+
 /// The name in hints as they are written.
 const WRITTEN: &str = "turnstone";
 

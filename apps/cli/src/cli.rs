@@ -13,6 +13,7 @@ use turnstone_games::Run;
 use turnstone_selfplay::Games;
 
 use crate::args::load_agent;
+use crate::called::PROGRAM;
 use crate::cluster::{self, RunCommand};
 use crate::commands;
 use crate::help::{Additions, with_help};
@@ -20,7 +21,7 @@ use crate::signals::stop_on_signals;
 use crate::usage::{advised, with_negative_numbers};
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
-pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("TURNSTONE_COMMIT"), ")");
+const VERSION: &str = PROGRAM.split_at("turnstone ".len()).1;
 
 /// Learn traditional two-player board games by self-play, and play them
 #[derive(Parser, Debug)]

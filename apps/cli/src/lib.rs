@@ -27,7 +27,8 @@ mod usage;
 mod cli;
 mod program;
 
-pub use program::{Program, name_program};
+pub use called::PROGRAM;
+pub use program::Program;
 pub use turnstone_games::Command;
 
 /// The `main` of a program with these games beside the built-in ones, by the types that say what is known about them:

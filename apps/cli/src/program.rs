@@ -13,7 +13,7 @@ use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 
 use crate::called::{as_called, call_program};
-use crate::cli::{Call, VERSION, is_command};
+use crate::cli::{Call, is_command};
 use crate::cluster::Cluster;
 use crate::help::Additions;
 use crate::output::one_line;
@@ -126,7 +126,6 @@ impl Program {
     /// [`Program::main`] with these arguments, the first of which is the program's name.
     #[must_use]
     pub fn main_from(&self, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-        name_program();
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
@@ -171,11 +170,6 @@ fn written(output: io::Result<()>, code: ExitCode) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Sets the name, version and commit that files record as their program.
-pub fn name_program() {
-    turnstone_models::set_program(&format!("turnstone {VERSION}"));
 }
 
 /// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which

@@ -46,6 +46,7 @@ fn main() -> Result<(), Fault> {
     println!("job: {} bytes", of_task(&*game, &task).len());
     let probe = Probe::compute(&*game, &network, &task.settings.search, Precision::F32)?;
     let settings = LeaderSettings {
+        program: "simulated".into(),
         server: ServerOptions { url: url.clone(), ..ServerOptions::default() },
         folder: None,
         verify: 0.0,

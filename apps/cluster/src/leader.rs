@@ -59,6 +59,8 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 /// Settings of a leader.
 #[derive(Clone, Debug)]
 pub struct LeaderSettings {
+    /// Name and version of the program. Only workers of the same play for the run.
+    pub program: String,
     /// The server.
     pub server: ServerOptions,
     /// Folder for the run's name and what has been received, from which another leader goes on; without one, the run is
@@ -197,7 +199,7 @@ impl Leader {
         let announcement = Arc::new(Mutex::new(Announcement {
             protocol: PROTOCOL,
             run: run.clone(),
-            program: turnstone_models::program().to_owned(),
+            program: settings.program.clone(),
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),

@@ -44,6 +44,8 @@ use crate::wire::hex;
 /// Settings of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerSettings {
+    /// Name and version of the program. It plays for leaders of the same.
+    pub program: String,
     /// The server.
     pub server: ServerOptions,
     /// Its name, which is a part of its subjects; `None` for the machine's with a number.
@@ -67,6 +69,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| of_link(Note::Line(text)))?;
     let (finished, finished_receiver) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
+        program: settings.program.clone(),
         name,
         identity,
         games: games.clone(),
@@ -229,7 +232,7 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
             protocol: PROTOCOL,
             worker: shared.name.clone(),
             key: key.clone(),
-            program: turnstone_models::program().to_owned(),
+            program: shared.program.clone(),
             threads: shared.threads as u32,
             runs,
             done: [items, positions],
@@ -276,6 +279,7 @@ mod tests {
         };
         let (finished, mut reports) = mpsc::unbounded_channel();
         let shared = Shared {
+            program: "p".into(),
             name: "w".into(),
             identity: Identity::new().expect("a key"),
             games: games.clone(),

@@ -15,7 +15,6 @@ use turnstone::Program;
 use crate::registry::built_in;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    turnstone::name_program();
     module.add_class::<solving::ExactValues>()?;
     module.add_function(wrap_pyfunction!(solving::exact_values, module)?)?;
     module.add_function(wrap_pyfunction!(grading::grade, module)?)?;

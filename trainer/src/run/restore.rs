@@ -40,9 +40,9 @@ impl Run<'_> {
 
     /// Records program and config in the folder, and reports if the run was last trained with others.
     pub(super) fn record_provenance(&self) -> Result<()> {
-        let Setup { folder, reporter, .. } = self.setup;
+        let Setup { program, folder, reporter, .. } = self.setup;
         let (devices, from) = (devices(self.setup.config), &self.setup.config.run.from);
-        let (last, now, damaged) = folder.record_provenance(self.standing.iteration, &devices, from)?;
+        let (last, now, damaged) = folder.record_provenance(program, self.standing.iteration, &devices, from)?;
         damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
         let Some(last) = last else { return Ok(()) };
         if last.program != now.program {

@@ -15,6 +15,8 @@ use turnstone_selfplay::{SelfPlayer, ThisMachine, TrainableGame};
 /// Everything a run needs.
 #[derive(Clone, Copy)]
 pub struct Setup<'a> {
+    /// Name and version of the program that trains, as its files record it.
+    pub program: &'a str,
     /// The game to learn.
     pub game: &'a dyn TrainableGame,
     /// Configuration of the run.

@@ -78,7 +78,15 @@ fn a_run_learns_from_its_window() {
     let folder = RunFolder::create(&place.path().join("run"), CONFIG, false).expect("a folder");
     let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
     let players = Players { self_play: &keeping, remote: None };
-    let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop: &stop, players };
+    let setup = Setup {
+        program: "turnstone",
+        game: &*game,
+        config: &config,
+        folder: &folder,
+        reporter: &reporter,
+        stop: &stop,
+        players,
+    };
     assert_eq!(Run::start(setup).and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
 
     let (spec, learn) = (game.spec(), &config.learn);
@@ -117,7 +125,8 @@ fn a_run_begins_with_the_network_of_its_config() {
     let folder = RunFolder::create(&place.path().join("run"), CONFIG, false).expect("a folder");
     let start = |config: &Config| {
         let (game, folder, players) = (&*game, &folder, Players::default());
-        Run::start(Setup { game, config, folder, reporter: &reporter, stop: &stop, players }).map(drop)
+        Run::start(Setup { program: "turnstone", game, config, folder, reporter: &reporter, stop: &stop, players })
+            .map(drop)
     };
     let fault = |config: &Config| format!("{:#}", start(config).expect_err("a fault"));
     assert!(fault(&config).starts_with("the network that run.from names is missing: "), "{}", fault(&config));
@@ -177,7 +186,15 @@ fn event_files_hold_the_metrics_of_every_iteration() {
         let config = Config::parse(&config, &games).expect("valid");
         let game = config.game(&games).expect("a game");
         let players = Players { self_play: &keeping, remote: None };
-        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop: &stop, players };
+        let setup = Setup {
+            program: "turnstone",
+            game: &*game,
+            config: &config,
+            folder: &folder,
+            reporter: &reporter,
+            stop: &stop,
+            players,
+        };
         let run = if iterations == 3 { Run::start(setup) } else { Run::resume(setup, DamagedShards::Refuse) };
         assert_eq!(run.and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
     }

@@ -7,7 +7,6 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use turnstone_base::checksum::{crc32_text, seal_line, unseal_line};
 use turnstone_base::files::atomic_write;
-use turnstone_models::program;
 
 use super::RunFolder;
 
@@ -68,6 +67,7 @@ impl RunFolder {
     /// The file or the config cannot be read, or the file cannot be written.
     pub fn record_provenance(
         &self,
+        program: &str,
         iteration: u64,
         devices: &str,
         from: &str,
@@ -77,7 +77,7 @@ impl RunFolder {
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
         let config = crc32_text(&config);
-        let (program, devices, from) = (program().to_owned(), devices.to_owned(), from.to_owned());
+        let (program, devices, from) = (program.to_owned(), devices.to_owned(), from.to_owned());
         let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
@@ -121,14 +121,14 @@ mod tests {
             text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()
         };
         let record = |iteration| {
-            let (last, _, damaged) = folder.record_provenance(iteration, "", "").expect("written");
+            let (last, _, damaged) = folder.record_provenance("turnstone 0.1.0", iteration, "", "").expect("written");
             assert_eq!(damaged, [""; 0]);
             last
         };
         assert_eq!(record(0), None);
         let first = Provenance {
             iteration: 0,
-            program: program().to_owned(),
+            program: "turnstone 0.1.0".to_owned(),
             config: "2082cc5b".to_owned(),
             devices: String::new(),
             from: String::new(),
@@ -147,10 +147,10 @@ mod tests {
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);
         let changed = fs::read_to_string(folder.provenance()).expect("readable").replace(":9,", ":3,");
         fs::write(folder.provenance(), changed).expect("writable");
-        let (_, _, damaged) = folder.record_provenance(9, "", "").expect("written");
+        let (_, _, damaged) = folder.record_provenance("turnstone 0.1.0", 9, "", "").expect("written");
         assert!(damaged.len() == 1 && damaged[0].contains("provenance.jsonl: line 2: its checksum"), "{damaged:?}");
         assert_eq!(lines().len(), 2);
-        let (last, now, _) = folder.record_provenance(9, "gpu and gpu", "").expect("written");
+        let (last, now, _) = folder.record_provenance("turnstone 0.1.0", 9, "gpu and gpu", "").expect("written");
         assert_eq!((last.expect("a line").devices, now.devices), (String::new(), "gpu and gpu".to_owned()));
         assert_eq!(lines().len(), 3);
         assert!(

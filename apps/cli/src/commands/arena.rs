@@ -18,6 +18,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 use self::options::Options;
 use self::plan::Plan;
 use crate::args::{GameArgs, load_agent, thread_count};
+use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
@@ -222,7 +223,8 @@ fn prepare<'a>(
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Ok(None);
     }
-    Tournament::new(game, agents.iter().collect(), settings, openings, options.tables()).map(Some)
+    let tournament = Tournament::new(game, agents.iter().collect(), settings, openings, options.tables())?;
+    Ok(Some(tournament.played_by(PROGRAM)))
 }
 
 /// A spec cut to a length that leaves room for a bar.

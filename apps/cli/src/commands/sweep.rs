@@ -10,6 +10,7 @@ use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::sweep::{Axis, Measure, Plan, Standing, Sweep as Runs, best_first, table};
 
+use crate::called::PROGRAM;
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -57,7 +58,7 @@ impl Sweep {
             plan = plan.halving(factor.into()).map_err(anyhow::Error::msg).context("--halve")?;
         }
         let folder = self.folder();
-        let runs = Runs::open(&folder, plan)?;
+        let runs = Runs::open(PROGRAM, &folder, plan)?;
         let (reporter, stop) = (Reporter::new(self.quiet || self.json), stop_on_signals()?);
         let Some(standings) = runs.train(self.by, games, &reporter, stop)? else {
             reporter.line(&format!("stopped; the same command goes on in {}", folder.display()));

@@ -18,7 +18,7 @@ use turnstone_models::ComputeDevice;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::param_options;
-use crate::called::as_called;
+use crate::called::{PROGRAM, as_called};
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
@@ -102,7 +102,15 @@ impl Train {
             // Evaluations are played with floats.
             remote: leader.has_same_floats().then_some(leader as &dyn Remote),
         });
-        let setup = Setup { game: &*game, config: &config, folder: &folder, reporter: &reporter, stop, players };
+        let setup = Setup {
+            program: PROGRAM,
+            game: &*game,
+            config: &config,
+            folder: &folder,
+            reporter: &reporter,
+            stop,
+            players,
+        };
         let run = if resumed {
             Run::resume(setup, damaged)?
         } else {

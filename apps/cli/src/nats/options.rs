@@ -11,6 +11,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use turnstone_base::terminal::Reporter;
 use turnstone_cluster::{LeaderSettings, Note, Probe, ServerOptions, TakeNote};
 
+use crate::called::PROGRAM;
 use crate::cluster::{Leader, Work};
 
 /// Credentials for a server, and what both leader and worker can be told.
@@ -88,6 +89,7 @@ pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &Atom
     let args = LeaderArgs::from_arg_matches(options)?;
     let probe = Probe::compute(work.game, &work.network, &work.search, work.precision.resolved())?;
     let settings = LeaderSettings {
+        program: PROGRAM.to_owned(),
         server: args.credentials.server(url),
         folder: work.folder.clone(),
         verify: args.verify,

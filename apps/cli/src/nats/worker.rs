@@ -10,6 +10,7 @@ use turnstone_cluster::{WorkerSettings, check_threads, work};
 use turnstone_selfplay::Games;
 
 use super::options::{CredentialArgs, notes};
+use crate::called::PROGRAM;
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -43,6 +44,7 @@ impl Worker {
     pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let settings = WorkerSettings {
+            program: PROGRAM.to_owned(),
             server: self.credentials.server(&self.url),
             name: self.name.clone(),
             threads: check_threads(self.threads.unwrap_or_else(cores))?,

@@ -58,7 +58,7 @@ fn confirm(shared: &Shared, announcement: &Announcement, is_needed: &dyn Fn() ->
     if game.version() != *version || game.params() != *params {
         return Some(Err(format!("its game is {name} version {version}, here it is version {}", game.version())));
     }
-    let own = turnstone_models::program();
+    let own = &shared.program;
     if program != own {
         return Some(Err(format!("its leader is {program}, this worker {own}")));
     }

@@ -38,6 +38,7 @@ pub(super) struct Held {
 
 /// What the threads and tasks of a worker share.
 pub(super) struct Shared {
+    pub(super) program: String,
     pub(super) name: String,
     pub(super) identity: Identity,
     pub(super) games: Games,

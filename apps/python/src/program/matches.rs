@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use turnstone_base::times::parse_time;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::{
     Adjudication, Format, GameRecord, Ladder, OpeningSource, Running, Settings, Summary, Tournament, openings,
     openings_needed, report,
 };
 use turnstone_base::machine::cores;
+use turnstone_base::times::parse_time;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
@@ -150,7 +150,8 @@ pub(crate) fn arena(
                 }
                 let tournament =
                     Tournament::new(rules, agents.iter().collect(), settings, openings, options.tables.clone())
-                        .map_err(|error| program_error(&error))?;
+                        .map_err(|error| program_error(&error))?
+                        .played_by(turnstone::PROGRAM);
                 planned.store(tournament.games(), Ordering::Relaxed);
                 let count = |_: &GameRecord| {
                     finished.fetch_add(1, Ordering::Relaxed);

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_base::terminal::Reporter;
 use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
@@ -91,7 +91,15 @@ impl Task {
         let resumed = self.resumes();
         let reporter = Reporter::new(true);
         let players = Players::default();
-        let setup = Setup { game: &*game.rules, config, folder: &folder, reporter: &reporter, stop, players };
+        let setup = Setup {
+            program: turnstone::PROGRAM,
+            game: &*game.rules,
+            config,
+            folder: &folder,
+            reporter: &reporter,
+            stop,
+            players,
+        };
         let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
         let run = match started {
             Ok(run) => run,
