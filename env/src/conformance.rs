@@ -5,6 +5,8 @@ mod picture;
 mod points;
 mod speed;
 
+pub use random_game::random_game;
+
 use std::collections::{HashMap, HashSet};
 
 use rand::{RngExt, SeedableRng};

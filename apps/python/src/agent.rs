@@ -36,6 +36,8 @@ const BATCH: usize = 256;
 ///     params: parameters of the game.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Agent {
+    /// The game.
+    #[pyo3(get)]
     game: Game,
     loaded: Loaded,
     seed: u64,
@@ -146,12 +148,6 @@ impl Agent {
         let rules = &*game.rules;
         let loaded = py.detach(|| game.guarded(|| Loaded::load(&spec, rules)))?.map_err(|error| agent_error(&error))?;
         Self::of_loaded(py, game, loaded, seed, 0)
-    }
-
-    /// The game.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
     }
 
     /// The spec in full.

@@ -10,16 +10,28 @@ use crate::state::State;
 /// What a search has found in a position.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Analysis {
+    /// The position that was searched.
+    #[pyo3(get)]
     state: State,
     action: Action,
     policy: Vec<f32>,
     priors: Option<Vec<f32>>,
     visits: Option<Vec<i64>>,
     action_values: Option<Vec<f32>>,
+    /// Expected result for the player to move, -1 to 1. None if the agent reports none.
+    #[pyo3(get)]
     value: Option<f32>,
-    win_draw_loss: Option<[f32; 3]>,
+    /// Probabilities of win, draw and loss for the player to move. None if the agent reports none.
+    #[pyo3(get)]
+    win_draw_loss: Option<(f32, f32, f32)>,
+    /// The exact result for the player to move, 1, 0 or -1, if the search has proven it.
+    #[pyo3(get)]
     proven: Option<i8>,
+    /// Number of simulations, or of positions visited.
+    #[pyo3(get)]
     nodes: u64,
+    /// Depth in plies: of the search, or of the principal variation.
+    #[pyo3(get)]
     depth: u32,
     line: Vec<Action>,
 }
@@ -48,7 +60,7 @@ impl Analysis {
             visits: Some(visits),
             action_values: Some(values),
             value: Some(sign * found.estimate.value),
-            win_draw_loss: Some(found.estimate.win_draw_loss(found.mover)),
+            win_draw_loss: Some(found.estimate.win_draw_loss(found.mover).into()),
             proven: found.proven.map(|value| value * sign as i8),
             nodes: found.visits,
             depth: best.line.len() as u32,
@@ -69,7 +81,7 @@ impl Analysis {
             visits: None,
             action_values: None,
             value: score.map(|score| score.win_draw_loss[0] - score.win_draw_loss[2]),
-            win_draw_loss: score.map(|score| score.win_draw_loss),
+            win_draw_loss: score.map(|score| score.win_draw_loss.into()),
             proven: None,
             nodes: info.as_ref().map_or(0, |info| info.nodes),
             depth: info.as_ref().map_or(0, |info| info.depth),
@@ -81,12 +93,6 @@ impl Analysis {
 
 #[pymethods]
 impl Analysis {
-    /// The position that was searched.
-    #[getter]
-    fn state(&self) -> State {
-        self.state.clone()
-    }
-
     /// The action to play.
     #[getter]
     fn action(&self) -> u16 {
@@ -121,36 +127,6 @@ impl Analysis {
     #[getter]
     fn action_values<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
         self.action_values.as_deref().map(|values| PyArray1::from_slice(py, values))
-    }
-
-    /// Expected result for the player to move, -1 to 1. None if the agent reports none.
-    #[getter]
-    fn value(&self) -> Option<f32> {
-        self.value
-    }
-
-    /// Probabilities of win, draw and loss for the player to move. None if the agent reports none.
-    #[getter]
-    fn win_draw_loss(&self) -> Option<(f32, f32, f32)> {
-        self.win_draw_loss.map(|[win, draw, loss]| (win, draw, loss))
-    }
-
-    /// The exact result for the player to move, 1, 0 or -1, if the search has proven it.
-    #[getter]
-    fn proven(&self) -> Option<i8> {
-        self.proven
-    }
-
-    /// Number of simulations, or of positions visited.
-    #[getter]
-    fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    /// Depth in plies: of the search, or of the principal variation.
-    #[getter]
-    fn depth(&self) -> u32 {
-        self.depth
     }
 
     /// The expected line, which begins with the action to play.

@@ -67,6 +67,12 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+/// The number, if it is from `least` to `most`; `name` names it in the error.
+pub(crate) fn within<T: PartialOrd + Display + Copy>(name: &str, value: T, least: T, most: T) -> PyResult<T> {
+    turnstone_selfplay::config::within(name, value, least, most).map_err(value_error)?;
+    Ok(value)
+}
+
 /// An error of the program, with its causes in one line. Faults of the operating system are `OSError`s.
 #[cfg(feature = "program")]
 pub(crate) fn program_error<E>(error: &E) -> PyErr

@@ -26,9 +26,13 @@ const BATCH: usize = 256;
 /// there.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Network {
+    /// The game that the network was trained for.
+    #[pyo3(get)]
     game: Game,
     checkpoint: PathBuf,
     description: String,
+    /// Number of training steps of the checkpoint.
+    #[pyo3(get)]
     step: u64,
     inference: Mutex<Inference>,
 }
@@ -80,18 +84,6 @@ fn of_checkpoint(checkpoint: &Path) -> PyResult<(Game, LoadedNetwork)> {
 
 #[pymethods]
 impl Network {
-    /// The game that the network was trained for.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
-    }
-
-    /// Number of training steps of the checkpoint.
-    #[getter]
-    fn step(&self) -> u64 {
-        self.step
-    }
-
     /// Evaluates observations, float32 [n, planes, height, width]: returns policy logits, float32 [n, actions], and values,
     /// float32 [n], the expected result for the player to move. With masks, bool [n, actions], the logits of other actions
     /// are -inf. Logits and masks are in the order of the policy vector (`Game.policy_index`). The method is an `evaluate` of

@@ -8,7 +8,6 @@ mod fault;
 mod cache;
 mod declaration;
 mod rules;
-mod checks;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_agents::Playable;
-use turnstone_env::svg;
 use turnstone_env::{Action, ActionList, Erased, Error, Game, Outcome, Params, Side, Spec, Symmetry};
+use turnstone_env::{conformance, svg};
 
 pub(crate) use declaration::{interned, params, set_base};
 pub(crate) use layout::PyState;
@@ -26,6 +25,9 @@ pub(crate) use layout::PyState;
 use cache::Cache;
 use fault::Faults;
 use rules::{Facts, Rules};
+
+/// Positions that a check of the rules asks about one by one and all at once.
+const CHECKED: usize = 200;
 
 /// A game with its rules in Python.
 #[derive(Clone)]
@@ -134,6 +136,47 @@ impl PyGame {
         let observations = self.ask(|py, rules| rules.observations(py, &missing));
         for (state, observation) in missing.iter().zip(observations) {
             self.0.observations.put(self.bytes(state), observation.into());
+        }
+    }
+
+    /// Checks the promises of the rules in random games.
+    pub(crate) fn check(&self, games: usize, seed: u64) -> PyResult<()> {
+        self.0.faults.asserted(self.0.spec.name, || {
+            conformance::check(self, games, seed);
+            self.check_forms(seed);
+        })
+    }
+
+    /// Checks that the answers for many positions are those for one.
+    fn check_forms(&self, seed: u64) {
+        let mut games = (seed..).map(|seed| conformance::random_game(self, seed, CHECKED));
+        let mut states = Vec::new();
+        while states.len() < CHECKED {
+            states.extend(games.next().into_iter().flatten().map(|(state, _)| state));
+        }
+        let rules = &self.0.rules;
+        let plays: Vec<(PyState, Action)> =
+            states.iter().filter_map(|state| Some((*state, *self.facts(state).legal.first()?))).collect();
+        if rules.play.one && rules.play.many {
+            let many = self.ask(|py, rules| rules.plays(py, &plays));
+            for (play, many) in plays.iter().zip(many) {
+                let one = self.ask(|py, rules| rules.plays(py, &[*play]))[0];
+                let text = self.position_text(&play.0);
+                assert_eq!(self.position_text(&one), self.position_text(&many), "play and play_many agree at `{text}`");
+            }
+        }
+        let many = self.ask(|py, rules| rules.facts(py, &states));
+        for (state, many) in states.iter().zip(many) {
+            let one = self.ask(|py, rules| rules.facts(py, &[*state])).pop().expect("facts of one position");
+            let text = self.position_text(state);
+            assert_eq!(one.mover, many.mover, "mover and mover_many agree at `{text}`");
+            assert_eq!(one.outcome, many.outcome, "outcome and outcome_many agree at `{text}`");
+            assert_eq!(one.legal, many.legal, "legal_actions and legal_actions_many agree at `{text}`");
+        }
+        let many = self.ask(|py, rules| rules.observations(py, &states));
+        for (state, many) in states.iter().zip(many) {
+            let one = self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation");
+            assert!(one == many, "observation and observation_many agree at `{}`", self.position_text(state));
         }
     }
 

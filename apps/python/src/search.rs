@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
@@ -10,7 +10,7 @@ use turnstone_agents::{SearchSettings, TensorSearch};
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
-use crate::errors::{evaluator_error, value_error};
+use crate::errors::{evaluator_error, value_error, within};
 use crate::evaluate::Leaves;
 use crate::game::Game;
 use crate::settings;
@@ -43,8 +43,12 @@ const MOST: i64 = 10_000_000;
 ///     draw: Value of a draw for the side to move, from -1 (a loss) to 1 (a win).
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Search {
+    /// The game.
+    #[pyo3(get)]
     game: Game,
     leaves: Leaves,
+    /// Simulations per position.
+    #[pyo3(get)]
     simulations: u32,
     cached_positions: usize,
     settings: SearchSettings,
@@ -52,10 +56,7 @@ pub(crate) struct Search {
 }
 
 fn simulations(given: i64) -> PyResult<u32> {
-    match u32::try_from(given) {
-        Ok(number) if (1..=MOST).contains(&given) => Ok(number),
-        _ => Err(PyValueError::new_err(format!("simulations is {given}, but must be from 1 to {MOST}"))),
-    }
+    Ok(within("simulations", given, 1, MOST)? as u32)
 }
 
 #[pymethods]
@@ -75,25 +76,10 @@ impl Search {
     ) -> PyResult<Self> {
         let game = Game::of(game)?;
         let settings = settings::search(settings)?;
-        if cached_positions > 1 << 26 {
-            let most = 1 << 26;
-            return Err(value_error(format!("cached_positions is {cached_positions}, but must be from 0 to {most}")));
-        }
+        within("cached_positions", cached_positions, 0, 1 << 26)?;
         let search = Mutex::new(game.rules.tensor_search(settings, cached_positions));
         let (leaves, simulations) = (Leaves::new(evaluate)?, self::simulations(simulations)?);
         Ok(Self { game, leaves, simulations, cached_positions, settings, search })
-    }
-
-    /// The game.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
-    }
-
-    /// Simulations per position.
-    #[getter(simulations)]
-    fn get_simulations(&self) -> u32 {
-        self.simulations
     }
 
     /// All settings with their values, keyword arguments of another `Search`.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use numpy::{PyArray1, PyArrayMethods};
@@ -14,7 +14,7 @@ use turnstone_env::Spec;
 use turnstone_search::TensorFault;
 use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
 
-use crate::errors::{evaluator_error, value_error};
+use crate::errors::{evaluator_error, value_error, within};
 use crate::evaluate::Leaves;
 use crate::game::Game;
 use crate::settings;
@@ -56,6 +56,8 @@ use crate::waiting::handle_signals;
 ///     final_temperature: Temperature of the later plies (0 to 10); 0 plays the best move.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct SelfPlay {
+    /// The game.
+    #[pyo3(get)]
     game: Game,
     leaves: Leaves,
     settings: GameSettings,
@@ -68,6 +70,13 @@ struct Inner {
     finished: VecDeque<FinishedGame>,
     /// Whether an exception of rules in Python has ended the games in progress.
     is_broken: bool,
+}
+
+/// How far the sessions of several threads are.
+struct Progress {
+    wanted: usize,
+    finished: AtomicUsize,
+    stop: AtomicBool,
 }
 
 #[pymethods]
@@ -92,10 +101,8 @@ impl SelfPlay {
         let leaves = Leaves::new(evaluate)?;
         // Cached evaluations would be those of a network that has been trained since.
         let defaults = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
-        let (search, self_play) = settings::self_play(&SearchConfig::default(), &defaults, settings)?;
-        if !(1..=1024).contains(&threads) {
-            return Err(value_error(format!("threads is {threads}, but must be from 1 to 1024")));
-        }
+        let (search, self_play) = settings::self_play(SearchConfig::default(), defaults, settings)?;
+        within("threads", threads, 1, 1024)?;
         if !(threads..=65_536).contains(&concurrent_games) {
             let range = format!("from {threads} (one per thread) to 65536");
             return Err(value_error(format!("concurrent_games is {concurrent_games}, but must be {range}")));
@@ -105,12 +112,6 @@ impl SelfPlay {
         let sessions = game.guarded(|| game.rules.sessions(&settings))?;
         let inner = Inner { sessions, finished: VecDeque::new(), is_broken: false };
         Ok(Self { game, leaves, settings, inner: Mutex::new(inner) })
-    }
-
-    /// The game.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
     }
 
     /// All settings with their values but the seed, keyword arguments of another `SelfPlay`.
@@ -152,9 +153,7 @@ impl SelfPlay {
     /// Plays until `games` games have finished, and returns their `Examples`. Clears the cache first. Games in progress
     /// continue with the next call, also after an exception.
     fn play<'py>(&self, py: Python<'py>, games: usize) -> PyResult<Bound<'py, PyAny>> {
-        if !(1..=10_000_000).contains(&games) {
-            return Err(value_error(format!("games is {games}, but must be from 1 to 10000000")));
-        }
+        within("games", games, 1, 10_000_000)?;
         self.clear_cache()?;
         let games = self.games(py, games)?;
         self.examples(py, &games)
@@ -211,36 +210,12 @@ impl SelfPlay {
     /// Steps all sessions until at least one game has finished, or `missing` games where there are several threads.
     fn advance(&self, inner: &mut Inner, missing: usize) -> Result<(), TensorFault> {
         let Inner { sessions, finished, .. } = inner;
-        if let [session] = &mut sessions[..] {
-            let mut evaluator = self.leaves.evaluator(&self.game);
-            let mut games = Vec::new();
-            while games.is_empty() {
-                self.step(&mut **session, &mut evaluator)?;
-                games = session.take_finished();
-            }
-            finished.extend(games);
-            return Ok(());
-        }
-        let (stop, total) = (AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
-        let run = |session: &mut Box<dyn Session>| {
-            let mut evaluator = self.leaves.evaluator(&self.game);
-            let mut games = Vec::new();
-            while !stop.load(Ordering::Relaxed) {
-                if let Err(fault) = self.step(&mut **session, &mut evaluator) {
-                    stop.store(true, Ordering::Relaxed);
-                    return (games, Err(fault));
-                }
-                let new = session.take_finished();
-                if total.fetch_add(new.len(), Ordering::Relaxed) + new.len() >= missing {
-                    stop.store(true, Ordering::Relaxed);
-                }
-                games.extend(new);
-            }
-            (games, Ok(()))
-        };
+        let (first, others) = sessions.split_first_mut().expect("there is at least one session");
+        let is_alone = others.is_empty();
+        let wanted = if is_alone { 1 } else { missing };
+        let progress = Progress { wanted, finished: AtomicUsize::new(0), stop: AtomicBool::new(false) };
         let results: Vec<_> = thread::scope(|scope| {
-            let run = &run;
-            let (first, others) = sessions.split_first_mut().expect("there is at least one session");
+            let run = |session| self.step_while(&progress, session);
             let threads: Vec<_> = others.iter_mut().map(|session| scope.spawn(move || run(session))).collect();
             // Signals are seen by the thread that called, so it works too.
             let own = run(first);
@@ -255,9 +230,33 @@ impl SelfPlay {
             games.extend(new);
             outcome = outcome.and(result);
         }
-        games.sort_by_key(|game| game.number);
+        if !is_alone {
+            games.sort_by_key(|game| game.number);
+        }
         finished.extend(games);
         outcome
+    }
+
+    /// Steps a session until all have finished enough games, and returns those of this one.
+    fn step_while(
+        &self,
+        progress: &Progress,
+        session: &mut Box<dyn Session>,
+    ) -> (Vec<FinishedGame>, Result<(), TensorFault>) {
+        let mut evaluator = self.leaves.evaluator(&self.game);
+        let mut games = Vec::new();
+        while !progress.stop.load(Ordering::Relaxed) {
+            if let Err(fault) = self.step(&mut **session, &mut evaluator) {
+                progress.stop.store(true, Ordering::Relaxed);
+                return (games, Err(fault));
+            }
+            let new = session.take_finished();
+            if progress.finished.fetch_add(new.len(), Ordering::Relaxed) + new.len() >= progress.wanted {
+                progress.stop.store(true, Ordering::Relaxed);
+            }
+            games.extend(new);
+        }
+        (games, Ok(()))
     }
 
     fn step(

@@ -3,6 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 use turnstone_agents::{SEARCH_SETTINGS, SearchSettings};
 use turnstone_env::{Params, nearest};
@@ -44,58 +46,22 @@ pub(crate) fn param_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'p
     })
 }
 
-/// Keys of configs that are no settings of [`self_play`]: those of a run and of the program's own networks, and those
-/// that are arguments of their own.
-const NO_SETTINGS: [&str; 7] = [
+/// Keys of configs that are no settings of [`self_play`]: those of a run, of agents at play and of the program's own
+/// networks, and those that are arguments of their own.
+const NO_SETTINGS: [&str; 8] = [
     "games_per_iteration",
     "final_simulations",
     "play_proof_nodes",
+    "draw",
     "precision",
     "device",
     "concurrent_games",
     "threads",
 ];
 
-/// The settings of a search and of self-play by their keys.
-pub(crate) fn self_play_keys(search: &SearchConfig, self_play: &SelfPlayConfig) -> [Map<String, Value>; 2] {
-    let mut sections = [serde_json::to_string(search), serde_json::to_string(self_play)].map(object);
-    // Configs leave this out at its default.
-    sections[0].entry("proof_nodes").or_insert(0.into());
-    for keys in &mut sections {
-        keys.retain(|key, _| !NO_SETTINGS.contains(&key.as_str()));
-    }
-    sections
-}
-
-/// Constants of search and self-play from keyword arguments, over these defaults.
-pub(crate) fn self_play(
-    search: &SearchConfig,
-    self_play: &SelfPlayConfig,
-    given: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(SearchConfig, SelfPlayConfig)> {
-    let [known_search, known_self_play] = self_play_keys(search, self_play);
-    let (mut search, mut self_play) = (search.clone(), self_play.clone());
-    for (key, value) in given.into_iter().flatten() {
-        let key: String = key.extract()?;
-        let named = |fault: serde_json::Error| value_error(format!("{key}: {fault}"));
-        if known_search.contains_key(&key) {
-            let changed = with(serde_json::to_string(&search), &key, &value)?;
-            search = serde_json::from_value(changed).map_err(named)?;
-        } else if known_self_play.contains_key(&key) {
-            let changed = with(serde_json::to_string(&self_play), &key, &value)?;
-            self_play = serde_json::from_value(changed).map_err(named)?;
-        } else {
-            let known = known_search.keys().chain(known_self_play.keys()).map(String::as_str);
-            return Err(unknown("SelfPlay", &key, known.chain(["concurrent_games", "threads", "seed"])));
-        }
-    }
-    search.validate().and_then(|()| self_play.validate()).map_err(value_error)?;
-    Ok((search, self_play))
-}
-
 /// The settings of a search by their keys.
 pub(crate) fn search_keys(settings: &SearchSettings) -> Map<String, Value> {
-    let mut keys = object(serde_json::to_string(settings));
+    let mut keys = object(settings);
     for setting in &SEARCH_SETTINGS {
         // Checkpoints leave some out at their defaults.
         let zero = || if setting.is_whole { 0.into() } else { 0.0.into() };
@@ -104,21 +70,53 @@ pub(crate) fn search_keys(settings: &SearchSettings) -> Map<String, Value> {
     keys
 }
 
+/// The settings of a search and of self-play by their keys.
+pub(crate) fn self_play_keys(search: &SearchConfig, self_play: &SelfPlayConfig) -> [Map<String, Value>; 2] {
+    let mut search_keys = search_keys(&search.constants);
+    search_keys.extend(object(search));
+    let mut sections = [search_keys, object(self_play)];
+    for keys in &mut sections {
+        keys.retain(|key, _| !NO_SETTINGS.contains(&key.as_str()));
+    }
+    sections
+}
+
 /// Constants of a search from keyword arguments.
 pub(crate) fn search(given: Option<&Bound<'_, PyDict>>) -> PyResult<SearchSettings> {
     let mut settings = SearchSettings::default();
-    let keys = search_keys(&settings);
+    let known = search_keys(&settings);
     for (key, value) in given.into_iter().flatten() {
         let key: String = key.extract()?;
-        if !keys.contains_key(&key) {
-            let known = keys.keys().map(String::as_str);
+        if !known.contains_key(&key) {
+            let known = known.keys().map(String::as_str);
             return Err(unknown("Search", &key, known.chain(["simulations", "cached_positions"])));
         }
-        let changed = with(serde_json::to_string(&settings), &key, &value)?;
-        settings = serde_json::from_value(changed).map_err(|fault| value_error(format!("{key}: {fault}")))?;
+        set(&mut settings, &key, &value)?;
     }
     settings.validate().map_err(value_error)?;
     Ok(settings)
+}
+
+/// Constants of search and self-play from keyword arguments, over these defaults.
+pub(crate) fn self_play(
+    mut search: SearchConfig,
+    mut self_play: SelfPlayConfig,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(SearchConfig, SelfPlayConfig)> {
+    let [known_search, known_self_play] = self_play_keys(&search, &self_play);
+    for (key, value) in given.into_iter().flatten() {
+        let key: String = key.extract()?;
+        if known_search.contains_key(&key) {
+            set(&mut search, &key, &value)?;
+        } else if known_self_play.contains_key(&key) {
+            set(&mut self_play, &key, &value)?;
+        } else {
+            let known = known_search.keys().chain(known_self_play.keys()).map(String::as_str);
+            return Err(unknown("SelfPlay", &key, known.chain(["concurrent_games", "threads", "seed"])));
+        }
+    }
+    search.validate().and_then(|()| self_play.validate()).map_err(value_error)?;
+    Ok((search, self_play))
 }
 
 /// Settings as a dictionary.
@@ -135,16 +133,19 @@ pub(crate) fn no_copy(kind: &str) -> PyErr {
     ))
 }
 
-/// A section with another value of a key.
-fn with(section: serde_json::Result<String>, key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let mut keys = object(section);
+/// Sets a key of settings that are read by their keys.
+fn set<T: Serialize + DeserializeOwned>(settings: &mut T, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let mut keys = object(settings);
     keys.insert(key.to_owned(), json(key, value)?);
-    Ok(Value::Object(keys))
+    let read = serde_json::from_value(Value::Object(keys));
+    *settings = read.map_err(|fault| value_error(format!("{key}: {fault}")))?;
+    Ok(())
 }
 
-/// The keys of a section. Read from its text, in which numbers of 32 bits are short.
-fn object(section: serde_json::Result<String>) -> Map<String, Value> {
-    section.and_then(|text| serde_json::from_str(&text)).expect("a section of a config is an object")
+/// Settings by their keys. Read from their text, in which numbers of 32 bits are short.
+fn object(settings: &impl Serialize) -> Map<String, Value> {
+    let text = serde_json::to_string(settings);
+    text.and_then(|text| serde_json::from_str(&text)).expect("settings are an object")
 }
 
 /// A plain Python value as JSON.

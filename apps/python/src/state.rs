@@ -19,6 +19,8 @@ use crate::game::{Game, restored, side};
 #[pyclass(frozen, module = "turnstone")]
 #[derive(Clone)]
 pub(crate) struct State {
+    /// The game.
+    #[pyo3(get)]
     pub(crate) game: Game,
     pub(crate) state: AnyState,
     /// The action that led to it, which drawings mark.
@@ -57,12 +59,6 @@ impl State {
             None => game.rules.start(),
         };
         Ok(Self::new(game, state))
-    }
-
-    /// The game.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
     }
 
     /// The player to move, 0 or 1; the same player may move twice in a row. In a finished game, who would move.

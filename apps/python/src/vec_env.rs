@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::ndarray::{Dimension, IntoDimension};
+use numpy::{Element, PyArray, PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -10,13 +11,13 @@ use turnstone_env::{Action, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
 use crate::envs_record::EnvsRecord;
-use crate::errors::{game_error, illegal_action};
+use crate::errors::{game_error, illegal_action, within};
 use crate::game::Game;
 use crate::state::{Outcome, State};
 use crate::stepping::{Stepping, auto_reset, auto_reset_name};
 
 /// Largest number of envs.
-const MOST: usize = 1 << 20;
+const MOST: i64 = 1 << 20;
 
 /// Many games of one kind, stepped together into NumPy arrays: `VecEnv("konane", 1024)`.
 ///
@@ -37,20 +38,44 @@ const MOST: usize = 1 << 20;
 ///     params: parameters of the game.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct VecEnv {
+    /// The game.
+    #[pyo3(get)]
     game: Game,
+    /// Number of games.
+    #[pyo3(get)]
     num_envs: usize,
     /// As given; None chooses.
     threads: Option<usize>,
     auto_reset: AutoReset,
     inner: Mutex<Stepping>,
+    /// float32 [num_envs, planes, height, width], each seen by its player to move. Written in place.
+    #[pyo3(get)]
     observations: Py<PyArray4<f32>>,
+    /// bool [num_envs, actions]: the legal actions. Written in place.
+    #[pyo3(get)]
     masks: Py<PyArray2<bool>>,
+    /// uint8 [num_envs]: the player to move. Written in place.
+    #[pyo3(get)]
     to_play: Py<PyArray1<u8>>,
+    /// float32 [num_envs, 2]: the rewards of the last step for both players. Written in place.
+    #[pyo3(get)]
     rewards: Py<PyArray2<f32>>,
+    /// bool [num_envs]: a rule ended the game in the last step. Written in place.
+    #[pyo3(get)]
     terminated: Py<PyArray1<bool>>,
+    /// bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place.
+    #[pyo3(get)]
     truncated: Py<PyArray1<bool>>,
+    /// uint16: the legal actions of all envs, one after the other; those of env `i` are
+    /// `legal_actions[legal_starts[i]:legal_starts[i + 1]]`. What follows `legal_starts[-1]` has no meaning. Written in
+    /// place. A game that has ended has the one entry 0.
+    #[pyo3(get)]
     legal_actions: Py<PyArray1<u16>>,
+    /// uint16 [num_envs]: the number of legal actions of each env, at least 1. Written in place.
+    #[pyo3(get)]
     legal_counts: Py<PyArray1<u16>>,
+    /// int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place.
+    #[pyo3(get)]
     legal_starts: Py<PyArray1<i64>>,
     /// What `reset` and `step` return: the arrays above, always the same objects.
     on_reset: Py<PyTuple>,
@@ -70,59 +95,9 @@ impl VecEnv {
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let game = Game::with_params(game, params, &["threads", "autoreset"])?;
-        let within = |name: &str, value: i64, most: usize| match usize::try_from(value) {
-            Ok(number) if (1..=most).contains(&number) => Ok(number),
-            _ => Err(PyValueError::new_err(format!("{name} is {value}, but must be from 1 to {most}"))),
-        };
-        let num_envs = within("num_envs", num_envs, MOST)?;
-        let threads = threads.map(|threads| within("threads", threads, 1024)).transpose()?;
-        let auto_reset = auto_reset(autoreset)?;
-        let inner = Mutex::new(game.guarded(|| Stepping::new(&game, num_envs, threads, auto_reset))?);
-        let [planes, height, width] = game.shape();
-        let observations = PyArray4::zeros(py, [num_envs, planes, height, width], false);
-        let masks = PyArray2::zeros(py, [num_envs, game.rules.spec().actions], false);
-        let (to_play, rewards) = (PyArray1::zeros(py, num_envs, false), PyArray2::zeros(py, [num_envs, 2], false));
-        let (terminated, truncated) = (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs, false));
-        let legal_actions = PyArray1::zeros(py, num_envs * game.rules.spec().actions, false);
-        let (legal_counts, legal_starts) =
-            (PyArray1::zeros(py, num_envs, false), PyArray1::zeros(py, num_envs + 1, false));
-        let info = PyDict::new(py);
-        info.set_item("action_mask", &masks)?;
-        info.set_item("to_play", &to_play)?;
-        let on_reset = (&observations, &info).into_pyobject(py)?.unbind();
-        let on_step = (&observations, &rewards, &terminated, &truncated, &info).into_pyobject(py)?.unbind();
-        let envs = Self {
-            game,
-            num_envs,
-            threads,
-            auto_reset,
-            inner,
-            observations: observations.unbind(),
-            masks: masks.unbind(),
-            to_play: to_play.unbind(),
-            rewards: rewards.unbind(),
-            terminated: terminated.unbind(),
-            truncated: truncated.unbind(),
-            legal_actions: legal_actions.unbind(),
-            legal_counts: legal_counts.unbind(),
-            legal_starts: legal_starts.unbind(),
-            on_reset,
-            on_step,
-        };
-        envs.with_buffers(py, |inner, out| inner.lanes.reset(Some(0), &|_| true, out))?;
-        Ok(envs)
-    }
-
-    /// The game.
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
-    }
-
-    /// Number of games.
-    #[getter]
-    fn num_envs(&self) -> usize {
-        self.num_envs
+        let num_envs = within("num_envs", num_envs, 1, MOST)? as usize;
+        let threads = threads.map(|threads| within("threads", threads, 1, 1024)).transpose()?;
+        Self::with(py, game, num_envs, threads.map(|threads| threads as usize), auto_reset(autoreset)?)
     }
 
     /// Number of threads that step the games; at present, if it is chosen.
@@ -138,62 +113,6 @@ impl VecEnv {
     #[getter]
     fn autoreset(&self) -> &'static str {
         auto_reset_name(self.auto_reset)
-    }
-
-    /// float32 [num_envs, planes, height, width], each seen by its player to move. Written in place.
-    #[getter]
-    fn observations(&self, py: Python<'_>) -> Py<PyArray4<f32>> {
-        self.observations.clone_ref(py)
-    }
-
-    /// bool [num_envs, actions]: the legal actions. Written in place.
-    #[getter]
-    fn masks(&self, py: Python<'_>) -> Py<PyArray2<bool>> {
-        self.masks.clone_ref(py)
-    }
-
-    /// uint8 [num_envs]: the player to move. Written in place.
-    #[getter]
-    fn to_play(&self, py: Python<'_>) -> Py<PyArray1<u8>> {
-        self.to_play.clone_ref(py)
-    }
-
-    /// float32 [num_envs, 2]: the rewards of the last step for both players. Written in place.
-    #[getter]
-    fn rewards(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.rewards.clone_ref(py)
-    }
-
-    /// bool [num_envs]: a rule ended the game in the last step. Written in place.
-    #[getter]
-    fn terminated(&self, py: Python<'_>) -> Py<PyArray1<bool>> {
-        self.terminated.clone_ref(py)
-    }
-
-    /// bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place.
-    #[getter]
-    fn truncated(&self, py: Python<'_>) -> Py<PyArray1<bool>> {
-        self.truncated.clone_ref(py)
-    }
-
-    /// uint16: the legal actions of all envs, one after the other; those of env `i` are
-    /// `legal_actions[legal_starts[i]:legal_starts[i + 1]]`. What follows `legal_starts[-1]` has no meaning. Written in
-    /// place. A game that has ended has the one entry 0.
-    #[getter]
-    fn legal_actions(&self, py: Python<'_>) -> Py<PyArray1<u16>> {
-        self.legal_actions.clone_ref(py)
-    }
-
-    /// uint16 [num_envs]: the number of legal actions of each env, at least 1. Written in place.
-    #[getter]
-    fn legal_counts(&self, py: Python<'_>) -> Py<PyArray1<u16>> {
-        self.legal_counts.clone_ref(py)
-    }
-
-    /// int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place.
-    #[getter]
-    fn legal_starts(&self, py: Python<'_>) -> Py<PyArray1<i64>> {
-        self.legal_starts.clone_ref(py)
     }
 
     /// Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
@@ -286,6 +205,45 @@ impl VecEnv {
 }
 
 impl VecEnv {
+    fn with(
+        py: Python<'_>,
+        game: Game,
+        num_envs: usize,
+        threads: Option<usize>,
+        auto_reset: AutoReset,
+    ) -> PyResult<Self> {
+        let inner = Mutex::new(game.guarded(|| Stepping::new(&game, num_envs, threads, auto_reset))?);
+        let ([planes, height, width], actions) = (game.shape(), game.rules.spec().actions);
+        let (observations, rewards) = (zeros(py, [num_envs, planes, height, width]), zeros(py, [num_envs, 2]));
+        let (terminated, truncated) = (zeros(py, [num_envs]), zeros(py, [num_envs]));
+        let (masks, to_play) = (zeros(py, [num_envs, actions]), zeros(py, [num_envs]));
+        let info = PyDict::new(py);
+        info.set_item("action_mask", &masks)?;
+        info.set_item("to_play", &to_play)?;
+        let on_reset = (&observations, &info).into_pyobject(py)?.unbind();
+        let on_step = (&observations, &rewards, &terminated, &truncated, &info).into_pyobject(py)?.unbind();
+        let envs = Self {
+            game,
+            num_envs,
+            threads,
+            auto_reset,
+            inner,
+            observations,
+            masks,
+            to_play,
+            rewards,
+            terminated,
+            truncated,
+            legal_actions: zeros(py, [num_envs * actions]),
+            legal_counts: zeros(py, [num_envs]),
+            legal_starts: zeros(py, [num_envs + 1]),
+            on_reset,
+            on_step,
+        };
+        envs.with_buffers(py, |inner, out| inner.lanes.reset(Some(0), &|_| true, out))?;
+        Ok(envs)
+    }
+
     fn step_with<T: Copy + Into<i64> + Sync>(&self, py: Python<'_>, actions: &[T]) -> PyResult<Py<PyTuple>> {
         let most = self.game.rules.spec().actions as i64;
         let exists = |action: T| (0..most).contains(&action.into());
@@ -355,6 +313,10 @@ impl VecEnv {
             Ok(result)
         })
     }
+}
+
+fn zeros<T: Element, D: Dimension>(py: Python<'_>, shape: impl IntoDimension<Dim = D>) -> Py<PyArray<T, D>> {
+    PyArray::zeros(py, shape, false).unbind()
 }
 
 /// The envs of a pickle.

@@ -19,9 +19,11 @@ use crate::waiting::abandonable;
 /// Exact values of a game's positions.
 #[pyclass(frozen, module = "turnstone", name = "_ExactValues")]
 pub(crate) struct ExactValues {
+    #[pyo3(get)]
     game: Game,
     values: Arc<dyn DynExactValues>,
     counts: Option<Counts>,
+    #[pyo3(get)]
     start: Option<i8>,
     /// All positions of a game that is enumerated.
     positions: Option<Vec<AnyState>>,
@@ -59,16 +61,6 @@ fn table_error(error: &TableError) -> PyErr {
 
 #[pymethods]
 impl ExactValues {
-    #[getter]
-    fn game(&self) -> Game {
-        self.game.clone()
-    }
-
-    #[getter]
-    fn start(&self) -> Option<i8> {
-        self.start
-    }
-
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(Counts { reachable, first, second, endless, over, mover, other }) = self.counts else {

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use turnstone_env::{Params, Spec, Symmetry};
 
-use crate::errors::rules_error;
+use crate::errors::{rules_error, value_error, within};
 use crate::py_game::layout::tuple;
 use crate::settings;
 
@@ -65,41 +65,9 @@ pub(super) fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
 }
 
 fn declared(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
-    let missing = |name: &str| PyTypeError::new_err(format!("a game needs the attribute {name}"));
-    let wrong = |text: String| PyValueError::new_err(text);
-    let actions: usize = typed(object, "num_actions", "an int")?.ok_or_else(|| missing("num_actions"))?;
-    if !(1..usize::from(u16::MAX)).contains(&actions) {
-        return Err(wrong(format!("num_actions is {actions}, but must be from 1 to 65534")));
-    }
-    let kind = "three ints: planes, height, width";
-    let shape: (usize, usize, usize) =
-        typed(object, "observation_shape", kind)?.ok_or_else(|| missing("observation_shape"))?;
-    let (planes, height, width) = shape;
-    let points = height.saturating_mul(width);
-    if !(1..=1000).contains(&planes) || !(1..=256).contains(&points) {
-        let shape = tuple(&[planes, height, width]);
-        return Err(wrong(format!(
-            "observation_shape is {shape}, but 1 to 1000 planes of 1 to 256 points are allowed"
-        )));
-    }
-    let plane_names = typed(object, "plane_names", "a list of str")?;
-    let plane_names: Vec<String> = plane_names.unwrap_or_else(|| (0..planes).map(|i| format!("plane {i}")).collect());
-    if plane_names.len() != planes {
-        return Err(wrong(format!("plane_names has {} names for {planes} planes", plane_names.len())));
-    }
-    let blocks: Option<Vec<(String, usize)>> = typed(object, "action_blocks", "a list of (name, number of actions)")?;
-    let blocks = blocks.unwrap_or_else(|| vec![("action".to_owned(), actions)]);
-    if blocks.iter().map(|(_, length)| length).sum::<usize>() != actions {
-        return Err(wrong(format!("action_blocks do not have num_actions = {actions} actions together")));
-    }
-    let second_player_map: Option<Vec<u16>> = typed(object, "second_player_map", "a sequence of actions")?;
-    if let Some(map) = &second_player_map {
-        let turned = |action: usize| map.get(action).map(|&to| usize::from(to));
-        if map.len() != actions || !(0..actions).all(|action| turned(action).and_then(turned) == Some(action)) {
-            let fault = format!("second_player_map must map the {actions} actions so that twice is the identity");
-            return Err(wrong(fault));
-        }
-    }
+    let actions = num_actions(object)?;
+    let (planes, height, width) = observation_shape(object)?;
+    let points = height * width;
     Ok(Spec {
         name: interned(name),
         version: typed(object, "version", "an int")?.unwrap_or(1),
@@ -107,14 +75,66 @@ fn declared(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
         lattice: [height, width],
         cells: (0..points as u16).collect(),
         directions: Vec::new(),
-        point_planes: plane_names,
+        point_planes: plane_names(object, planes)?,
         scalars: Vec::new(),
         actions,
-        blocks: blocks.into_iter().map(|(name, length)| (interned(&name), length)).collect(),
+        blocks: action_blocks(object, actions)?,
         action_kinds: Vec::new(),
+        second_player_map: second_player_map(object, actions)?,
         symmetries: symmetries(object, planes, points, actions)?,
-        second_player_map,
     })
+}
+
+/// An attribute that every game has.
+fn required<'py, T>(object: &Bound<'py, PyAny>, name: &str, kind: &str) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py>,
+{
+    typed(object, name, kind)?.ok_or_else(|| PyTypeError::new_err(format!("a game needs the attribute {name}")))
+}
+
+fn num_actions(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    within("num_actions", required(object, "num_actions", "an int")?, 1, usize::from(u16::MAX) - 1)
+}
+
+/// Planes, height and width.
+fn observation_shape(object: &Bound<'_, PyAny>) -> PyResult<(usize, usize, usize)> {
+    let (planes, height, width) = required(object, "observation_shape", "three ints: planes, height, width")?;
+    if (1..=1000).contains(&planes) && (1..=256).contains(&usize::saturating_mul(height, width)) {
+        return Ok((planes, height, width));
+    }
+    let shape = tuple(&[planes, height, width]);
+    Err(value_error(format!("observation_shape is {shape}, but 1 to 1000 planes of 1 to 256 points are allowed")))
+}
+
+fn plane_names(object: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<String>> {
+    let names: Option<Vec<String>> = typed(object, "plane_names", "a list of str")?;
+    let names = names.unwrap_or_else(|| (0..planes).map(|i| format!("plane {i}")).collect());
+    if names.len() != planes {
+        return Err(value_error(format!("plane_names has {} names for {planes} planes", names.len())));
+    }
+    Ok(names)
+}
+
+fn action_blocks(object: &Bound<'_, PyAny>, actions: usize) -> PyResult<Vec<(&'static str, usize)>> {
+    let blocks: Option<Vec<(String, usize)>> = typed(object, "action_blocks", "a list of (name, number of actions)")?;
+    let blocks = blocks.unwrap_or_else(|| vec![("action".to_owned(), actions)]);
+    if blocks.iter().map(|(_, length)| length).sum::<usize>() != actions {
+        return Err(value_error(format!("action_blocks do not have num_actions = {actions} actions together")));
+    }
+    Ok(blocks.into_iter().map(|(name, length)| (interned(&name), length)).collect())
+}
+
+fn second_player_map(object: &Bound<'_, PyAny>, actions: usize) -> PyResult<Option<Vec<u16>>> {
+    let map: Option<Vec<u16>> = typed(object, "second_player_map", "a sequence of actions")?;
+    if let Some(map) = &map {
+        let turned = |action: usize| map.get(action).map(|&to| usize::from(to));
+        if map.len() != actions || !(0..actions).all(|action| turned(action).and_then(turned) == Some(action)) {
+            let fault = format!("second_player_map must map the {actions} actions so that twice is the identity");
+            return Err(value_error(fault));
+        }
+    }
+    Ok(map)
 }
 
 /// The symmetries, the identity first. The class lists the others as pairs: images of the points, images of the actions.

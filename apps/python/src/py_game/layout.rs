@@ -1,5 +1,8 @@
 //! States as NumPy arrays, and as the bytes that searches and files hold.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use numpy::{IxDyn, PyArray, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,11 +25,9 @@ pub(super) enum Layout {
 }
 
 /// A number of a state's array, to be read and written as bytes.
-trait Number: numpy::Element + Copy {
+trait Number: numpy::Element + Copy + Display + FromStr {
     fn read(bytes: &[u8]) -> Self;
     fn write(self, bytes: &mut [u8]);
-    fn text(self) -> String;
-    fn parse(text: &str) -> Option<Self>;
 }
 
 macro_rules! kinds {
@@ -54,14 +55,6 @@ macro_rules! kinds {
 
             fn write(self, bytes: &mut [u8]) {
                 bytes.copy_from_slice(&self.to_le_bytes());
-            }
-
-            fn text(self) -> String {
-                self.to_string()
-            }
-
-            fn parse(text: &str) -> Option<Self> {
-                text.parse().ok()
             }
         })+
 
@@ -224,7 +217,7 @@ impl Layout {
         match self {
             Self::Bytes(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
             Self::Array(kind, _) => with_kind!(*kind, T => {
-                bytes.chunks_exact(size_of::<T>()).map(|chunk| <T as Number>::read(chunk).text()).collect::<Vec<_>>().join(",")
+                bytes.chunks_exact(size_of::<T>()).map(|chunk| T::read(chunk).to_string()).collect::<Vec<_>>().join(",")
             }),
         }
     }
@@ -250,8 +243,8 @@ impl Layout {
                 }
                 with_kind!(*kind, T => {
                     for (number, place) in numbers.zip(state.0.chunks_exact_mut(size_of::<T>())) {
-                        let parsed = <T as Number>::parse(number.trim());
-                        parsed.ok_or_else(|| format!("`{number}` is no {}", kind.name()))?.write(place);
+                        let parsed = number.trim().parse::<T>();
+                        parsed.map_err(|_| format!("`{number}` is no {}", kind.name()))?.write(place);
                     }
                 });
             }
