@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-#[cfg(feature = "cluster")]
 use turnstone_arena::Remote;
 use turnstone_base::files::read_text;
 use turnstone_base::terminal::Reporter;
