@@ -5,24 +5,25 @@ mod neighbours;
 mod areas;
 mod kernel;
 mod layer;
-mod reader;
+mod integer;
 mod slots;
 mod numbers;
+mod passes;
 mod floats;
-mod integer;
+mod quantised;
 
-pub use integer::{IntegerInstructions, QuantisedNetwork};
+pub use integer::IntegerInstructions;
 pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
-pub(crate) use numbers::transpose;
-#[cfg(feature = "train")]
-pub(crate) use reader::Reader;
+pub(crate) use numbers::{Reader, transpose};
+pub use quantised::QuantisedNetwork;
 pub use softmax::{portable_softmax, softmax};
 
 use std::sync::Arc;
 
+use self::passes::{Buffers, CompiledNetwork, Positions};
 use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
 use crate::network::Network;
@@ -37,14 +38,10 @@ use crate::weights::Weights;
 pub struct Inference {
     shape: Shape,
     max_batch: usize,
-    body: Body,
-}
-
-/// The network by its arithmetic.
-#[derive(Debug, Clone)]
-enum Body {
-    Floats(floats::Engine),
-    Integers(integer::Engine),
+    compiled: Arc<CompiledNetwork>,
+    buffers: Buffers,
+    /// For layers of integers.
+    instructions: IntegerInstructions,
 }
 
 /// The outputs for each row of a batch: logits, not probabilities; see [`softmax`].
@@ -87,12 +84,10 @@ impl Inference {
         max_batch: usize,
         instructions: Instructions,
     ) -> Result<Inference, NetworkError> {
-        assert!(max_batch > 0, "an inference engine needs room for at least one row");
-        assert!(instructions.is_available(), "this processor has no {instructions:?}");
         let network = Network::new(config, shape)?;
         weights.check(&network.layout())?;
-        let engine = floats::Engine::new(&network, weights, instructions, max_batch);
-        Ok(Inference { shape: shape.clone(), max_batch, body: Body::Floats(engine) })
+        let compiled = floats::compile(&network, weights, instructions);
+        Ok(Inference::of(Arc::new(compiled), shape, max_batch, IntegerInstructions::best()))
     }
 
     /// Prepares a quantised network for batches of up to `max_batch` rows, on the best instruction set of the processor.
@@ -112,10 +107,19 @@ impl Inference {
         max_batch: usize,
         instructions: IntegerInstructions,
     ) -> Inference {
-        assert!(max_batch > 0, "an inference engine needs room for at least one row");
         assert!(instructions.is_available(), "this processor has no {instructions:?}");
-        let engine = integer::Engine::new(Arc::clone(network), max_batch, instructions);
-        Inference { shape: network.shape().clone(), max_batch, body: Body::Integers(engine) }
+        Inference::of(network.compiled.clone(), network.shape(), max_batch, instructions)
+    }
+
+    fn of(
+        compiled: Arc<CompiledNetwork>,
+        shape: &Shape,
+        max_batch: usize,
+        instructions: IntegerInstructions,
+    ) -> Inference {
+        assert!(max_batch > 0, "an inference engine needs room for at least one row");
+        let buffers = compiled.buffers(max_batch);
+        Inference { shape: shape.clone(), max_batch, compiled, buffers, instructions }
     }
 
     /// Evaluates `batch` observations, `[batch, inputs]`.
@@ -125,16 +129,8 @@ impl Inference {
     pub fn evaluate(&mut self, batch: usize, inputs: &[f32]) -> Predictions<'_> {
         assert!(batch <= self.max_batch, "a batch of {batch} rows, but the engine has room for {}", self.max_batch);
         assert_eq!(inputs.len(), batch * self.shape.inputs, "{batch} rows of {} inputs", self.shape.inputs);
-        let [policy, value] = match &mut self.body {
-            Body::Floats(engine) => {
-                engine.evaluate(batch, inputs);
-                engine.outputs(batch)
-            }
-            Body::Integers(engine) => {
-                engine.evaluate(batch, inputs);
-                engine.outputs(batch)
-            }
-        };
+        let positions = Positions { range: 0..batch, observations: inputs, instructions: self.instructions };
+        let [policy, value] = self.compiled.run(&positions, &mut self.buffers);
         Predictions { policy, value }
     }
 

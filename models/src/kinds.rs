@@ -1,13 +1,9 @@
 //! The kinds of networks: those that are built in, and those that a program adds.
 
-mod heads;
 mod residual_mlp;
 mod residual_graph;
 mod residual_conv;
-#[cfg(test)]
-pub(crate) mod everything;
 
-pub use heads::Heads;
 pub use residual_conv::ResidualConv;
 pub use residual_graph::ResidualGraph;
 pub use residual_mlp::ResidualMlp;
@@ -263,4 +259,4 @@ impl<'de> Deserialize<'de> for NetworkConfig {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -70,8 +70,8 @@ pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
 };
-pub use kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
-pub use network::{Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
+pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
+pub use network::{Heads, Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
 pub use precision::Precision;
 pub use shape::{Board, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};

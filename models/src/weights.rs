@@ -140,6 +140,11 @@ impl Weights {
         &self.tensors
     }
 
+    /// Matrix and bias of the layer of this index, if these are the parameters of a network.
+    pub(crate) fn of_layer(&self, index: usize) -> [&[f32]; 2] {
+        [2 * index, 2 * index + 1].map(|tensor| &self.tensors[tensor].data[..])
+    }
+
     /// The tensor of this name, if there is one.
     pub fn get(&self, name: &str) -> Option<&NamedTensor> {
         self.tensors.iter().find(|tensor| tensor.name == name)
@@ -170,6 +175,17 @@ impl Weights {
     /// The tensors for changes in place. Names and shapes must not change.
     pub(crate) fn tensors_mut(&mut self) -> &mut [NamedTensor] {
         &mut self.tensors
+    }
+
+    /// [`Weights::of_layer`] for changes in place.
+    pub(crate) fn of_layer_mut(&mut self, index: usize) -> [&mut [f32]; 2] {
+        let [matrix, bias] = &mut self.tensors[2 * index..][..2] else { unreachable!("a matrix and a bias") };
+        [&mut matrix.data, &mut bias.data]
+    }
+
+    /// The tensors in the order of the network's layout, owned.
+    pub(crate) fn into_tensors(self) -> Vec<NamedTensor> {
+        self.tensors
     }
 
     /// Wraps tensors that are known to follow a layout.

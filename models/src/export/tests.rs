@@ -7,9 +7,8 @@ use prost::Message;
 use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx};
 use crate::checkpoint::CheckpointInfo;
-use crate::kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
-use crate::network::NetworkKind;
-use crate::network::{Init, NetworkBuilder, Var};
+use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::{Board, Neighbourhood, Shape};
 use crate::weights::Weights;
 

@@ -12,9 +12,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Registers;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Register;
 pub(super) use outer::OuterProducts;
 pub use tile::Finish;
-pub(super) use tile::{Lanes, Product};
+pub(super) use tile::{Lanes, Product, Vector};
 
 use std::time::Duration;
 

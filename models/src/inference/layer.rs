@@ -1,7 +1,5 @@
 //! A linear layer, packed for the kernels: over rows, or over the neighbours of each point of a board.
 
-use std::sync::LazyLock;
-
 use super::areas::LANES;
 use super::kernel::{Finish, Instructions, Lanes, OuterProducts, Product, add_outer_products, multiply};
 use super::neighbours::Neighbours;
@@ -18,9 +16,6 @@ pub struct Layer {
     bias: Vec<Lanes>,
     instructions: Instructions,
 }
-
-/// The table of a dense layer.
-static ROWS: LazyLock<Neighbours> = LazyLock::new(Neighbours::none);
 
 impl Layer {
     /// Packs a `weight [taps, in, out]`, row-major, and its `bias [out]`.
@@ -84,7 +79,7 @@ impl Layer {
     /// # Panics
     /// If the layer has several taps, or the length of `x` or `y` is wrong.
     pub fn apply(&self, rows: usize, x: &[f32], y: &mut [f32], finish: Finish) {
-        self.apply_around(rows, &ROWS, x, y, finish);
+        self.apply_around(rows, Neighbours::rows(), x, y, finish);
     }
 
     /// Computes `y [boards, points, out]` from `x [boards, points, in]`: the outputs of a point are the sum over the taps of

@@ -1,5 +1,7 @@
 //! Tables of neighbours: the points that a layer reads for each point.
 
+use std::sync::LazyLock;
+
 use crate::shape::Taps;
 
 /// A table of neighbours, `[taps, points]`, each a point or missing.
@@ -64,6 +66,12 @@ impl Neighbours {
     /// The table of a dense layer: one point and one tap, which is the point itself.
     pub fn none() -> Neighbours {
         Neighbours::new(1, 1, |_, point| Some(point))
+    }
+
+    /// [`Neighbours::none`], made once.
+    pub(super) fn rows() -> &'static Neighbours {
+        static ROWS: LazyLock<Neighbours> = LazyLock::new(Neighbours::none);
+        &ROWS
     }
 
     /// The table of a convolution: the points are the squares of a grid, row by row, and the taps the `size x size` squares

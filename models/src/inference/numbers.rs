@@ -1,7 +1,45 @@
-//! Operations on numbers that no kernel has: they are few, and cheap beside the layers.
+//! Observations by point, and the operations on numbers that no kernel has: they are few, and cheap beside the layers.
 
 use super::softmax::portable_exp;
 use crate::network::Op;
+use crate::shape::Shape;
+
+/// Turns observations into features per point.
+#[derive(Debug, Clone)]
+pub(crate) struct Reader {
+    point_planes: usize,
+    points: usize,
+    /// Length of an observation.
+    inputs: usize,
+}
+
+impl Reader {
+    pub(crate) fn new(shape: &Shape) -> Reader {
+        Reader { point_planes: shape.board.point_planes, points: shape.board.points, inputs: shape.inputs }
+    }
+
+    /// Number of features per point: its planes, and the scalars of the whole board.
+    pub(crate) fn features(&self) -> usize {
+        self.point_planes + self.inputs - self.point_planes * self.points
+    }
+
+    /// Writes the features of each point of each position, `[batch, points, features]`: the planes of the point, then the
+    /// scalars of the whole board.
+    pub(crate) fn read(&self, inputs: &[f32], features: &mut [f32]) {
+        let width = self.features();
+        let positions = features.chunks_exact_mut(self.points * width);
+        for (inputs, rows) in inputs.chunks_exact(self.inputs).zip(positions) {
+            let (own, common) = inputs.split_at(self.point_planes * self.points);
+            for (point, row) in rows.chunks_exact_mut(width).enumerate() {
+                let (planes, rest) = row.split_at_mut(self.point_planes);
+                for (feature, plane) in planes.iter_mut().zip(own.chunks_exact(self.points)) {
+                    *feature = plane[point];
+                }
+                rest.copy_from_slice(common);
+            }
+        }
+    }
+}
 
 /// Computes `y` from `x` and, for an operation of two, `other`, of several positions. `[rows, columns]` are those of `x` for
 /// one position, `other_rows` the rows of `other`, and `places` those of the network's actions.
@@ -28,14 +66,7 @@ pub(super) fn compute(
         Op::Multiply { .. } => row_by_row(columns, board, x, (other, other_rows), y, |x, other| x * other),
         Op::Mean { .. } => mean(x, board, columns, y),
         Op::Max { .. } => max(x, board, columns, y),
-        Op::Concat { .. } => {
-            let others = other.len() / (x.len() / columns);
-            let parts = x.chunks_exact(columns).zip(other.chunks_exact(others));
-            for (y, (x, other)) in y.chunks_exact_mut(columns + others).zip(parts) {
-                y[..columns].copy_from_slice(x);
-                y[columns..].copy_from_slice(other);
-            }
-        }
+        Op::Concat { .. } => concat(x, columns, other, y),
         Op::Transpose { .. } => {
             for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(board)) {
                 transpose(x, columns, y);
@@ -68,6 +99,16 @@ fn row_by_row(
         for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
             y.iter_mut().zip(x).zip(other).for_each(|((y, &x), &other)| *y = f(x, other));
         }
+    }
+}
+
+/// The rows of `x`, each followed by one of `other`.
+fn concat(x: &[f32], columns: usize, other: &[f32], y: &mut [f32]) {
+    let others = other.len() / (x.len() / columns);
+    let parts = x.chunks_exact(columns).zip(other.chunks_exact(others));
+    for (y, (x, other)) in y.chunks_exact_mut(columns + others).zip(parts) {
+        y[..columns].copy_from_slice(x);
+        y[columns..].copy_from_slice(other);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Buffers of the results of operations, shared by those whose lives do not overlap.
+//! Buffers of the results of operations, shared by results whose lives do not overlap.
 
 use std::ops::Range;
 
@@ -11,29 +11,52 @@ pub(super) struct Room {
     pub(super) whole: bool,
 }
 
-/// The buffers.
+/// The buffers of a network, numbered.
 #[derive(Debug, Clone)]
 pub(super) struct Slots<T> {
     rooms: Vec<Room>,
     buffers: Vec<Vec<T>>,
 }
 
-/// Gives each result a slot. `lives` are the first and the last pass that writes or reads each, `None` if there is none.
-/// Results with equal room share a slot if one is read for the last time before the other is written.
-pub(super) fn share(rooms: &[Room], lives: &[Option<[usize; 2]>]) -> (Vec<usize>, Vec<Room>) {
-    let mut order: Vec<usize> = (0..rooms.len()).filter(|&result| lives[result].is_some()).collect();
-    order.sort_by_key(|&result| lives[result]);
+/// Lets the registers of `passes` share slots: replaces the number of each register by that of its slot, in the passes and
+/// in `outputs`, which are read at the end. Returns the rooms of the slots.
+pub(super) fn assign<P>(
+    passes: &mut [P],
+    registers: fn(&mut P) -> Vec<&mut usize>,
+    rooms: &[Room],
+    outputs: &mut [usize],
+) -> Vec<Room> {
+    let end = passes.len();
+    let mut lives: Vec<Option<[usize; 2]>> = vec![None; rooms.len()];
+    let mut extend = |register: usize, pass: usize| {
+        lives[register] = Some([lives[register].map_or(pass, |[first, _]| first), pass]);
+    };
+    for (index, pass) in passes.iter_mut().enumerate() {
+        registers(pass).into_iter().for_each(|register| extend(*register, index));
+    }
+    outputs.iter().for_each(|&register| extend(register, end));
+    let (slots, of_slots) = share(rooms, &lives);
+    passes.iter_mut().flat_map(registers).chain(outputs).for_each(|register| *register = slots[*register]);
+    of_slots
+}
+
+/// The slot of each register, and the rooms of the slots. `lives` are the first and the last pass that writes or reads a
+/// register, `None` if there is none. Registers with equal room share a slot if one is read for the last time before the
+/// other is written.
+fn share(rooms: &[Room], lives: &[Option<[usize; 2]>]) -> (Vec<usize>, Vec<Room>) {
+    let mut order: Vec<usize> = (0..rooms.len()).filter(|&register| lives[register].is_some()).collect();
+    order.sort_by_key(|&register| lives[register]);
     let (mut slots, mut of_slots): (Vec<usize>, Vec<Room>) = (vec![usize::MAX; rooms.len()], Vec::new());
     let mut free_after: Vec<usize> = Vec::new();
-    for result in order {
-        let Some([first, last]) = lives[result] else { continue };
-        let free = (0..of_slots.len()).find(|&slot| of_slots[slot] == rooms[result] && free_after[slot] < first);
+    for register in order {
+        let Some([first, last]) = lives[register] else { continue };
+        let free = (0..of_slots.len()).find(|&slot| of_slots[slot] == rooms[register] && free_after[slot] < first);
         let slot = free.unwrap_or_else(|| {
-            of_slots.push(rooms[result]);
+            of_slots.push(rooms[register]);
             free_after.push(0);
             of_slots.len() - 1
         });
-        (slots[result], free_after[slot]) = (slot, last);
+        (slots[register], free_after[slot]) = (slot, last);
     }
     (slots, of_slots)
 }
@@ -47,35 +70,18 @@ impl<T: Copy + Default> Slots<T> {
 
     /// What a slot holds of some positions of the batch.
     #[inline]
-    pub(super) fn get(&self, slot: usize, positions: &Range<usize>) -> &[T] {
+    pub(super) fn read(&self, slot: usize, positions: &Range<usize>) -> &[T] {
         &self.buffers[slot][self.range(slot, positions)]
     }
 
-    /// What a slot holds of some positions of the batch, to write.
+    /// Calls `write` with what a slot holds of some positions of the batch, and with the slots, of which it may read all
+    /// others.
     #[inline]
-    pub(super) fn get_mut(&mut self, slot: usize, positions: &Range<usize>) -> &mut [T] {
+    pub(super) fn write(&mut self, slot: usize, positions: &Range<usize>, write: impl FnOnce(&Slots<T>, &mut [T])) {
         let range = self.range(slot, positions);
-        &mut self.buffers[slot][range]
-    }
-
-    /// What a slot `x` holds of some positions, and another one `y` to write.
-    #[inline]
-    pub(super) fn pair(&mut self, x: usize, y: usize, positions: &Range<usize>) -> (&[T], &mut [T]) {
-        let (of_x, of_y) = (self.range(x, positions), self.range(y, positions));
-        let [x, y] = self.buffers.get_disjoint_mut([x, y]).expect("what is read lives as long as what is written");
-        (&x[of_x], &mut y[of_y])
-    }
-
-    /// What slots `x` hold of some positions, and another one `y` to write.
-    pub(super) fn triple(&mut self, x: [usize; 2], y: usize, positions: &Range<usize>) -> ([&[T]; 2], &mut [T]) {
-        let ([of_first, of_second], of_y) = (x.map(|x| self.range(x, positions)), self.range(y, positions));
-        if x[0] == x[1] {
-            let (x, y) = self.pair(x[0], y, positions);
-            return ([x; 2], y);
-        }
-        let buffers = self.buffers.get_disjoint_mut([x[0], x[1], y]);
-        let [first, second, y] = buffers.expect("what is read lives as long as what is written");
-        ([&first[of_first], &second[of_second]], &mut y[of_y])
+        let mut buffer = std::mem::take(&mut self.buffers[slot]);
+        write(self, &mut buffer[range]);
+        self.buffers[slot] = buffer;
     }
 
     #[inline]
@@ -102,15 +108,34 @@ mod tests {
     }
 
     #[test]
-    fn positions_lie_where_the_room_says() {
+    fn passes_and_outputs_name_the_slots_of_their_registers() {
+        let room = Room { size: 4, whole: false };
+        // Each pass reads its first register and writes its second.
+        let mut passes = vec![[0, 1], [1, 2], [2, 3]];
+        let mut outputs = [3];
+        let rooms = assign(&mut passes, |pass| pass.iter_mut().collect(), &[room; 5], &mut outputs);
+        assert_eq!((passes, outputs, rooms.len()), (vec![[0, 1], [1, 0], [0, 1]], [1], 2));
+    }
+
+    #[test]
+    fn positions_are_where_the_room_says() {
         let mut slots = Slots::<u8>::new(&[Room { size: 2, whole: false }, Room { size: 1, whole: true }], 2, 5);
-        slots.get_mut(1, &(3..5)).copy_from_slice(&[7, 8]);
-        let (whole, near) = slots.pair(1, 0, &(3..5));
-        near[..2].copy_from_slice(whole);
-        near[2..].fill(9);
-        let ([same, again], near) = slots.triple([1, 1], 0, &(3..5));
-        assert_eq!((same, again, near.len()), (&[7, 8][..], &[7, 8][..], 4));
-        assert_eq!(slots.get(0, &(0..2)), [7, 8, 9, 9]);
-        assert_eq!(slots.get(1, &(0..5)), [0, 0, 0, 7, 8]);
+        slots.write(1, &(3..5), |_, y| y.copy_from_slice(&[7, 8]));
+        slots.write(0, &(3..5), |slots, near| {
+            assert_eq!(near.len(), 4);
+            near[..2].copy_from_slice(slots.read(1, &(3..5)));
+            near[2..].fill(9);
+        });
+        assert_eq!(slots.read(0, &(0..2)), [7, 8, 9, 9]);
+        assert_eq!(slots.read(1, &(0..5)), [0, 0, 0, 7, 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn what_is_written_cannot_be_read() {
+        let mut slots = Slots::<u8>::new(&[Room { size: 2, whole: false }], 1, 1);
+        slots.write(0, &(0..1), |slots, _| {
+            slots.read(0, &(0..1));
+        });
     }
 }

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heads::Heads;
 use crate::error::{NetworkError, within};
-use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
+use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
 /// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::heads::Heads;
 use crate::error::{NetworkError, within};
-use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
+use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
 /// A residual network over the board's points: a stem per point, then blocks

@@ -1,5 +1,7 @@
 //! The kinds that are built in, and one that is added.
 
+pub(crate) mod everything;
+
 use super::*;
 use crate::shape::{Board, Neighbourhood};
 use crate::weights::Weights;

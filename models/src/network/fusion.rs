@@ -19,6 +19,14 @@ impl Step {
         }
     }
 
+    /// What is added to a layer.
+    pub(crate) fn residual(&self) -> Option<Var> {
+        match *self {
+            Step::Layer { residual, .. } => residual,
+            Step::Other { .. } => None,
+        }
+    }
+
     /// The results that it reads.
     pub(crate) fn reads(&self) -> Vec<Var> {
         match *self {
@@ -33,47 +41,36 @@ pub(crate) fn fused(network: &Network) -> Vec<Step> {
     let uses = network.uses();
     let mut steps: Vec<Step> = Vec::with_capacity(network.ops.len());
     for (index, &op) in network.ops.iter().enumerate() {
-        let output = Var(index);
-        // The step that computed `var`, if nothing else reads it.
-        let own = |steps: &[Step], var: Var| {
-            let place = steps.iter().position(|step| step.output() == var)?;
-            (uses[var.0] == 1).then_some(place)
+        // The layer that becomes one with the operation, and what it is added to, if this is a sum.
+        let joined = match op {
+            Op::Relu { x } => open_layer(&steps, &uses, x).map(|place| (place, None)),
+            Op::Add { x, y } if network.size(x) == network.size(y) => {
+                [(y, x), (x, y)].into_iter().find_map(|(change, stream)| {
+                    let place = open_layer(&steps, &uses, change)?;
+                    steps[place].residual().is_none().then_some((place, Some(stream)))
+                })
+            }
+            _ => None,
         };
-        match op {
-            Op::Linear { x, layer, around } => {
-                steps.push(Step::Layer { y: output, x, layer, around, residual: None, relu: false });
+        let mut step = match (op, joined) {
+            (_, Some((place, _))) => steps.remove(place),
+            (Op::Linear { x, layer, around }, None) => {
+                Step::Layer { y: Var(index), x, layer, around, residual: None, relu: false }
             }
-            Op::Relu { x } => match own(&steps, x) {
-                Some(place) if matches!(steps[place], Step::Layer { relu: false, .. }) => {
-                    let mut step = steps.remove(place);
-                    if let Step::Layer { y, relu, .. } = &mut step {
-                        (*y, *relu) = (output, true);
-                    }
-                    steps.push(step);
-                }
-                _ => steps.push(Step::Other { y: output, op }),
-            },
-            Op::Add { x, y } => {
-                let fits = |steps: &[Step], place: usize| {
-                    matches!(steps[place], Step::Layer { residual: None, relu: false, .. })
-                };
-                let same = network.size(x) == network.size(y);
-                let joined = [(y, x), (x, y)].into_iter().filter(|_| same).find_map(|(change, stream)| {
-                    own(&steps, change).filter(|&place| fits(&steps, place)).map(|place| (place, stream))
-                });
-                match joined {
-                    Some((place, stream)) => {
-                        let mut step = steps.remove(place);
-                        if let Step::Layer { y, residual, .. } = &mut step {
-                            (*y, *residual) = (output, Some(stream));
-                        }
-                        steps.push(step);
-                    }
-                    None => steps.push(Step::Other { y: output, op }),
-                }
-            }
-            _ => steps.push(Step::Other { y: output, op }),
+            (op, None) => Step::Other { y: Var(index), op },
+        };
+        if let (Step::Layer { y, residual, relu, .. }, Some((_, stream))) = (&mut step, joined) {
+            *y = Var(index);
+            *residual = residual.or(stream);
+            *relu = stream.is_none();
         }
+        steps.push(step);
     }
     steps
+}
+
+/// The place of the step that computes `var`, if it is a layer without a ReLU and nothing else reads it.
+fn open_layer(steps: &[Step], uses: &[usize], var: Var) -> Option<usize> {
+    let place = steps.iter().position(|step| step.output() == var).filter(|_| uses[var.0] == 1)?;
+    matches!(steps[place], Step::Layer { relu: false, .. }).then_some(place)
 }

@@ -136,6 +136,11 @@ impl Network {
         self.sizes[var.0]
     }
 
+    /// Number of rows that a layer reads for each row of its outputs.
+    pub(crate) fn taps(&self, around: Option<usize>) -> usize {
+        around.map_or(1, |table| self.tables[table].count)
+    }
+
     /// Whether the network works on points, not only on the observation as a vector.
     pub(crate) fn reads_points(&self) -> bool {
         self.ops.contains(&Op::Points)

@@ -11,7 +11,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-pub(super) use tile::{Columns, Conversion, Destination, Floats, Product, QUAD, Sums, Weights};
+pub(super) use tile::{Columns, Conversion, Product, Sums, Weights};
+pub(crate) use tile::{Destination, QUAD};
 
 use self::tile::{Kernel, MOST_SUMS};
 use super::super::areas::{Extent, LANES, for_each_area};

@@ -1,15 +1,14 @@
 //! A linear layer with weights of eight bits.
 
-use std::sync::LazyLock;
-
 use super::super::areas::LANES;
+use super::super::kernel::Lanes;
 use super::super::neighbours::Neighbours;
-use super::kernel::{Conversion, Destination, Floats, IntegerInstructions, Product, QUAD, Sums, Weights, multiply};
+use super::kernel::{Conversion, Destination, IntegerInstructions, Product, QUAD, Sums, Weights, multiply};
 use super::steps::{Steps, in_strips};
 
 /// A linear layer that reads bytes: dense with one tap, over the neighbours of each point with several.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Layer {
+pub(crate) struct IntegerLayer {
     taps: usize,
     quads: usize,
     outputs: usize,
@@ -21,14 +20,11 @@ pub(super) struct Layer {
     conversion: Vec<Conversion>,
 }
 
-/// The table of a dense layer.
-static ROWS: LazyLock<Neighbours> = LazyLock::new(Neighbours::none);
-
-impl Layer {
+impl IntegerLayer {
     /// Quantises a `weight [taps, in, out]`, row-major, and its `bias [out]`, for inputs with these steps.
     ///
     /// With the steps folded into the weights, every output has a scale of its own; see [`scale`].
-    pub(super) fn new(weight: &[f32], bias: &[f32], taps: usize, inputs: &Steps) -> Layer {
+    pub(crate) fn new(weight: &[f32], bias: &[f32], taps: usize, inputs: &Steps) -> IntegerLayer {
         let (width, outputs) = (inputs.width(), bias.len());
         assert_eq!(
             weight.len(),
@@ -37,7 +33,7 @@ impl Layer {
         );
         assert!(taps == 1 || inputs.zeros().iter().all(|&zero| zero == 0), "missing neighbours add nothing");
         let (quads, strips) = (width.div_ceil(QUAD), outputs.div_ceil(LANES));
-        let mut layer = Layer {
+        let mut layer = IntegerLayer {
             taps,
             quads,
             outputs,
@@ -64,13 +60,13 @@ impl Layer {
             }
             scales.push(scale);
         }
-        let conversion = |scale| Conversion { scale, inverse: Floats([0.0; LANES]) };
+        let conversion = |scale| Conversion { scale, inverse: Lanes([0.0; LANES]) };
         layer.conversion = in_strips(scales.into_iter()).into_iter().map(conversion).collect();
         layer
     }
 
     /// Prepares the layer for [`Destination::Bytes`] with these steps.
-    pub(super) fn write_bytes(&mut self, steps: &Steps) {
+    pub(crate) fn write_bytes(&mut self, steps: &Steps) {
         for (conversion, inverse) in self.conversion.iter_mut().zip(steps.inverse()) {
             for i in 0..LANES {
                 conversion.scale.0[i] *= inverse.0[i];
@@ -79,25 +75,17 @@ impl Layer {
     }
 
     /// Prepares the layer for [`Destination::Start`] and [`Destination::Residual`], with these steps of the stream.
-    pub(super) fn write_stream(&mut self, steps: &Steps) {
+    pub(crate) fn write_stream(&mut self, steps: &Steps) {
         for (conversion, &inverse) in self.conversion.iter_mut().zip(steps.inverse()) {
             conversion.inverse = inverse;
         }
-    }
-
-    /// Computes the outputs of `rows` rows of bytes.
-    ///
-    /// # Panics
-    /// If the layer has several taps, or the length of a buffer is wrong.
-    pub(super) fn apply(&self, instructions: IntegerInstructions, rows: usize, x: &[u8], to: Destination<'_>) {
-        self.apply_around(instructions, rows, &ROWS, x, to);
     }
 
     /// Computes the outputs of the points of `boards` boards, each from its neighbours' bytes.
     ///
     /// # Panics
     /// If `neighbours` has another number of taps, or the length of a buffer is wrong.
-    pub(super) fn apply_around(
+    pub(crate) fn apply(
         &self,
         instructions: IntegerInstructions,
         boards: usize,
@@ -124,12 +112,12 @@ impl Layer {
     }
 
     /// Number of outputs per row.
-    pub(super) fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.outputs
     }
 
     /// Number of outputs per row, rounded up to whole strips.
-    pub(super) fn stride(&self) -> usize {
+    pub(crate) fn stride(&self) -> usize {
         self.start.len() * LANES
     }
 }
@@ -152,10 +140,10 @@ fn scale(taps: &[Vec<f32>], bias: f32) -> f32 {
 mod tests {
     use super::*;
 
-    fn numbers(layer: &Layer, x: &[u8]) -> Vec<f32> {
+    fn numbers(layer: &IntegerLayer, x: &[u8]) -> Vec<f32> {
         let rows = x.len() / LANES;
         let mut y = vec![0.0; rows * layer.outputs()];
-        layer.apply(IntegerInstructions::Portable, rows, x, Destination::Numbers(&mut y));
+        layer.apply(IntegerInstructions::Portable, rows, Neighbours::rows(), x, Destination::Numbers(&mut y));
         y
     }
 
@@ -183,7 +171,7 @@ mod tests {
     fn weights_of_every_output_have_a_scale() {
         // Two inputs, two outputs; the steps are folded into the weights first.
         let steps = Steps::of_ranges([[0.0, 2.0], [0.0, 4.0]]);
-        let layer = Layer::new(&[1.0, 0.3, -0.25, 0.0], &[0.25, -1.0], 1, &steps);
+        let layer = IntegerLayer::new(&[1.0, 0.3, -0.25, 0.0], &[0.25, -1.0], 1, &steps);
         // Output 0: 1 * 2 and -0.25 * 4 in units of 1/255: 84.67 and -42.33. Output 1: 0.6 and 0.
         assert_eq!(layer.weight[0].0[..3], [[85, -42, 0, 0], [127, 0, 0, 0], [0; 4]]);
         // 0.25 in units of 3 / 127 / 255, -1 in units of 0.6 / 127 / 255.
@@ -205,7 +193,7 @@ mod tests {
     fn bytes_that_stand_for_zero_add_nothing() {
         let steps = Steps::of_ranges([[-1.0, 3.0], [-3.0, 1.0]]);
         assert_eq!(steps.zeros(), [64, 191]);
-        let layer = Layer::new(&[1.0, -0.5, 0.5, 0.25], &[0.125, 7.0], 1, &steps);
+        let layer = IntegerLayer::new(&[1.0, -0.5, 0.5, 0.25], &[0.125, 7.0], 1, &steps);
         let y = numbers(&layer, &row(&[64, 191]));
         assert!((y[0] - 0.125).abs() < 1e-4 && (y[1] - 7.0).abs() < 1e-4, "{y:?}");
         let y = numbers(&layer, &row(&[255, 0]));
@@ -215,13 +203,13 @@ mod tests {
     #[test]
     fn outputs_become_bytes_by_their_steps() {
         let inputs = Steps::of_ranges([[0.0, 1.0]; 2]);
-        let mut layer = Layer::new(&[1.0, 2.0, 1.0, -2.0], &[0.0, 0.5], 1, &inputs);
+        let mut layer = IntegerLayer::new(&[1.0, 2.0, 1.0, -2.0], &[0.0, 0.5], 1, &inputs);
         let x = row(&[255, 51]);
         let y = numbers(&layer, &x);
         let steps = Steps::of_ranges([[0.0, 2.4], [0.0, 10.0]]);
         layer.write_bytes(&steps);
         let mut bytes = [7_u8; LANES];
-        layer.apply(IntegerInstructions::Portable, 1, &x, Destination::Bytes(&mut bytes));
+        layer.apply(IntegerInstructions::Portable, 1, Neighbours::rows(), &x, Destination::Bytes(&mut bytes));
         let expected = [y[0] / 2.4 * 255.0, y[1] / 10.0 * 255.0].map(|byte| byte.round() as u8);
         assert_eq!(bytes[..2], expected);
         assert!(bytes[2..].iter().all(|&byte| byte == 0), "outputs that fill up a strip");
@@ -230,6 +218,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "missing neighbours add nothing")]
     fn missing_neighbours_need_a_zero_that_is_zero() {
-        Layer::new(&[1.0; 4], &[0.0], 2, &Steps::of_ranges([[-1.0, 1.0]; 2]));
+        IntegerLayer::new(&[1.0; 4], &[0.0], 2, &Steps::of_ranges([[-1.0, 1.0]; 2]));
     }
 }

@@ -1,17 +1,18 @@
 //! How numbers become bytes, column by column, chosen from samples of the numbers.
 
 use super::super::areas::LANES;
-use super::kernel::{Columns, Floats, IntegerInstructions, quantise};
+use super::super::kernel::Lanes;
+use super::kernel::{Columns, IntegerInstructions, quantise};
 
 /// `number = step * (byte - zero)` by column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     step: Vec<f32>,
     zero: Vec<u8>,
     /// `1 / step` in strips; 0 beyond the last column.
-    inverse: Vec<Floats>,
+    inverse: Vec<Lanes>,
     /// `zero` in strips; 0 beyond the last column.
-    zeros: Vec<Floats>,
+    zeros: Vec<Lanes>,
 }
 
 /// Range of a column relative to that of its samples, which do not show the extremes.
@@ -31,7 +32,7 @@ fn range(own: f32, widest: f32) -> f32 {
 impl Steps {
     /// Steps for observations, `[rows, width]`. Bytes cover 0 to 1 at least, and -1 to 1 where there are negative numbers;
     /// beyond that a quarter more than the samples.
-    pub(super) fn of_inputs(samples: &[f32], width: usize) -> Steps {
+    pub(crate) fn of_inputs(samples: &[f32], width: usize) -> Steps {
         let bound = |extreme: f32| if extreme > 1.0 { 1.25 * extreme } else { 1.0 };
         let ranges = columns(samples, width).map(|[low, high]| {
             let low = if low < 0.0 { -bound(-low) } else { 0.0 };
@@ -41,14 +42,14 @@ impl Steps {
     }
 
     /// Steps for numbers that are not negative, `[rows, width]`.
-    pub(super) fn of_activations(samples: &[f32], width: usize) -> Steps {
+    pub(crate) fn of_activations(samples: &[f32], width: usize) -> Steps {
         let highs: Vec<f32> = columns(samples, width).map(|[_, high]| high).collect();
         let widest = highs.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         Steps::of_ranges(highs.iter().map(|&high| [0.0, range(high, widest)]))
     }
 
     /// Steps for numbers of both signs, `[rows, width]`.
-    pub(super) fn of_signed(samples: &[f32], width: usize) -> Steps {
+    pub(crate) fn of_signed(samples: &[f32], width: usize) -> Steps {
         let ranges: Vec<[f32; 2]> = columns(samples, width).collect();
         let widest = ranges.iter().map(|[low, high]| high - low).fold(f32::MIN_POSITIVE, f32::max);
         Steps::of_ranges(ranges.iter().map(|&[low, high]| {
@@ -58,61 +59,58 @@ impl Steps {
     }
 
     /// Steps for ranges that contain 0, `[low, high]`.
-    pub(super) fn of_ranges(ranges: impl IntoIterator<Item = [f32; 2]>) -> Steps {
-        let (mut step, mut zero) = (Vec::new(), Vec::new());
-        for [low, high] in ranges {
-            let width = ((high - low) / 255.0).max(f32::MIN_POSITIVE);
-            step.push(width);
-            zero.push((-low / width).round_ties_even() as u8);
-        }
+    pub(crate) fn of_ranges(ranges: impl IntoIterator<Item = [f32; 2]>) -> Steps {
+        let column = |[low, high]: [f32; 2]| {
+            let step = ((high - low) / 255.0).max(f32::MIN_POSITIVE);
+            (step, (-low / step).round_ties_even() as u8)
+        };
+        let (step, zero) = ranges.into_iter().map(column).unzip();
+        Steps::new(step, zero)
+    }
+
+    fn new(step: Vec<f32>, zero: Vec<u8>) -> Steps {
         let inverse = in_strips(step.iter().map(|step| 1.0 / step));
         let zeros = in_strips(zero.iter().copied().map(f32::from));
         Steps { step, zero, inverse, zeros }
     }
 
     /// Number of columns.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.step.len()
     }
 
     /// Length of a row of bytes.
-    pub(super) fn stride(&self) -> usize {
+    pub(crate) fn stride(&self) -> usize {
         self.inverse.len() * LANES
     }
 
     /// The step of each column.
-    pub(super) fn steps(&self) -> &[f32] {
+    pub(crate) fn steps(&self) -> &[f32] {
         &self.step
     }
 
     /// The byte that stands for 0, of each column.
-    pub(super) fn zeros(&self) -> &[u8] {
+    pub(crate) fn zeros(&self) -> &[u8] {
         &self.zero
     }
 
     /// `1 / step` in strips; 0 beyond the last column.
-    pub(super) fn inverse(&self) -> &[Floats] {
+    pub(crate) fn inverse(&self) -> &[Lanes] {
         &self.inverse
     }
 
     /// The steps of a range of columns.
-    pub(super) fn part(&self, columns: std::ops::Range<usize>) -> Steps {
-        let (step, zero) = (self.step[columns.clone()].to_vec(), self.zero[columns].to_vec());
-        let inverse = in_strips(step.iter().map(|step| 1.0 / step));
-        let zeros = in_strips(zero.iter().copied().map(f32::from));
-        Steps { step, zero, inverse, zeros }
+    pub(crate) fn part(&self, columns: std::ops::Range<usize>) -> Steps {
+        Steps::new(self.step[columns.clone()].to_vec(), self.zero[columns].to_vec())
     }
 
     /// These steps `times` over, for rows that have become one.
-    pub(super) fn repeated(&self, times: usize) -> Steps {
-        let (step, zero) = (self.step.repeat(times), self.zero.repeat(times));
-        let inverse = in_strips(step.iter().map(|step| 1.0 / step));
-        let zeros = in_strips(zero.iter().copied().map(f32::from));
-        Steps { step, zero, inverse, zeros }
+    pub(crate) fn repeated(&self, times: usize) -> Steps {
+        Steps::new(self.step.repeat(times), self.zero.repeat(times))
     }
 
     /// Quantises rows of numbers into rows of `stride` bytes.
-    pub(super) fn quantise(&self, instructions: IntegerInstructions, numbers: &[f32], bytes: &mut [u8]) {
+    pub(crate) fn quantise(&self, instructions: IntegerInstructions, numbers: &[f32], bytes: &mut [u8]) {
         let columns = Columns { inverse: &self.inverse, zero: &self.zeros, width: self.width() };
         quantise(instructions, columns, numbers, bytes);
     }
@@ -127,11 +125,11 @@ fn columns(samples: &[f32], width: usize) -> impl Iterator<Item = [f32; 2]> {
 }
 
 /// Numbers in strips, with zeros behind the last.
-pub(super) fn in_strips(numbers: impl Iterator<Item = f32>) -> Vec<Floats> {
+pub(crate) fn in_strips(numbers: impl Iterator<Item = f32>) -> Vec<Lanes> {
     let mut strips = Vec::new();
     for (i, number) in numbers.enumerate() {
         if i % LANES == 0 {
-            strips.push(Floats([0.0; LANES]));
+            strips.push(Lanes([0.0; LANES]));
         }
         strips[i / LANES].0[i % LANES] = number;
     }

@@ -67,7 +67,7 @@ pub(super) fn spin() -> u64 {
 }
 
 #[derive(Clone, Copy)]
-struct Registers(__m256, __m256);
+pub(crate) struct Registers(pub(crate) __m256, pub(crate) __m256);
 
 // Used inside the functions above only, which are compiled for AVX2 and FMA.
 impl Vector for Registers {

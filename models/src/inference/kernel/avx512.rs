@@ -73,7 +73,7 @@ pub(super) fn spin() -> u64 {
 }
 
 #[derive(Clone, Copy)]
-struct Register(__m512);
+pub(crate) struct Register(pub(crate) __m512);
 
 // Used inside the functions above only, which are compiled for AVX-512F.
 impl Vector for Register {

@@ -21,6 +21,18 @@ pub enum Finish {
     AddRelu,
 }
 
+impl Finish {
+    /// What a layer does that is added to a residual in the output buffer, or followed by a ReLU.
+    pub(crate) fn of(residual: bool, relu: bool) -> Finish {
+        match (residual, relu) {
+            (false, false) => Finish::Plain,
+            (false, true) => Finish::Relu,
+            (true, false) => Finish::Add,
+            (true, true) => Finish::AddRelu,
+        }
+    }
+}
+
 /// A product that computes `y [boards, points, outputs]` from `x [boards, points, inputs]`: each row is the sum over its
 /// neighbours times the weights of their taps.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +61,7 @@ pub(super) trait Tiles {
 /// Sixteen lanes in registers. Its methods and all functions that are generic over it must be inlined into a function that
 /// is compiled for the instruction set: hence `inline(always)`, which at batch 8 is 5 % faster than leaving it to the
 /// compiler.
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     fn load(lanes: &[f32; LANES]) -> Self;
     fn store(self, lanes: &mut [f32; LANES]);
     /// `self + x * weight` in every lane.
@@ -69,6 +81,7 @@ pub(super) trait Vector: Copy {
 ///
 /// The sums stay in registers from the bias to the output because all their indices are constants once the short loops
 /// over `r` and `s` are unrolled.
+// long because the sums must not leave the function's registers
 #[inline(always)]
 pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(
     product: &Product<'_>,

@@ -6,6 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::super::super::areas::{Area, LANES, of_shape};
+use super::super::super::kernel::{Registers, Vector};
 use super::tile::{
     Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
@@ -47,29 +48,29 @@ impl<const VNNI: bool> Kernel for Avx2<VNNI> {
 
 #[target_feature(enable = "avx2")]
 fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
-    finish_area::<FloatRegisters>(product, area, sums, to);
+    finish_area::<Registers>(product, area, sums, to);
 }
 
 #[target_feature(enable = "avx2")]
 fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
-    quantise_rows::<FloatRegisters>(columns, numbers, bytes);
+    quantise_rows::<Registers>(columns, numbers, bytes);
 }
 
 #[target_feature(enable = "avx2")]
 fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<Registers<false>, ROWS, STRIPS>(product, area, sums);
+    add_up_tile::<IntegerRegisters<false>, ROWS, STRIPS>(product, area, sums);
 }
 
 #[target_feature(enable = "avx2,avxvnni")]
 fn add_up_vnni<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<Registers<true>, ROWS, STRIPS>(product, area, sums);
+    add_up_tile::<IntegerRegisters<true>, ROWS, STRIPS>(product, area, sums);
 }
 
 #[derive(Clone, Copy)]
-struct Registers<const VNNI: bool>(__m256i, __m256i);
+struct IntegerRegisters<const VNNI: bool>(__m256i, __m256i);
 
 // Used inside the functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
-impl<const VNNI: bool> Dot for Registers<VNNI> {
+impl<const VNNI: bool> Dot for IntegerRegisters<VNNI> {
     type Weights = (__m256i, __m256i);
 
     #[inline(always)]
@@ -83,7 +84,7 @@ impl<const VNNI: bool> Dot for Registers<VNNI> {
     fn load(sums: &Sums) -> Self {
         let (low, high) = sums.0.split_at(8);
         // SAFETY: as for `weights`.
-        unsafe { Registers(_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
+        unsafe { IntegerRegisters(_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) }
     }
 
     #[inline(always)]
@@ -102,7 +103,7 @@ impl<const VNNI: bool> Dot for Registers<VNNI> {
         unsafe {
             let x = _mm256_set1_epi32(i32::from_le_bytes(x));
             if VNNI {
-                return Registers(
+                return IntegerRegisters(
                     _mm256_dpbusd_avx_epi32(self.0, x, weights.0),
                     _mm256_dpbusd_avx_epi32(self.1, x, weights.1),
                 );
@@ -111,59 +112,24 @@ impl<const VNNI: bool> Dot for Registers<VNNI> {
             let ones = _mm256_set1_epi16(1);
             let low = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.0), ones);
             let high = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.1), ones);
-            Registers(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
+            IntegerRegisters(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
         }
     }
 }
 
-#[derive(Clone, Copy)]
-struct FloatRegisters(__m256, __m256);
-
 // Used inside the functions above only, which are compiled for AVX2.
-impl Numbers for FloatRegisters {
-    #[inline(always)]
-    fn load(numbers: &[f32; LANES]) -> Self {
-        let (low, high) = numbers.split_at(8);
-        // SAFETY: AVX2 is available, see above; either half of the numbers is valid for a whole register, aligned or not.
-        unsafe { FloatRegisters(_mm256_loadu_ps(low.as_ptr()), _mm256_loadu_ps(high.as_ptr())) }
-    }
-
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32; LANES]) {
-        let (low, high) = numbers.split_at_mut(8);
-        // SAFETY: as for `load`.
-        unsafe {
-            _mm256_storeu_ps(low.as_mut_ptr(), self.0);
-            _mm256_storeu_ps(high.as_mut_ptr(), self.1);
-        }
-    }
-
+impl Numbers for Registers {
     #[inline(always)]
     fn of_sums(sums: &Sums) -> Self {
-        let sums = Registers::<false>::load(sums);
+        let sums = IntegerRegisters::<false>::load(sums);
         // SAFETY: AVX2 is available, see above.
-        unsafe { FloatRegisters(_mm256_cvtepi32_ps(sums.0), _mm256_cvtepi32_ps(sums.1)) }
+        unsafe { Registers(_mm256_cvtepi32_ps(sums.0), _mm256_cvtepi32_ps(sums.1)) }
     }
 
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         // SAFETY: AVX2 is available, see above.
-        unsafe { FloatRegisters(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: AVX2 is available, see above.
-        unsafe { FloatRegisters(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
-    }
-
-    #[inline(always)]
-    fn relu(self) -> Self {
-        // SAFETY: AVX2 is available, see above. Of a NaN and a number the second is the greater.
-        unsafe {
-            let zero = _mm256_setzero_ps();
-            FloatRegisters(_mm256_max_ps(self.0, zero), _mm256_max_ps(self.1, zero))
-        }
+        unsafe { Registers(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
     }
 
     #[inline(always)]

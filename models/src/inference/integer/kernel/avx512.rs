@@ -6,6 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::super::super::areas::{Area, LANES, of_shape};
+use super::super::super::kernel::{Register, Vector};
 use super::tile::{
     Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
@@ -47,24 +48,24 @@ impl Kernel for Avx512 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
-    finish_area::<FloatRegister>(product, area, sums, to);
+    finish_area::<Register>(product, area, sums, to);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
-    quantise_rows::<FloatRegister>(columns, numbers, bytes);
+    quantise_rows::<Register>(columns, numbers, bytes);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<Register, ROWS, STRIPS>(product, area, sums);
+    add_up_tile::<IntegerRegister, ROWS, STRIPS>(product, area, sums);
 }
 
 #[derive(Clone, Copy)]
-struct Register(__m512i);
+struct IntegerRegister(__m512i);
 
 // Used inside the functions above only, which are compiled for AVX-512.
-impl Dot for Register {
+impl Dot for IntegerRegister {
     type Weights = __m512i;
 
     #[inline(always)]
@@ -76,7 +77,7 @@ impl Dot for Register {
     #[inline(always)]
     fn load(sums: &Sums) -> Self {
         // SAFETY: as for `weights`.
-        Register(unsafe { _mm512_loadu_si512(sums.0.as_ptr().cast()) })
+        IntegerRegister(unsafe { _mm512_loadu_si512(sums.0.as_ptr().cast()) })
     }
 
     #[inline(always)]
@@ -88,49 +89,22 @@ impl Dot for Register {
     #[inline(always)]
     fn add_products(self, x: Quad, weights: __m512i) -> Self {
         // SAFETY: AVX-512 VNNI is available, see above.
-        Register(unsafe { _mm512_dpbusd_epi32(self.0, _mm512_set1_epi32(i32::from_le_bytes(x)), weights) })
+        IntegerRegister(unsafe { _mm512_dpbusd_epi32(self.0, _mm512_set1_epi32(i32::from_le_bytes(x)), weights) })
     }
 }
 
-#[derive(Clone, Copy)]
-struct FloatRegister(__m512);
-
-// As for `Register`.
-impl Numbers for FloatRegister {
-    #[inline(always)]
-    fn load(numbers: &[f32; LANES]) -> Self {
-        // SAFETY: AVX-512F is available, see above; a reference to numbers is valid for a whole register, aligned or not.
-        FloatRegister(unsafe { _mm512_loadu_ps(numbers.as_ptr()) })
-    }
-
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32; LANES]) {
-        // SAFETY: as for `load`.
-        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), self.0) }
-    }
-
+// As for `IntegerRegister`.
+impl Numbers for Register {
     #[inline(always)]
     fn of_sums(sums: &Sums) -> Self {
-        // SAFETY: as for `load`.
-        FloatRegister(unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.0.as_ptr().cast())) })
+        // SAFETY: AVX-512F is available, see above; a reference to sums is valid for a whole register.
+        Register(unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(sums.0.as_ptr().cast())) })
     }
 
     #[inline(always)]
     fn multiply(self, other: Self) -> Self {
         // SAFETY: AVX-512F is available, see above.
-        FloatRegister(unsafe { _mm512_mul_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: AVX-512F is available, see above.
-        FloatRegister(unsafe { _mm512_add_ps(self.0, other.0) })
-    }
-
-    #[inline(always)]
-    fn relu(self) -> Self {
-        // SAFETY: AVX-512F is available, see above. Of a NaN and a number the second is the greater.
-        FloatRegister(unsafe { _mm512_max_ps(self.0, _mm512_setzero_ps()) })
+        Register(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
 
     #[inline(always)]

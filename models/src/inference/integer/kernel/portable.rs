@@ -1,9 +1,10 @@
 //! The kernel in plain Rust, for all processors, and what the others are tested against.
 
 use super::super::super::areas::{Area, LANES, of_shape};
+use super::super::super::kernel::Lanes;
 use super::tile::{
-    Columns, Destination, Dot, Floats, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area,
-    quantise_rows, to_byte,
+    Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
+    to_byte,
 };
 
 pub(super) struct Portable;
@@ -20,11 +21,11 @@ impl Kernel for Portable {
     }
 
     fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
-        finish_area::<Floats>(product, area, sums, to);
+        finish_area::<Lanes>(product, area, sums, to);
     }
 
     fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
-        quantise_rows::<Floats>(columns, numbers, bytes);
+        quantise_rows::<Lanes>(columns, numbers, bytes);
     }
 }
 
@@ -62,37 +63,15 @@ impl Dot for Sums {
     }
 }
 
-impl Numbers for Floats {
-    #[inline(always)]
-    fn load(numbers: &[f32; LANES]) -> Self {
-        Floats(*numbers)
-    }
-
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32; LANES]) {
-        *numbers = self.0;
-    }
-
+impl Numbers for Lanes {
     #[inline(always)]
     fn of_sums(sums: &Sums) -> Self {
-        Floats(sums.0.map(|sum| sum as f32))
+        Lanes(sums.0.map(|sum| sum as f32))
     }
 
     #[inline(always)]
     fn multiply(mut self, other: Self) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(x, other)| *x *= other);
-        self
-    }
-
-    #[inline(always)]
-    fn add(mut self, other: Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(x, other)| *x += other);
-        self
-    }
-
-    #[inline(always)]
-    fn relu(mut self) -> Self {
-        self.0.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 });
         self
     }
 

@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::super::super::kernel::Lanes;
 use super::tile::{Quad, to_byte};
 use super::*;
 use crate::inference::neighbours::Neighbours;
@@ -85,7 +86,7 @@ impl Case {
         };
         let sums = (0..boards * points).flat_map(|row| (0..outputs).map(move |output| (row, output)));
         let sums = sums.map(|(row, output)| sum(row, output)).collect();
-        let mut floats = |low: f32, high: f32| Floats([(); LANES].map(|()| rng.random_range(low..high)));
+        let mut floats = |low: f32, high: f32| Lanes([(); LANES].map(|()| rng.random_range(low..high)));
         let conversion = (0..strips).map(|_| Conversion { scale: floats(1e-5, 1e-3), inverse: floats(0.5, 50.0) });
         let conversion = conversion.collect();
         let before = (0..boards * points * strips * LANES).map(|_| rng.random_range(0.0..9.0)).collect();
@@ -194,8 +195,8 @@ fn columns_of_numbers_are_quantised_alike() {
         let mut numbers: Vec<f32> = (0..7 * width).map(|_| rng.random_range(-1.5..1.5)).collect();
         numbers[0] = f32::NAN;
         numbers[width - 1] = f32::INFINITY;
-        let mut columns = |low: f32, high: f32| -> Vec<Floats> {
-            (0..width.div_ceil(LANES)).map(|_| Floats([(); LANES].map(|()| rng.random_range(low..high)))).collect()
+        let mut columns = |low: f32, high: f32| -> Vec<Lanes> {
+            (0..width.div_ceil(LANES)).map(|_| Lanes([(); LANES].map(|()| rng.random_range(low..high)))).collect()
         };
         let (inverse, zero) = (columns(50.0, 300.0), columns(0.0, 255.0));
         for instructions in IntegerInstructions::available() {

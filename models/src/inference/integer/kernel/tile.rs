@@ -1,6 +1,7 @@
 //! Tiles of a product of integers, and what becomes of their sums.
 
 use super::super::super::areas::{Area, LANES, places};
+use super::super::super::kernel::{Lanes, Vector};
 use super::super::super::neighbours::Neighbours;
 
 /// Number of inputs that one step of a kernel reads from each row.
@@ -22,11 +23,6 @@ pub(crate) struct Weights(pub(crate) [[i8; QUAD]; LANES]);
 #[repr(align(64))]
 pub(crate) struct Sums(pub(crate) [i32; LANES]);
 
-/// A float for each output of a strip.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(64))]
-pub(crate) struct Floats(pub(crate) [f32; LANES]);
-
 /// A product of rows of bytes, `[boards, points, stride]` quads of which the first `quads` are read, and weights; each row
 /// is the sum over its neighbours times the weights of their taps.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +43,8 @@ pub(crate) struct Product<'a> {
 /// How the sums of a strip become numbers, `y = sum * scale`, and numbers of the stream become bytes, `y * inverse`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Conversion {
-    pub(crate) scale: Floats,
-    pub(crate) inverse: Floats,
+    pub(crate) scale: Lanes,
+    pub(crate) inverse: Lanes,
 }
 
 /// Where the outputs of a layer go. Rows of bytes and of the stream have room for whole strips.
@@ -153,20 +149,18 @@ pub(super) fn add_up_tile<D: Dot, const ROWS: usize, const STRIPS: usize>(
     }
 }
 
-/// Sixteen numbers in registers, as for [`Dot`]. All operations are rounded one by one.
-pub(super) trait Numbers: Copy {
-    fn load(numbers: &[f32; LANES]) -> Self;
-    fn store(self, numbers: &mut [f32; LANES]);
+/// Sixteen numbers in registers that come from sums and become bytes, as for [`Dot`]. Products and sums are rounded one by
+/// one, and [`Vector::relu`] makes 0 of a NaN.
+pub(super) trait Numbers: Vector {
     fn of_sums(sums: &Sums) -> Self;
+    /// `self * other` in every lane.
     fn multiply(self, other: Self) -> Self;
-    fn add(self, other: Self) -> Self;
-    /// `max(self, 0)`, and 0 for a NaN.
-    fn relu(self) -> Self;
     /// The numbers as [`to_byte`] rounds them.
     fn to_bytes(self) -> [u8; LANES];
 }
 
 /// Converts the sums of an area and writes them to their destination.
+// long because each destination is a loop of its own, inlined for the instruction set
 #[inline(always)]
 pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
     let conversions = &product.conversion[area.first_strip..][..area.strips];
@@ -251,9 +245,9 @@ fn outputs_of<'a>(product: &Product<'_>, row: usize, strip: usize, numbers: &'a 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<'a> {
     /// Strips of columns.
-    pub(crate) inverse: &'a [Floats],
+    pub(crate) inverse: &'a [Lanes],
     /// Strips of columns.
-    pub(crate) zero: &'a [Floats],
+    pub(crate) zero: &'a [Lanes],
     /// Number of columns.
     pub(crate) width: usize,
 }

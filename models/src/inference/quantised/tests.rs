@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::inference::{Inference, Instructions};
-use crate::kinds::everything::Everything;
-use crate::kinds::{Heads, NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
-use crate::network::NetworkKind;
+use crate::inference::{Inference, Instructions, IntegerInstructions};
+use crate::kinds::tests::everything::Everything;
+use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
+use crate::network::{Heads, NetworkKind};
 use crate::shape::{Board, Neighbourhood};
 use crate::weights::TensorSpec;
 
