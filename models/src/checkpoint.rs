@@ -210,7 +210,7 @@ fn take_or_default<T: Default + DeserializeOwned>(
     if metadata.contains_key(key) { take_json(metadata, key) } else { Ok(T::default()) }
 }
 
-/// Writes a checkpoint with [`atomic_write`](crate::atomic_write). Equal contents give equal files.
+/// Writes a checkpoint with [`atomic_write`](turnstone_base::files::atomic_write). Equal contents give equal files.
 ///
 /// # Errors
 /// The weights are not those of the network of `info`, `extra` has a reserved key, or the file cannot be written.

@@ -12,14 +12,12 @@ pub(crate) mod gpu;
 mod gradients;
 mod config;
 mod learner;
-mod learner_file;
 
 pub use batch::{BatchError, Example, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 pub(crate) use gpu::gpus;
 pub use learner::{Learner, StepReport};
-pub use learner_file::{load_state, save_state};
 pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
 pub use network::{Output, PolicyValueNet};
-pub use state::{LearnerState, StateError};
+pub use state::{LearnerState, StateError, load_state, save_state};

@@ -4,7 +4,7 @@ mod graph;
 mod around;
 
 pub use graph::Output;
-pub(crate) use graph::{LinearStep, features, forward};
+pub(crate) use graph::{Graph, LinearStep, features};
 
 use burn::tensor::activation::relu;
 use burn::tensor::module::linear;
@@ -13,7 +13,7 @@ use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use self::around::AroundPoints;
 use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
-use crate::network::{Network, Step, fused};
+use crate::network::Network;
 use crate::shape::Shape;
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
@@ -21,8 +21,7 @@ use crate::weights::{NamedTensor, TensorSpec, Weights};
 /// training on a processor are compared with.
 #[derive(Debug)]
 pub struct PolicyValueNet {
-    network: Network,
-    steps: Vec<Step>,
+    graph: Graph,
     /// Matrix and bias of each layer.
     layers: Vec<(Tensor<2>, Tensor<1>)>,
 }
@@ -42,7 +41,7 @@ impl PolicyValueNet {
         weights.check(&network.layout())?;
         let layer = |tensors: &[NamedTensor]| (leaf(&tensors[0], device), leaf(&tensors[1], device));
         let layers = weights.tensors().chunks_exact(2).map(layer).collect();
-        Ok(PolicyValueNet { steps: fused(&network), network, layers })
+        Ok(PolicyValueNet { graph: Graph::new(network, device), layers })
     }
 
     /// The network with its parameters rounded to other floats; its inputs must then be such.
@@ -60,9 +59,10 @@ impl PolicyValueNet {
     /// If the second axis is not the network's number of inputs.
     #[expect(clippy::needless_pass_by_value, reason = "as the modules of burn take their inputs")]
     pub fn forward(&self, inputs: Tensor<2>) -> Output {
-        let around = AroundPoints::of(&self.network, &inputs);
-        let points = || features(&self.network.shape, &inputs);
-        forward(&self.network, &self.steps, &inputs, points, |step, x, residual| {
+        let network = &self.graph.network;
+        let around = AroundPoints::of(network, &inputs);
+        let points = || features(&network.shape, &inputs);
+        self.graph.forward(&inputs, points, |step, x, residual| {
             let (weight, bias) = self.layers[step.layer].clone();
             let y = match step.around {
                 Some(table) => around[table].apply(x, weight, bias),

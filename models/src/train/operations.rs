@@ -6,13 +6,15 @@
 //! For burn one leaf stands for all weights: what depends on it is recorded.
 
 mod workspace;
+mod kernel;
+mod legal;
 mod linear;
-mod policy;
 mod loss;
 
-pub(crate) use linear::{Around, Linear, LinearCall};
+pub(crate) use kernel::{Around, KernelLayer};
+pub(crate) use legal::{LegalActions, LegalLayer};
+pub(crate) use linear::{LinearCall, PackedLayer};
 pub(crate) use loss::Targets;
-pub(crate) use policy::{LegalCall, Selection, SparseLinear};
 pub(crate) use workspace::{Sums, Workspace};
 
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -23,7 +25,7 @@ use burn::tensor::Tensor;
 /// The operations on a backend.
 #[backend_extension(Flex, Autodiff)]
 pub(crate) trait Operations: Backend {
-    /// `x W + b` for every row of `x [rows, in]`, or for every point and its neighbours, and then a ReLU if it is asked for.
+    /// A layer of every row of `x [rows, in]`, or of every point and its neighbours, and then a ReLU if it is asked for.
     fn linear(x: FloatTensor<Self>, leaf: FloatTensor<Self>, call: LinearCall) -> FloatTensor<Self>;
 
     /// [`Operations::linear`], plus `residual [rows, out]` before the ReLU.
@@ -33,9 +35,6 @@ pub(crate) trait Operations: Backend {
         leaf: FloatTensor<Self>,
         call: LinearCall,
     ) -> FloatTensor<Self>;
-
-    /// The logits of legal actions, from `x [positions, in]`; for others the logit of illegal actions.
-    fn legal_logits(x: FloatTensor<Self>, leaf: FloatTensor<Self>, call: LegalCall) -> FloatTensor<Self>;
 
     /// The share of some positions in the loss of a batch, `[1]`, from the logits of policy and value. Adds to the sums of
     /// losses.
@@ -54,10 +53,6 @@ impl Operations for Flex {
         call: LinearCall,
     ) -> FloatTensor<Self> {
         linear::forward(&workspace::contiguous(x), Some(&workspace::contiguous(residual)), &call)
-    }
-
-    fn legal_logits(x: FloatTensor<Self>, _: FloatTensor<Self>, call: LegalCall) -> FloatTensor<Self> {
-        policy::forward(&workspace::contiguous(x), &call)
     }
 
     fn loss(policy: FloatTensor<Self>, value: FloatTensor<Self>, targets: &Targets<'_>) -> FloatTensor<Self> {
@@ -80,10 +75,6 @@ impl<C: CheckpointStrategy> Operations for Autodiff<Flex, C> {
         linear::record::<C, 3>(nodes, x.into_primitive(), Some(residual.into_primitive()), call)
     }
 
-    fn legal_logits(x: FloatTensor<Self>, leaf: FloatTensor<Self>, call: LegalCall) -> FloatTensor<Self> {
-        policy::record::<C>([x.node(), leaf.node()], x.into_primitive(), call)
-    }
-
     fn loss(policy: FloatTensor<Self>, value: FloatTensor<Self>, targets: &Targets<'_>) -> FloatTensor<Self> {
         let nodes = [policy.node(), value.node()];
         loss::record::<C>(nodes, policy.into_primitive(), value.into_primitive(), targets)
@@ -97,12 +88,6 @@ pub(crate) fn linear(x: Tensor<2>, residual: Option<Tensor<2>>, leaf: &Tensor<1>
         Some(residual) => <Dispatch as Operations>::linear_onto(x, residual.into_dispatch(), leaf, call),
         None => <Dispatch as Operations>::linear(x, leaf, call),
     })
-}
-
-/// [`Operations::legal_logits`].
-pub(crate) fn legal_logits(x: Tensor<2>, leaf: &Tensor<1>, call: LegalCall) -> Tensor<2> {
-    let leaf = leaf.clone().into_dispatch();
-    Tensor::from_dispatch(<Dispatch as Operations>::legal_logits(x.into_dispatch(), leaf, call))
 }
 
 /// [`Operations::loss`].

@@ -7,13 +7,12 @@ use burn::tensor::{Device, Tensor};
 
 use crate::error::NetworkError;
 use crate::inference::Reader;
-use crate::network::{Network, Op, Step, fused};
+use crate::network::{Network, Op, Step};
 use crate::train::batch::TrainingBatch;
 use crate::train::loss::{LossSums, matrix};
-use crate::train::network::{LinearStep, Output, forward};
+use crate::train::network::{Graph, LinearStep, Output};
 use crate::train::operations::{
-    Around, LegalCall, Linear, LinearCall, Selection, SparseLinear, Sums, Targets, Workspace, legal_logits, linear,
-    loss,
+    Around, KernelLayer, LegalActions, LegalLayer, LinearCall, PackedLayer, Sums, Targets, Workspace, linear, loss,
 };
 use crate::train::state::LearnerState;
 use crate::weights::Weights;
@@ -36,10 +35,9 @@ const FEW: usize = 6;
 pub(in crate::train) struct ProcessorGradients {
     /// burn's on the processor, by name: the default one could be redirected by an environment variable.
     device: Device,
-    network: Network,
+    graph: Graph,
     /// Forward multiply-adds of a position.
     multiply_adds: usize,
-    steps: Vec<Step>,
     /// The tables of neighbours.
     around: Vec<Arc<Around>>,
     /// The sums over each part of a batch. They are added in the order of the parts, whichever thread computed them, so the
@@ -49,16 +47,11 @@ pub(in crate::train) struct ProcessorGradients {
     workspaces: Vec<Arc<Workspace>>,
 }
 
-/// The layers of a network, packed for a step.
-struct Packed {
-    /// In the order of the layout.
-    layers: Vec<PackedLayer>,
-}
-
-enum PackedLayer {
-    Linear(Arc<Linear>),
+/// A layer of a network, packed for a step.
+enum Packed {
+    Kernel(Arc<KernelLayer>),
     /// The last layer of the policy head.
-    LegalActions(Arc<SparseLinear>),
+    Legal(Arc<LegalLayer>),
 }
 
 impl ProcessorGradients {
@@ -68,14 +61,14 @@ impl ProcessorGradients {
         // 9 % faster than one of 32.
         let parts = if network.reads_points() { 8 } else { 4 };
         let sums = || Sums { gradients: state.weights.zeros_like(), ..Sums::default() };
+        let device = Device::flex().autodiff();
         Ok(ProcessorGradients {
-            device: Device::flex().autodiff(),
-            steps: fused(&network),
             around: network.tables.iter().map(|taps| Arc::new(Around::new(taps))).collect(),
             parts: (0..parts).map(|_| sums()).collect(),
             workspaces: Vec::new(),
             multiply_adds: state.network.cost(&state.shape)?.multiply_adds,
-            network,
+            graph: Graph::new(network, &device),
+            device,
         })
     }
 
@@ -120,23 +113,24 @@ impl ProcessorGradients {
         self.add_parts(&packed)
     }
 
-    /// Packs the weights, which have been checked, for a step on `batch`.
-    fn pack(&self, weights: &Weights, batch: &TrainingBatch) -> Packed {
+    /// Packs the weights, which have been checked, for a step on `batch`. The layers are in the order of the layout.
+    fn pack(&self, weights: &Weights, batch: &TrainingBatch) -> Vec<Packed> {
+        let network = &self.graph.network;
         let legal = batch.legal().iter().filter(|&&legal| legal).count();
-        let few = legal * FEW < batch.legal().len() && self.network.uses()[self.network.policy.0] == 1;
-        let mut layers: Vec<Option<PackedLayer>> = (0..self.network.layers.len()).map(|_| None).collect();
-        for step in &self.steps {
+        let few = legal * FEW < batch.legal().len() && network.uses()[network.policy.0] == 1;
+        let mut layers: Vec<Option<Packed>> = (0..network.layers.len()).map(|_| None).collect();
+        for step in &self.graph.steps {
             let Step::Layer { y, x, layer, around, residual, relu } = *step else { continue };
             let plain = around.is_none() && residual.is_none() && !relu;
-            layers[layer] = Some(if few && plain && y == self.network.policy {
-                PackedLayer::LegalActions(Arc::new(SparseLinear::new(weights, 2 * layer)))
+            layers[layer] = Some(if few && plain && y == network.policy {
+                Packed::Legal(Arc::new(LegalLayer::new(weights, layer)))
             } else {
                 let around = around.map_or_else(Around::rows, |table| self.around[table].clone());
-                let first = matches!(self.network.ops[x.0], Op::Inputs | Op::Points);
-                PackedLayer::Linear(Arc::new(Linear::new(weights, 2 * layer, &around, first)))
+                let first = matches!(network.ops[x.0], Op::Inputs | Op::Points);
+                Packed::Kernel(Arc::new(KernelLayer::new(weights, layer, &around, first)))
             });
         }
-        Packed { layers: layers.into_iter().map(|layer| layer.expect("every layer has a step")).collect() }
+        layers.into_iter().map(|layer| layer.expect("every layer has a step")).collect()
     }
 
     /// Number of parts, out of `count`, that pass together where they are small, which saves graphs. No thread is idle for it.
@@ -147,7 +141,7 @@ impl ProcessorGradients {
 
     /// Points of each position that pass through the network, 1 if it is not one over points.
     fn points(&self) -> usize {
-        if self.network.reads_points() { self.network.shape.board.points } else { 1 }
+        if self.graph.network.reads_points() { self.graph.network.shape.board.points } else { 1 }
     }
 
     /// Groups of nearly the same size, whose positions pass through the network together.
@@ -162,7 +156,7 @@ impl ProcessorGradients {
     /// Adds the losses and gradients of some `rows` of a batch to the sums of the workspace.
     fn pass(
         &self,
-        packed: &Packed,
+        packed: &[Packed],
         leaf: &Tensor<1>,
         batch: &TrainingBatch,
         rows: Range<usize>,
@@ -171,24 +165,19 @@ impl ProcessorGradients {
     ) {
         let [inputs, actions] = batch.shape().sizes();
         let legal = &batch.legal()[rows.start * actions..rows.end * actions];
-        let legal = Arc::new(Selection::of(legal, actions));
+        let legal = Arc::new(LegalActions::of(legal, actions));
         workspace.start_graph();
         let observed = &batch.inputs()[rows.start * inputs..rows.end * inputs];
         let observations = matrix(observed, inputs, &self.device);
         let points = || self.features(observed);
-        let Output { policy, value } =
-            forward(&self.network, &self.steps, &observations, points, |step, x, residual| {
-                let LinearStep { layer, relu, .. } = step;
-                let workspace = workspace.clone();
-                match &packed.layers[layer] {
-                    PackedLayer::Linear(layer) => {
-                        linear(x, residual, leaf, LinearCall { layer: layer.clone(), relu, workspace })
-                    }
-                    PackedLayer::LegalActions(layer) => {
-                        legal_logits(x, leaf, LegalCall { layer: layer.clone(), legal: legal.clone(), workspace })
-                    }
-                }
-            });
+        let Output { policy, value } = self.graph.forward(&observations, points, |step, x, residual| {
+            let LinearStep { layer, relu, .. } = step;
+            let layer = match &packed[layer] {
+                Packed::Kernel(layer) => PackedLayer::Kernel(layer.clone()),
+                Packed::Legal(layer) => PackedLayer::Legal(layer.clone(), legal.clone()),
+            };
+            linear(x, residual, leaf, LinearCall { layer, relu, workspace: workspace.clone() })
+        });
         let targets = Targets { batch, rows, legal: &legal, value_weight, workspace };
         loss(policy, value, &targets).backward();
     }
@@ -196,20 +185,21 @@ impl ProcessorGradients {
     /// The features of all points of these positions, `[positions * points, features]`. They need no gradient, and made of
     /// burn's operations they took 3 % of a step.
     fn features(&self, observed: &[f32]) -> Tensor<2> {
-        let (shape, reader) = (&self.network.shape, Reader::new(&self.network.shape));
+        let shape = &self.graph.network.shape;
+        let reader = Reader::new(shape);
         let points = observed.len() / shape.inputs * shape.board.points;
         let mut features = vec![0.0; points * reader.features()];
         reader.read(observed, &mut features);
         matrix(features, reader.features(), &self.device)
     }
 
-    fn add_parts(&mut self, packed: &Packed) -> (LossSums, &Weights) {
+    fn add_parts(&mut self, packed: &[Packed]) -> (LossSums, &Weights) {
         let (first, others) = self.parts.split_first_mut().expect("there are parts");
         others.iter().for_each(|part| first.losses.add(&part.losses));
         let others: Vec<&Weights> = others.iter().map(|part| &part.gradients).collect();
         first.gradients.add_all(&others);
-        for layer in &packed.layers {
-            if let PackedLayer::LegalActions(layer) = layer {
+        for layer in packed {
+            if let Packed::Legal(layer) = layer {
                 layer.finish(&mut first.gradients);
             }
         }

@@ -1,9 +1,9 @@
-//! The walk over a network's operations that makes a graph of burn, whoever computes its linear layers.
+//! A network as a graph of burn: the walk over its operations.
 
 use burn::tensor::activation::{relu, sigmoid};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use crate::network::{Network, Op, Step, Var};
+use crate::network::{Network, Op, Step, Var, fused};
 use crate::shape::{Board, Shape};
 
 /// The outputs for each row of a batch: logits, not probabilities.
@@ -23,39 +23,62 @@ pub(crate) struct LinearStep {
     pub(crate) relu: bool,
 }
 
-/// Evaluates observations `[positions, inputs]`. `points` gives their features of all points, `[positions * points, features]`,
-/// and `linear` the layers from `[positions * rows, inputs]`; it adds the residual if there is one.
-///
-/// # Panics
-/// If the second axis is not the network's number of inputs.
-pub(crate) fn forward(
-    network: &Network,
-    steps: &[Step],
-    inputs: &Tensor<2>,
-    points: impl Fn() -> Tensor<2>,
-    mut linear: impl FnMut(LinearStep, Tensor<2>, Option<Tensor<2>>) -> Tensor<2>,
-) -> Output {
-    let [positions, width] = inputs.dims();
-    assert_eq!(width, network.shape.inputs, "the length of an observation");
-    let mut results = Results { network, positions, all: vec![None; network.ops.len()], left: network.uses() };
-    for step in steps {
-        let result = match *step {
-            Step::Layer { x, layer, around, residual, relu, .. } => {
-                let (x, residual) = (results.read(x), residual.map(|residual| results.read(residual)));
-                linear(LinearStep { layer, around, relu }, x, residual)
-            }
-            Step::Other { op: Op::Inputs, .. } => inputs.clone(),
-            Step::Other { op: Op::Points, .. } => points(),
-            Step::Other { op, .. } => results.compute(op),
-        };
-        results.all[step.output().0] = Some(result);
+/// A network as a graph of burn, whoever computes its linear layers.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(crate) network: Network,
+    pub(crate) steps: Vec<Step>,
+    /// How often each result is read.
+    uses: Vec<usize>,
+    /// The places of the actions, if the network reads them.
+    places: Option<Tensor<1, Int>>,
+}
+
+impl Graph {
+    /// A graph on `device`.
+    pub(crate) fn new(network: Network, device: &Device) -> Graph {
+        let places = network.reads_kinds().then(|| {
+            let places: Vec<i64> = network.places.iter().map(|&place| place as i64).collect();
+            let count = places.len();
+            Tensor::from_data(TensorData::new(places, [count]), device)
+        });
+        Graph { steps: fused(&network), uses: network.uses(), network, places }
     }
-    Output { policy: results.read(network.policy), value: results.read(network.value) }
+
+    /// Evaluates observations `[positions, inputs]`. `points` gives their features of all points, `[positions * points,
+    /// features]`, and `linear` the layers from `[positions * rows, inputs]`; it adds the residual if there is one.
+    ///
+    /// # Panics
+    /// If the second axis is not the network's number of inputs.
+    pub(crate) fn forward(
+        &self,
+        inputs: &Tensor<2>,
+        points: impl Fn() -> Tensor<2>,
+        mut linear: impl FnMut(LinearStep, Tensor<2>, Option<Tensor<2>>) -> Tensor<2>,
+    ) -> Output {
+        let [positions, width] = inputs.dims();
+        assert_eq!(width, self.network.shape.inputs, "the length of an observation");
+        let mut results =
+            Results { graph: self, positions, all: vec![None; self.network.ops.len()], left: self.uses.clone() };
+        for step in &self.steps {
+            let result = match *step {
+                Step::Layer { x, layer, around, residual, relu, .. } => {
+                    let (x, residual) = (results.read(x), residual.map(|residual| results.read(residual)));
+                    linear(LinearStep { layer, around, relu }, x, residual)
+                }
+                Step::Other { op: Op::Inputs, .. } => inputs.clone(),
+                Step::Other { op: Op::Points, .. } => points(),
+                Step::Other { op, .. } => results.compute(op),
+            };
+            results.all[step.output().0] = Some(result);
+        }
+        Output { policy: results.read(self.network.policy), value: results.read(self.network.value) }
+    }
 }
 
 /// The results so far, each `[positions * rows, columns]`, as long as somebody will read them.
 struct Results<'a> {
-    network: &'a Network,
+    graph: &'a Graph,
     positions: usize,
     all: Vec<Option<Tensor<2>>>,
     /// How often each will be read.
@@ -72,7 +95,7 @@ impl Results<'_> {
 
     /// `[positions, rows, columns]`.
     fn by_position(&mut self, var: Var) -> Tensor<3> {
-        let [rows, columns] = self.network.size(var);
+        let [rows, columns] = self.graph.network.size(var);
         self.read(var).reshape([self.positions, rows, columns])
     }
 
@@ -89,9 +112,8 @@ impl Results<'_> {
             Op::Flatten { x } => self.by_position(x).flatten(1, 2),
             Op::Transpose { x } => self.by_position(x).swap_dims(1, 2).flatten(0, 1),
             Op::Actions { x } => {
-                let places: Vec<i64> = self.network.places.iter().map(|&place| place as i64).collect();
+                let places = self.graph.places.clone().expect("they were made with the graph");
                 let x: Tensor<2> = self.by_position(x).flatten(1, 2);
-                let places = Tensor::from_data(TensorData::new(places, [self.network.places.len()]), &x.device());
                 x.select(1, places)
             }
             Op::Inputs | Op::Points | Op::Linear { .. } => unreachable!("{op:?} does not read results alone"),

@@ -1,6 +1,6 @@
-//! A linear layer in training: its product forwards, and the two products backwards.
+//! Linear layers as an operation of burn that is recorded for its backward pass.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -9,79 +9,57 @@ use burn::backend::autodiff::ops::{Backward, NodeGuard, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Flex};
 
-use super::workspace::{Numbers, Workspace, contiguous, numbers, owned};
-use crate::inference::{Finish, Layer, Neighbours};
-use crate::shape::Taps;
+use super::kernel::KernelLayer;
+use super::legal::{LegalActions, LegalLayer};
+use super::workspace::{Numbers, Share, Workspace, contiguous, numbers, owned};
+use crate::inference::Finish;
 use crate::weights::Weights;
 
-/// The points that a layer reads for each point, and the points that read each point.
-#[derive(Debug)]
-pub(crate) struct Around {
-    forwards: Neighbours,
-    backwards: Neighbours,
-    /// The tap that each tap of the second table stands for.
-    backward_taps: Vec<usize>,
+/// A layer, packed for a step.
+#[derive(Debug, Clone)]
+pub(crate) enum PackedLayer {
+    Kernel(Arc<KernelLayer>),
+    /// The last layer of the policy head, and the actions that it computes.
+    Legal(Arc<LegalLayer>, Arc<LegalActions>),
 }
 
-/// The table of a dense layer.
-static ROWS: LazyLock<Arc<Around>> = LazyLock::new(|| Arc::new(Around::of(Neighbours::none())));
-
-impl Around {
-    pub(crate) fn new(taps: &Taps) -> Around {
-        Around::of(Neighbours::of_taps(taps, taps.table.len() / taps.count))
+impl PackedLayer {
+    fn inputs(&self) -> usize {
+        match self {
+            PackedLayer::Kernel(layer) => layer.inputs(),
+            PackedLayer::Legal(layer, _) => layer.inputs(),
+        }
     }
 
-    /// The table of a dense layer: each row by itself.
-    pub(crate) fn rows() -> Arc<Around> {
-        ROWS.clone()
+    fn outputs(&self) -> usize {
+        match self {
+            PackedLayer::Kernel(layer) => layer.outputs(),
+            PackedLayer::Legal(layer, _) => layer.outputs(),
+        }
     }
 
-    fn of(forwards: Neighbours) -> Around {
-        let (backwards, backward_taps) = forwards.reversed();
-        Around { forwards, backwards, backward_taps }
-    }
-}
-
-/// A linear layer, packed for a step. A *board* is the points of its table, one row for a dense layer.
-#[derive(Debug)]
-pub(crate) struct Linear {
-    around: Arc<Around>,
-    forwards: Layer,
-    /// From the gradients of the outputs to those of the inputs; `None` where these have none.
-    backwards: Option<Layer>,
-    /// Index of the matrix among the network's tensors; the bias is the next one.
-    matrix: usize,
-}
-
-impl Linear {
-    /// Packs the layer whose matrix is the tensor of this index. `first` says that it reads observations, which have no
-    /// gradients.
-    pub(crate) fn new(weights: &Weights, matrix: usize, around: &Arc<Around>, first: bool) -> Linear {
-        let [weight, bias] = [matrix, matrix + 1].map(|index| &weights.tensors()[index].data);
-        let taps = around.forwards.taps();
-        let forwards = Layer::new(weight, bias, taps);
-        let backwards = (!first).then(|| Layer::transposed(weight, bias.len(), taps, &around.backward_taps));
-        Linear { around: around.clone(), forwards, backwards, matrix }
+    fn apply(&self, x: &[f32], y: &mut [f32], finish: Finish) {
+        match self {
+            PackedLayer::Kernel(layer) => layer.apply(x, y, finish),
+            PackedLayer::Legal(layer, legal) => layer.apply(legal, x, y),
+        }
     }
 
-    fn boards(&self, x: &[f32]) -> usize {
-        x.len() / (self.forwards.inputs() * self.around.forwards.points())
-    }
-
-    /// Adds the gradients of matrix and bias, given the inputs `x` and the gradients `dy` of the outputs.
-    fn add_gradients(&self, x: &[f32], dy: &[f32], gradients: &mut Weights) {
-        let [matrix, bias] = &mut gradients.tensors_mut()[self.matrix..][..2] else {
-            unreachable!("a matrix and a bias")
-        };
-        self.forwards.add_weight_gradient(self.boards(x), &self.around.forwards, x, dy, &mut matrix.data);
-        add_columns(dy, &mut bias.data);
+    fn add_gradients(&self, x: &[f32], dy: &[f32], share: &Share, gradients: &mut Weights) {
+        let (x, dy) = (share.of(x), share.of(dy));
+        match self {
+            PackedLayer::Kernel(layer) => layer.add_gradients(x, dy, gradients),
+            PackedLayer::Legal(layer, legal) => {
+                layer.add_gradients((legal, share.positions.start), x, dy, gradients);
+            }
+        }
     }
 }
 
 /// A layer, and how it is used.
 #[derive(Debug, Clone)]
 pub(crate) struct LinearCall {
-    pub(crate) layer: Arc<Linear>,
+    pub(crate) layer: PackedLayer,
     pub(crate) relu: bool,
     pub(crate) workspace: Arc<Workspace>,
 }
@@ -89,17 +67,11 @@ pub(crate) struct LinearCall {
 /// Computes the outputs, plus a residual.
 pub(super) fn forward(x: &Numbers, residual: Option<&Numbers>, call: &LinearCall) -> Numbers {
     let (x, layer) = (numbers(x), &call.layer);
-    let finish = match (residual.is_some(), call.relu) {
-        (false, false) => Finish::Plain,
-        (false, true) => Finish::Relu,
-        (true, false) => Finish::Add,
-        (true, true) => Finish::AddRelu,
-    };
-    call.workspace.tensor(x.len() / layer.forwards.inputs(), layer.forwards.outputs(), |y| {
+    call.workspace.tensor(x.len() / layer.inputs(), layer.outputs(), |y| {
         if let Some(residual) = residual {
             y.copy_from_slice(numbers(residual));
         }
-        layer.forwards.apply_around(layer.boards(x), &layer.around.forwards, x, y, finish);
+        layer.apply(x, y, Finish::of(residual.is_some(), call.relu));
     })
 }
 
@@ -144,22 +116,26 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
             through_relu(numbers(&y), dy);
             workspace.give_back(y);
         }
-        workspace.for_each_part(|sums, share| layer.add_gradients(share.of(x), share.of(dy), &mut sums.gradients));
+        workspace.for_each_part(|sums, share| layer.add_gradients(x, dy, &share, &mut sums.gradients));
         let mut parents = ops.parents.into_iter();
-        if let (Some(of_x), Some(backwards)) = (parents.next().flatten(), &layer.backwards) {
-            let inputs = layer.forwards.inputs();
-            let product = |dy: &[f32], dx: &mut [f32], finish| {
-                backwards.apply_around(layer.boards(x), &layer.around.backwards, dy, dx, finish);
+        let (rows, inputs) = (x.len() / layer.inputs(), layer.inputs());
+        if let Some(of_x) = parents.next().flatten() {
+            let dx = match &layer {
+                PackedLayer::Kernel(layer) if !layer.has_input_gradients() => None,
+                // burn would add a second gradient in a pass of its own and free a buffer.
+                PackedLayer::Kernel(layer) if workspace.note_gradient(of_x.id.value) => {
+                    let mut sum = owned(grads.consume::<Flex>(&of_x));
+                    layer.apply_backwards(dy, sum.storage_mut(), Finish::Add);
+                    Some(sum)
+                }
+                PackedLayer::Kernel(layer) => {
+                    Some(workspace.tensor(rows, inputs, |dx| layer.apply_backwards(dy, dx, Finish::Plain)))
+                }
+                PackedLayer::Legal(layer, legal) => {
+                    Some(workspace.tensor(rows, inputs, |dx| layer.apply_backwards(legal, dy, dx)))
+                }
             };
-            // burn would add a second gradient in a pass of its own and free a buffer.
-            let dx = if workspace.note_gradient(of_x.id.value) {
-                let mut sum = owned(grads.consume::<Flex>(&of_x));
-                product(dy, sum.storage_mut(), Finish::Add);
-                sum
-            } else {
-                workspace.tensor(x.len() / inputs, inputs, |dx| product(dy, dx, Finish::Plain))
-            };
-            grads.register::<Flex>(of_x.id, dx);
+            dx.into_iter().for_each(|dx| grads.register::<Flex>(of_x.id, dx));
         }
         // The second parent is the leaf that stands for the weights.
         match parents.nth(1).flatten() {
@@ -169,27 +145,6 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
             }
             None => workspace.give_back(gradient),
         }
-    }
-}
-
-/// Adds each column of `x [rows, columns]` to the column's sum, a few columns at a time so that their sums stay in registers.
-fn add_columns(x: &[f32], sums: &mut [f32]) {
-    const LANES: usize = 16;
-    let columns = sums.len();
-    let (blocks, rest) = sums.as_chunks_mut::<LANES>();
-    for (block, sums) in blocks.iter_mut().enumerate() {
-        let mut near = *sums;
-        for row in x.chunks_exact(columns) {
-            let row = row[block * LANES..].first_chunk::<LANES>().expect("a whole block");
-            for lane in 0..LANES {
-                near[lane] += row[lane];
-            }
-        }
-        *sums = near;
-    }
-    let first = columns - rest.len();
-    for row in x.chunks_exact(columns) {
-        rest.iter_mut().zip(&row[first..]).for_each(|(sum, x)| *sum += x);
     }
 }
 

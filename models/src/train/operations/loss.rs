@@ -13,7 +13,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Flex};
 use burn::tensor::TensorData;
 
-use super::policy::Selection;
+use super::legal::LegalActions;
 use super::workspace::{Numbers, Workspace, contiguous, numbers, owned};
 use crate::network::OUTCOMES;
 use crate::train::batch::TrainingBatch;
@@ -26,7 +26,7 @@ pub(crate) struct Targets<'a> {
     /// The positions.
     pub(crate) rows: Range<usize>,
     /// Their legal actions.
-    pub(crate) legal: &'a Selection,
+    pub(crate) legal: &'a LegalActions,
     /// Weight of the value's cross-entropy; the policy has weight 1.
     pub(crate) value_weight: f64,
     pub(crate) workspace: &'a Workspace,
