@@ -93,12 +93,14 @@ impl<'a> Walk<'a> {
             Op::Inputs => Tensor { name: self.observed.vector(&mut self.pass, shape), flat: true },
             Op::Points => Tensor { name: self.observed.features(&mut self.pass, shape), flat: false },
             Op::Linear { x, layer, around } => self.linear(var, x, layer, around),
-            Op::Relu { x } => self.each(x, PassBuilder::relu),
-            Op::Sigmoid { x } => self.each(x, PassBuilder::sigmoid),
-            Op::Add { x, y } => self.pair(x, y, |pass, x, y, _| pass.add(x, y)),
-            Op::Multiply { x, y } => self.pair(x, y, |pass, x, y, _| pass.multiply(x, y)),
-            Op::Mean { x } => self.of_rows(x, PassBuilder::mean_of_rows),
-            Op::Max { x } => self.of_rows(x, PassBuilder::maximum_of_rows),
+            Op::Relu { x } => self.each(x, "Relu", "relu"),
+            Op::Sigmoid { x } => self.each(x, "Sigmoid", "sigmoid"),
+            Op::Add { x, y } => self.pair(x, y, |pass, x, y, _| pass.step("Add", &[x, y], &format!("{y}.sum"))),
+            Op::Multiply { x, y } => {
+                self.pair(x, y, |pass, x, y, _| pass.step("Mul", &[x, y], &format!("{x}.product_by_gates")))
+            }
+            Op::Mean { x } => self.of_rows(x, |pass, x| pass.over_rows("ReduceMean", x, "mean")),
+            Op::Max { x } => self.of_rows(x, |pass, x| pass.over_rows("ReduceMax", x, "maximum")),
             Op::Concat { x, y } => {
                 let name = self.reader(var).map_or("joined".to_owned(), |layer| format!("{layer}.inputs"));
                 self.pair(x, y, |pass, x, y, flat| pass.concat(&[x, y], if flat { 1 } else { 2 }, &name))
@@ -173,9 +175,9 @@ impl<'a> Walk<'a> {
     }
 
     /// An operator of each number.
-    fn each(&mut self, x: Var, operator: fn(&mut PassBuilder, &str) -> String) -> Tensor {
+    fn each(&mut self, x: Var, operator: &'static str, suffix: &str) -> Tensor {
         let x = &self.results[x.0];
-        Tensor { name: operator(&mut self.pass, &x.name), flat: x.flat }
+        Tensor { name: self.pass.one(operator, &x.name, suffix), flat: x.flat }
     }
 
     /// An operator of a matrix by row.

@@ -69,7 +69,7 @@ impl PassBuilder {
     }
 
     /// Adds a step and returns the name of its output.
-    fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
+    pub(super) fn step(&mut self, operator: &'static str, inputs: &[&str], output: &str) -> String {
         let output = candidates(output).find(|name| !self.taken.contains(name)).expect("there is always another");
         self.taken.insert(output.clone());
         self.step_named(operator, inputs, &output)
@@ -115,37 +115,17 @@ impl PassBuilder {
         self.step_named("Reshape", &[x, &shape], output);
     }
 
-    pub(super) fn relu(&mut self, x: &str) -> String {
-        self.step("Relu", &[x], &format!("{x}.relu"))
+    /// Adds an operator of one input. Its output has the name of the input and `suffix`.
+    pub(super) fn one(&mut self, operator: &'static str, x: &str, suffix: &str) -> String {
+        self.step(operator, &[x], &format!("{x}.{suffix}"))
     }
 
-    pub(super) fn sigmoid(&mut self, x: &str) -> String {
-        self.step("Sigmoid", &[x], &format!("{x}.sigmoid"))
-    }
-
-    pub(super) fn multiply(&mut self, x: &str, y: &str) -> String {
-        self.step("Mul", &[x, y], &format!("{x}.product_by_gates"))
-    }
-
-    /// The mean of each column, `[batch, rows, n]` to `[batch, 1, n]`.
-    pub(super) fn mean_of_rows(&mut self, x: &str) -> String {
-        self.over_rows("ReduceMean", x, "mean")
-    }
-
-    /// The maximum of each column, `[batch, rows, n]` to `[batch, 1, n]`.
-    pub(super) fn maximum_of_rows(&mut self, x: &str) -> String {
-        self.over_rows("ReduceMax", x, "maximum")
-    }
-
-    fn over_rows(&mut self, operator: &'static str, x: &str, what: &str) -> String {
-        let output = self.step(operator, &[x], &format!("{x}.{what}"));
+    /// An operator over the rows, `[batch, rows, n]` to `[batch, 1, n]`.
+    pub(super) fn over_rows(&mut self, operator: &'static str, x: &str, suffix: &str) -> String {
+        let output = self.one(operator, x, suffix);
         self.with_attribute("axes", Attribute::Ints(vec![1]));
         self.with_attribute("keepdims", Attribute::Int(1));
         output
-    }
-
-    pub(super) fn add(&mut self, x: &str, y: &str) -> String {
-        self.step("Add", &[x, y], &format!("{y}.sum"))
     }
 
     /// Gives it another shape; 0 stands for the axis as it was, that of the batch.
@@ -162,7 +142,7 @@ impl PassBuilder {
 
     /// Exchanges the last two of three axes.
     pub(super) fn transpose(&mut self, x: &str) -> String {
-        let output = self.step("Transpose", &[x], &format!("{x}.transposed"));
+        let output = self.one("Transpose", x, "transposed");
         self.with_attribute("perm", Attribute::Ints(vec![0, 2, 1]));
         output
     }
