@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::body::Body;
-use crate::reply::{Kind, Reply, tag};
+use bytes::Bytes;
+
+use crate::reply::{HTML, Reply, type_of_file};
 
 /// Largest file that is read from a folder.
 const LARGEST: u64 = 64 << 20;
@@ -42,7 +43,7 @@ pub(crate) struct Assets {
 impl Assets {
     /// The page that is compiled in.
     pub(crate) fn built_in() -> Self {
-        Self { files: BUILT.iter().map(|(name, bytes)| reply(name, (*bytes).into())).collect() }
+        Self { files: BUILT.iter().map(|&(name, bytes)| reply(name, Bytes::from_static(bytes))).collect() }
     }
 
     /// The page in a folder, as `apps/web/build.sh` writes it; its subfolders are left out.
@@ -76,14 +77,14 @@ impl Assets {
 }
 
 /// A file's name and the answer with it.
-fn reply(file: &str, bytes: Body) -> (String, Reply) {
+fn reply(file: &str, bytes: Bytes) -> (String, Reply) {
     let name = file.strip_suffix(COMPRESSED).unwrap_or(file);
-    let kind = Kind::of_file(name);
+    let content_type = type_of_file(name);
     let body = match std::str::from_utf8(&bytes) {
-        Ok(text) if kind == Kind::Html => Body::from(text.replace(LINKS, r#"<a href="runs">Training runs</a>"#)),
+        Ok(text) if content_type == HTML => text.replace(LINKS, r#"<a href="runs">Training runs</a>"#).into(),
         _ => bytes,
     };
-    (name.to_owned(), Reply { status: 200, kind, gzip: name != file, tag: Some(tag(&body)), body })
+    (name.to_owned(), Reply { gzip: name != file, ..Reply::found(content_type, body).tagged() })
 }
 
 #[cfg(test)]
@@ -94,10 +95,10 @@ mod tests {
     fn the_page_is_compiled_in() {
         let assets = Assets::built_in();
         let page = assets.get("").expect("a page");
-        assert_eq!(page.kind, Kind::Html);
+        assert_eq!(page.content_type, HTML);
         assert!(String::from_utf8_lossy(&page.body).contains(r#"<a href="runs">"#));
         let module = assets.get("turnstone.wasm").expect("the module");
-        assert!(module.gzip && module.kind == Kind::Wasm && module.body.starts_with(b"\x1f\x8b"));
+        assert!(module.gzip && module.content_type == "application/wasm" && module.body.starts_with(b"\x1f\x8b"));
         assert!(assets.get("sources.txt").is_none() && assets.get("../Cargo.toml").is_none());
     }
 

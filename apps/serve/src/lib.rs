@@ -3,19 +3,17 @@
 //! A [`Site`] answers requests, which [`serve`] reads from the network. A request never becomes a path: [`Route`] is the
 //! list of what can be asked for, names in it are looked up, and files have fixed names.
 
-mod body;
 mod route;
 mod reply;
 mod assets;
 mod run_list;
 mod pages;
 mod site;
-mod host;
 mod request;
 mod connections;
 mod server;
 
-pub use host::Hosts;
+pub use request::Hosts;
 pub use route::Route;
 pub use server::{Settings, serve};
 pub use site::Site;

@@ -30,46 +30,45 @@ fn page(name: &str, header: &str, parts: &[Part], script: &'static str) -> Strin
 
 /// The list of runs, and of folders with reports of matches.
 pub(crate) fn runs(rows: &[Row], folder: &str) -> String {
-    let mut table = String::new();
-    for Row { entry, run, has_checkpoint } in rows {
-        let (name, address) = (escaped(&entry.name), encoded(&entry.name));
-        let age = entry.changed.map(age).unwrap_or_default();
-        let report = if entry.has_report {
-            format!(r#" <a href="/runs/{address}/report.html">report</a>"#)
-        } else {
-            String::new()
-        };
-        match run {
-            None => write!(table, r#"<tr><td>{name}</td><td colspan="4">match or tournament{report}</td><td>{age}</td></tr>"#),
-            Some(Err(fault)) => write!(
-                table,
-                r#"<tr><td><a href="/runs/{address}">{name}</a></td><td colspan="4" class="name">{}{report}</td><td>{age}</td></tr>"#,
-                escaped(fault)
-            ),
-            Some(Ok(run)) => {
-                let game = escaped(run.config.game.get("name").and_then(|name| name.as_str()).unwrap_or_default());
-                let (done, planned) = (run.history.last().map_or(0, |last| last.iteration), run.config.run.iterations);
-                let score = run.newest_score().map_or_else(|| "–".to_owned(), |score| format!("{:.1} %", 100.0 * score));
-                let play = if *has_checkpoint { play_link(&entry.name, "latest.safetensors", "play") } else { String::new() };
-                write!(
-                    table,
-                    r#"<tr><td><label><input type="checkbox" name="run" value="{name}" form="compare"> </label><a href="/runs/{address}">{name}</a></td><td>{}</td><td>{done} of {planned}</td><td>{score}</td><td>{play}{report}</td><td>{age}</td></tr>"#,
-                    escaped(&title(&game))
-                )
-            }
-        }
-        .expect("a string");
-    }
     let html = if rows.is_empty() {
         format!("<p>There are no runs in <code>{}</code>. <code>turnstone train</code> makes one.</p>", escaped(folder))
     } else {
-        let table = table.replace("<input type=\"checkbox\"", "<input type=\"checkbox\" aria-label=\"compare\"");
+        let table: String = rows.iter().map(table_row).collect();
         format!(
             r#"<form id="compare" action="/compare" method="get"><div class="card scroll" tabindex="0" role="region" aria-label="Runs"><table><tr><th>run</th><th>game</th><th>iterations</th><th>newest score</th><th>links</th><th>changed</th></tr>{table}</table></div><p><button type="submit">Compare the selected runs</button></p></form>"#
         )
     };
     let part = Part { id: "runs", heading: "Runs", lead: String::new(), html };
     page("Turnstone: runs", &format!("{LINKS}<h1>Training runs</h1>"), &[part], "")
+}
+
+fn table_row(Row { entry, run, has_checkpoint }: &Row) -> String {
+    let (name, address) = (escaped(&entry.name), encoded(&entry.name));
+    let age = entry.changed.map(age).unwrap_or_default();
+    let report = match entry.has_report {
+        true => format!(r#" <a href="/runs/{address}/report.html">report</a>"#),
+        false => String::new(),
+    };
+    match run {
+        None => format!(r#"<tr><td>{name}</td><td colspan="4">match or tournament{report}</td><td>{age}</td></tr>"#),
+        Some(Err(fault)) => format!(
+            r#"<tr><td><a href="/runs/{address}">{name}</a></td><td colspan="4" class="name">{}{report}</td><td>{age}</td></tr>"#,
+            escaped(fault)
+        ),
+        Some(Ok(run)) => {
+            let game = escaped(run.config.game.get("name").and_then(|name| name.as_str()).unwrap_or_default());
+            let (done, planned) = (run.history.last().map_or(0, |last| last.iteration), run.config.run.iterations);
+            let score = run.newest_score().map_or_else(|| "–".to_owned(), |score| format!("{:.1} %", 100.0 * score));
+            let play = match has_checkpoint {
+                true => play_link(&entry.name, "latest.safetensors", "play"),
+                false => String::new(),
+            };
+            format!(
+                r#"<tr><td><label><input type="checkbox" aria-label="compare" name="run" value="{name}" form="compare"> </label><a href="/runs/{address}">{name}</a></td><td>{}</td><td>{done} of {planned}</td><td>{score}</td><td>{play}{report}</td><td>{age}</td></tr>"#,
+                escaped(&title(&game))
+            )
+        }
+    }
 }
 
 /// The page of a run, which follows it while it trains.

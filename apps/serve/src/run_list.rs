@@ -1,7 +1,7 @@
-//! The runs folder: what it lists, and files in it that certainly lie in it.
+//! The runs folder: what it lists, and files that are certainly in it.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -75,7 +75,7 @@ impl RunList {
         (path.starts_with(&root) && path != root && path.is_dir()).then_some(path)
     }
 
-    /// The path of a file with a fixed name in a folder, if it is a plain file that lies in the folder of runs.
+    /// The path of a file with a fixed name in a folder, if it is a plain file in the folder of runs.
     pub(crate) fn file(&self, name: &str, file: &'static str) -> Option<PathBuf> {
         let root = self.folder.canonicalize().ok()?;
         let path = self.find(name)?.join(file).canonicalize().ok()?;
@@ -87,16 +87,6 @@ impl RunList {
 pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.len(), metadata.modified().ok()))
-}
-
-/// The bytes of a file of at most [`LARGEST`] bytes.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other("the file is too large"));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connections::Connections;
-use crate::host::Hosts;
 use crate::reply::Reply;
-use crate::request::{LARGEST, Parsed, Request};
+use crate::request::{Hosts, LARGEST, Parsed, Request};
 use crate::route::Route;
 use crate::site::Site;
 
@@ -172,8 +171,8 @@ impl Server {
         let mut head = String::with_capacity(1024);
         write!(head, "HTTP/1.1 {status} {}\r\n", reason(status)).expect("a string");
         let mut field = |name: &str, value: &str| write!(head, "{name}: {value}\r\n").expect("a string");
-        field("Content-Type", reply.kind.content_type());
-        field("Content-Security-Policy", reply.kind.policy());
+        field("Content-Type", reply.content_type);
+        field("Content-Security-Policy", reply.policy);
         field("X-Content-Type-Options", "nosniff");
         field("Referrer-Policy", "no-referrer");
         field("Cross-Origin-Resource-Policy", "same-origin");

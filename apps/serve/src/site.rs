@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use bytes::Bytes;
 use turnstone_agents::load_network;
+use turnstone_base::files::read_bounded;
 use turnstone_selfplay::Games;
 use turnstone_trainer::report::{LiveRun, comparison};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::assets::Assets;
-use crate::body::Body;
 use crate::pages::{self, Row};
-use crate::reply::{Kind, Reply, tag};
+use crate::reply::{BINARY, JSON, Reply};
 use crate::route::{Checkpoint, Route};
 use crate::run_list::{self, RunList, Stamp};
 
@@ -38,7 +39,7 @@ pub struct Site {
     /// Runs as they were last read, by the stamps of config and metrics.
     read: Mutex<HashMap<PathBuf, Cached>>,
     /// The sample games that were played last; locked while some are played.
-    played: Mutex<HashMap<PathBuf, (Stamp, Body)>>,
+    played: Mutex<HashMap<PathBuf, (Stamp, Bytes)>>,
 }
 
 impl Site {
@@ -51,7 +52,7 @@ impl Site {
         for name in games.names() {
             let Ok(game) = games.make(name, &turnstone_env::Params::new()) else { continue };
             if let Some(bytes) = game.files().pretrained {
-                agents.insert(name, Reply::found(Kind::Binary, bytes).tagged());
+                agents.insert(name, Reply::found(BINARY, bytes).tagged());
             }
         }
         Ok(Self {
@@ -77,27 +78,25 @@ impl Site {
             Route::Run(name) => self.run(name, false),
             Route::Live(name) => self.run(name, true),
             Route::Games(name) => self.sample_games(name),
-            Route::Checkpoint(name, file) => self.file(name, file.file(), Kind::Binary),
-            Route::Report(name) => self.file(name, "report.html", Kind::RunHtml),
+            Route::Checkpoint(name, file) => self.file(name, file.file(), |bytes| Reply::found(BINARY, bytes)),
+            Route::Report(name) => self.file(name, "report.html", Reply::run_page),
             Route::Compare(names) => Some(self.compare(names)),
         };
         found.unwrap_or_else(|| Reply::refused(404, "not found"))
     }
 
     /// A file of a run, kept in memory until it changes, so that many readers share it.
-    fn file(&self, name: &str, file: &'static str, kind: Kind) -> Option<Reply> {
+    fn file(&self, name: &str, file: &'static str, reply: fn(Vec<u8>) -> Reply) -> Option<Reply> {
         let path = self.runs.file(name, file)?;
         let stamp = run_list::stamp(&path)?;
         if stamp.0 > run_list::LARGEST {
             return Some(Reply::refused(413, "the file is too large"));
         }
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, reply)) = files.get(&path)
-            && *known == stamp
-        {
-            return Some(reply.clone());
+        if let Some(reply) = current(&files, &path, &stamp) {
+            return Some(reply);
         }
-        let reply = Reply::found(kind, run_list::read(&path).ok()?).tagged();
+        let reply = reply(read_bounded(&path, run_list::LARGEST).ok()?).tagged();
         let kept: usize = files.values().map(|(_, reply)| reply.body.len()).sum();
         if kept + reply.body.len() > KEPT {
             files.clear();
@@ -112,19 +111,14 @@ impl Site {
         let stamps =
             [run_list::stamp(&config), self.runs.file(name, "metrics.jsonl").and_then(|path| run_list::stamp(&path))];
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, run)) = read.get(&path)
-            && *known == stamps
-        {
-            return Some(Ok(run.clone()));
+        if let Some(run) = current(&read, &path, &stamps) {
+            return Some(Ok(run));
         }
         let run = RunFolder::open(&path).and_then(|folder| LiveRun::read(&folder, &self.games));
-        match run {
-            Ok(run) => {
-                read.insert(path, (stamps, run.clone()));
-                Some(Ok(run))
-            }
-            Err(fault) => Some(Err(format!("{fault:#}"))),
+        if let Ok(run) = &run {
+            read.insert(path, (stamps, run.clone()));
         }
+        Some(run.map_err(|fault| format!("{fault:#}")))
     }
 
     fn rows(&self) -> Result<Vec<Row>, Reply> {
@@ -139,10 +133,7 @@ impl Site {
     }
 
     fn list(&self) -> Reply {
-        match self.rows() {
-            Ok(rows) => Reply::found(Kind::RunHtml, pages::runs(&rows, &self.runs_folder)),
-            Err(reply) => reply,
-        }
+        self.rows().map_or_else(|reply| reply, |rows| Reply::run_page(pages::runs(&rows, &self.runs_folder)))
     }
 
     fn list_json(&self) -> Reply {
@@ -162,31 +153,25 @@ impl Site {
             }))
         };
         let list: Vec<_> = rows.iter().filter_map(run).collect();
-        Reply::found(Kind::Json, serde_json::Value::from(list).to_string())
+        Reply::found(JSON, serde_json::Value::from(list).to_string())
     }
 
     fn run(&self, name: &str, live: bool) -> Option<Reply> {
-        let run = match self.live_run(name)? {
-            Ok(run) => run,
-            Err(fault) => {
-                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
-            }
-        };
-        let header = run.config.game(&self.games).map_err(|fault| fault.to_string());
-        let header = header.and_then(|game| run.header(&*game).map_err(|fault| format!("{fault:#}")));
-        let header = match header {
-            Ok(header) => header,
-            Err(fault) => {
-                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
-            }
-        };
+        let reply = self.live_run(name)?.and_then(|run| self.run_page(name, &run, live));
+        Some(reply.unwrap_or_else(|fault| failed(name, &fault)))
+    }
+
+    /// The page of a run, or only what changes on it while it trains.
+    fn run_page(&self, name: &str, run: &LiveRun, live: bool) -> Result<Reply, String> {
+        let game = run.config.game(&self.games).map_err(|fault| fault.to_string())?;
+        let header = run.header(&*game).map_err(|fault| format!("{fault:#}"))?;
         let parts = run.parts();
         if live {
-            return Some(Reply::found(Kind::Json, pages::live(&header, &parts)).tagged());
+            return Ok(Reply::found(JSON, pages::live(&header, &parts)).tagged());
         }
         let checkpoints = [Checkpoint::Latest, Checkpoint::Best].map(Checkpoint::file);
         let checkpoints: Vec<_> = checkpoints.into_iter().filter(|file| self.runs.file(name, file).is_some()).collect();
-        Some(Reply::found(Kind::RunHtml, pages::run(name, &header, &parts, &checkpoints)))
+        Ok(Reply::run_page(pages::run(name, &header, &parts, &checkpoints)))
     }
 
     /// Sample games of the newest checkpoint. They are played once for each checkpoint, and one run at a time.
@@ -195,35 +180,27 @@ impl Site {
         let stamp = run_list::stamp(&path)?;
         let run = match self.live_run(name)? {
             Ok(run) => run,
-            Err(fault) => {
-                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, pages::fault(name, &fault)) });
-            }
+            Err(fault) => return Some(failed(name, &fault)),
         };
         let Ok(mut played) = self.played.try_lock() else {
             return Some(Reply::refused(503, "sample games are being played: try again in a moment"));
         };
-        if let Some((known, page)) = played.get(&path)
-            && *known == stamp
-        {
-            return Some(Reply::found(Kind::RunHtml, page.clone()));
+        if let Some(page) = current(&played, &path, &stamp) {
+            return Some(Reply::run_page(page));
         }
         let part = run.config.game(&self.games).map_err(anyhow::Error::msg).and_then(|game| {
             let network = load_network(&path, &*game)?;
             run.sample_games(&*game, &network, SIMULATIONS)
         });
-        let part = match part {
-            Ok(part) => part,
-            Err(fault) => {
-                let page = pages::fault(name, &format!("{fault:#}"));
-                return Some(Reply { status: 500, ..Reply::found(Kind::RunHtml, page) });
-            }
+        let page = match part {
+            Ok(part) => Bytes::from(pages::games(name, part)),
+            Err(fault) => return Some(failed(name, &format!("{fault:#}"))),
         };
-        let page = Body::from(pages::games(name, part));
         if played.len() >= 16 {
             played.clear();
         }
         played.insert(path, (stamp, page.clone()));
-        Some(Reply::found(Kind::RunHtml, page))
+        Some(Reply::run_page(page))
     }
 
     fn compare(&self, names: &[String]) -> Reply {
@@ -237,7 +214,16 @@ impl Site {
         }
         let parts = if runs.is_empty() { Vec::new() } else { comparison(&runs) };
         let names: Vec<String> = runs.into_iter().map(|(name, _)| name).collect();
-        let page = Body::from(pages::comparison(&names, &parts, &faults));
-        Reply { tag: Some(tag(&page)), ..Reply::found(Kind::RunHtml, page) }
+        Reply::run_page(pages::comparison(&names, &parts, &faults)).tagged()
     }
+}
+
+/// What was kept for a path, if it was made of files with these stamps.
+fn current<S: PartialEq, V: Clone>(kept: &HashMap<PathBuf, (S, V)>, path: &Path, stamp: &S) -> Option<V> {
+    kept.get(path).filter(|(known, _)| known == stamp).map(|(_, value)| value.clone())
+}
+
+/// A page that says what is wrong with a run.
+fn failed(name: &str, fault: &str) -> Reply {
+    Reply { status: 500, ..Reply::run_page(pages::fault(name, fault)) }
 }
