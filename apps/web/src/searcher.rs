@@ -13,8 +13,8 @@ use turnstone_models::Instructions;
 use turnstone_search::classic::{Control, Limits};
 use turnstone_search::{Evaluation, RootAction};
 
+use crate::Fault;
 use crate::clock::clock;
-use crate::error::Fault;
 use crate::table::{Table, json};
 
 /// An agent of a game.
@@ -161,7 +161,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// Goes on searching for some milliseconds. Returns whether the search is over.
+    /// Continues the search for some milliseconds. Returns whether it is over.
     pub fn advance(&mut self, milliseconds: f64) -> bool {
         let (Some(explorer), true) = (&mut self.explorer, self.root.is_some()) else { return true };
         let clock = clock();
@@ -230,30 +230,8 @@ impl Searcher {
     ) -> Result<String, Fault> {
         let state = self.running(position)?;
         let game = self.table.game();
-        if let Some(explorer) = &mut self.explorer {
-            let simulations = match &self.spec {
-                AgentSpec::Az { tree, .. } => tree.budget,
-                AgentSpec::Mcts { budget } => *budget,
-                _ => Budget::Simulations(1),
-            };
-            let action = match simulations {
-                Budget::Simulations(0) => most_likely(&explorer.predict(&state).0),
-                Budget::Simulations(simulations) => {
-                    explorer.begin(&state, simulations, self.seed);
-                    explorer.advance(&mut || true);
-                    explorer.analysis().actions[0].root.action
-                }
-                Budget::Time(time) => {
-                    let clock = clock();
-                    let end = clock.now() + time;
-                    explorer.begin(&state, u32::MAX, self.seed);
-                    explorer.advance(&mut || clock.now() < end);
-                    explorer.analysis().actions[0].root.action
-                }
-            };
-            let text = game.action_text_in(&state, action);
-            self.root = Some(state);
-            return Ok(text);
+        if self.explorer.is_some() {
+            return Ok(self.choose_in_tree(state));
         }
         let player = self.player.as_mut().expect("an agent without a tree has a player");
         let control = Control { clock: clock(), ..Control::default() };
@@ -263,6 +241,33 @@ impl Searcher {
         let mut request = SearchRequest { limits, control, report: Some(&mut tell) };
         let action = player.search(&state, &mut request, &mut self.rng).map_err(|fault| Fault(fault.to_string()))?;
         Ok(game.action_text_in(&state, action))
+    }
+
+    /// The best action by the agent's tree search, with the limits of its spec.
+    fn choose_in_tree(&mut self, state: AnyState) -> String {
+        let explorer = self.explorer.as_mut().expect("the agent searches a tree");
+        let budget = match &self.spec {
+            AgentSpec::Az { tree, .. } => tree.budget,
+            AgentSpec::Mcts { budget } => *budget,
+            _ => Budget::Simulations(1),
+        };
+        let mut search = |simulations, go_on: &mut dyn FnMut() -> bool| {
+            explorer.begin(&state, simulations, self.seed);
+            explorer.advance(go_on);
+            explorer.analysis().actions[0].root.action
+        };
+        let action = match budget {
+            Budget::Simulations(0) => most_likely(&explorer.predict(&state).0),
+            Budget::Simulations(simulations) => search(simulations, &mut || true),
+            Budget::Time(time) => {
+                let clock = clock();
+                let end = clock.now() + time;
+                search(u32::MAX, &mut || clock.now() < end)
+            }
+        };
+        let text = self.table.game().action_text_in(&state, action);
+        self.root = Some(state);
+        text
     }
 
     /// A position in which the game is not over.
