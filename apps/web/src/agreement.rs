@@ -7,7 +7,7 @@ use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState};
 use turnstone_models::Instructions;
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::searcher::Searcher;
 use crate::table::{Table, json};
 

@@ -7,7 +7,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::{agreement, searcher, table, truth};
 
 impl From<Fault> for JsValue {

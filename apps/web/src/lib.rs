@@ -7,6 +7,7 @@
 //! A module with a game of one's own is a crate of type `cdylib` that depends on this one and names the game in
 //! [`add_games`]; see `docs/web.md`.
 
+mod error;
 mod list;
 mod clock;
 mod table;
@@ -16,36 +17,11 @@ pub mod agreement;
 #[cfg(target_family = "wasm")]
 mod bindings;
 
+pub use error::Fault;
 pub use list::{add_game, games};
 pub use searcher::Searcher;
 pub use table::Table;
 pub use truth::Truth;
-
-use std::fmt;
-
-/// What is wrong with a request, in one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault(pub String);
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Fault {}
-
-impl From<turnstone_env::Error> for Fault {
-    fn from(error: turnstone_env::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<turnstone_agents::AgentError> for Fault {
-    fn from(error: turnstone_agents::AgentError) -> Self {
-        Self(error.to_string())
-    }
-}
 
 /// For [`add_games`].
 #[cfg(target_family = "wasm")]

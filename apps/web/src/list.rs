@@ -6,7 +6,7 @@ use turnstone_agents::{Playable, PlayableGame, row};
 use turnstone_env::{Games, Params};
 use turnstone_games::built_in;
 
-use crate::Fault;
+use crate::error::Fault;
 
 static GAMES: Mutex<Option<Games<dyn PlayableGame>>> = Mutex::new(None);
 

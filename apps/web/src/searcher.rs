@@ -13,8 +13,8 @@ use turnstone_models::Instructions;
 use turnstone_search::classic::{Control, Limits};
 use turnstone_search::{Evaluation, RootAction};
 
-use crate::Fault;
 use crate::clock::clock;
+use crate::error::Fault;
 use crate::table::{Table, json};
 
 /// An agent of a game.

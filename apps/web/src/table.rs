@@ -7,7 +7,7 @@ use turnstone_agents::PlayableGame;
 use turnstone_agents::sheet::{Parameter, parameters, section};
 use turnstone_env::{AnyState, Side};
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::list::{games, make};
 
 /// A game with its parameters.

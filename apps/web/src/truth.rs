@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use turnstone_agents::{DynExactValues, Effort};
 
-use crate::Fault;
+use crate::error::Fault;
 use crate::table::{Table, json};
 
 /// Positions up to which a game is enumerated: less than a second.
