@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use turnstone_env::{Game, Side, Spec};
 use turnstone_models::{
-    Board, DeviceError, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape,
-    Weights, portable_softmax, softmax,
+    BoardShape, DeviceError, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork,
+    Shape, Weights, portable_softmax, softmax,
 };
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
 
 /// Shape of the inputs and outputs of a network for a game.
 #[must_use]
 pub fn shape(spec: &Spec) -> Shape {
-    let board = Board {
+    let board = BoardShape {
         point_planes: spec.point_planes.len(),
         points: spec.points,
         directions: spec.directions.clone(),

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use turnstone_models::{
-    Board, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, ResidualGraph, ResidualMlp,
-    Shape, TensorSpec, Weights,
+    BoardShape, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, ResidualGraph,
+    ResidualMlp, Shape, TensorSpec, Weights,
 };
 
 const BATCHES: [usize; 4] = [1, 8, 32, 128];
@@ -69,8 +69,13 @@ fn lattice(rows: usize, columns: usize, actions: usize) -> Shape {
         (0..points).map(next).collect()
     };
     let directions = vec![direction(0, 1), direction(0, -1), direction(1, 0), direction(-1, 0)];
-    let board =
-        Board { point_planes: 3, points, directions, lattice: [rows, columns], cells: (0..points as u16).collect() };
+    let board = BoardShape {
+        point_planes: 3,
+        points,
+        directions,
+        lattice: [rows, columns],
+        cells: (0..points as u16).collect(),
+    };
     Shape { inputs: 3 * points + 2, actions, board, action_kinds: Vec::new() }
 }
 

@@ -69,12 +69,12 @@ fn alive(network: &Network, steps: &[Step]) -> usize {
 mod tests {
     use super::*;
     use crate::kinds::{ResidualConv, ResidualGraph, ResidualMlp};
-    use crate::shape::{Board, Neighbourhood};
+    use crate::shape::{BoardShape, Neighbourhood};
     use crate::weights::TensorSpec;
 
     fn row_of_three() -> Shape {
         let directions = vec![vec![Some(1), Some(2), None], vec![None, Some(0), Some(1)]];
-        let board = Board { point_planes: 2, points: 3, directions, lattice: [1, 3], cells: vec![0, 1, 2] };
+        let board = BoardShape { point_planes: 2, points: 3, directions, lattice: [1, 3], cells: vec![0, 1, 2] };
         Shape { board, ..Shape::flat(7, 4) }
     }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_as_many_parameters_as_its_layout() {
-        let board = Board { lattice: [2, 2], cells: vec![0, 1, 3], ..row_of_three().board };
+        let board = BoardShape { lattice: [2, 2], cells: vec![0, 1, 3], ..row_of_three().board };
         let shape = Shape { board, ..row_of_three() };
         let conv =
             ResidualConv { blocks: 1, channels: 6, global_pooling: true, squeeze_excite: 2, ..Default::default() };

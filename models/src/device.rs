@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ComputeDevice {
-    /// This processor, with kernels of our own.
+    /// This processor, with our kernels.
     #[default]
     Cpu,
     /// A GPU by its number in the list of [`gpus`](crate::gpus), through burn; `gpu` is the first.

@@ -1,4 +1,4 @@
-//! GPUs: which there are, and inference on one. Batches are handed over and read later, so that several are under way at once.
+//! The list of GPUs, and inference on one of them. Batches are submitted and read later, so that several can be in flight.
 
 use crate::device::{ComputeDevice, DeviceError, Gpu, find};
 use crate::error::NetworkError;
@@ -55,7 +55,7 @@ pub struct GpuInference {
     network: Network,
 }
 
-/// A batch under way.
+/// A batch in flight.
 #[derive(Debug)]
 pub struct GpuBatch {
     rows: usize,
@@ -105,8 +105,8 @@ impl GpuInference {
         }
     }
 
-    /// Begins to evaluate observations `[rows, inputs]`. The GPU works on it while the caller goes on. Rows of zeros are added
-    /// up to a power of two, so that there are few shapes to compile kernels for.
+    /// Submits observations `[rows, inputs]` and returns before the GPU has evaluated them. Rows of zeros pad them to a power of
+    /// two, so that kernels are compiled for few shapes.
     ///
     /// # Panics
     /// If there are no rows, or the length of `inputs` is not `rows` times the number of inputs.

@@ -19,9 +19,9 @@ pub enum GrowthError {
     /// The kinds differ.
     #[error("a {from} cannot become a {to}")]
     Kind {
-        /// The kind that there is.
+        /// The kind of the given network.
         from: &'static str,
-        /// The kind that is wanted.
+        /// The kind of the larger network.
         to: &'static str,
     },
     /// A layer would be left out.
@@ -39,7 +39,7 @@ pub enum GrowthError {
         /// The number that is wanted.
         to: usize,
     },
-    /// A layer would read something else than what it was trained on.
+    /// A layer would read something else than it was trained on.
     #[error("its layer `{0}` would read something else")]
     Reads(String),
     /// An output would be computed in another way.
@@ -236,7 +236,7 @@ impl<'a> Growth<'a> {
         self.known[var.0].as_ref()
     }
 
-    /// On another board the points see what they see on the first, but none is one of the first.
+    /// On another board points have the same features, but all points are new.
     fn observation(&self, var: Var) -> Option<Known> {
         let of = self.find(self.new.ops[var.0])?;
         let [rows, columns] = self.new.size(var);
@@ -291,7 +291,7 @@ impl<'a> Growth<'a> {
         new.iter().map(|(name, _)| old.iter().position(|(other, _)| other == name)).collect()
     }
 
-    /// A layer of the same name reads the same, and zeros from what is new.
+    /// A layer of the same name reads the same, with zeros for what is new.
     fn linear(&mut self, y: Var, x: Var, layer: usize, around: Option<usize>) -> Result<Option<Known>, GrowthError> {
         let LayerSpec { name, outputs, .. } = &self.new.layers[layer];
         let Some(old_layer) = self.old.layers.iter().position(|old| old.name == *name) else { return Ok(None) };

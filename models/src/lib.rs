@@ -71,9 +71,9 @@ pub use inference::{
     portable_softmax, softmax,
 };
 pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
-pub use network::{Heads, Init, NetworkBuilder, NetworkKind, OUTCOMES, Table, Var};
+pub use network::{Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, Var};
 pub use precision::Precision;
-pub use shape::{Board, Neighbourhood, Shape};
+pub use shape::{BoardShape, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault, Integrity};
 #[cfg(feature = "train")]
 pub use train::{

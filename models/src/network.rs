@@ -6,7 +6,7 @@ mod builder;
 mod kind;
 mod fusion;
 
-pub use builder::{Heads, Init, NetworkBuilder, Table};
+pub use builder::{Heads, Init, NeighbourTable, NetworkBuilder};
 pub(crate) use fusion::{Step, fused};
 pub use kind::NetworkKind;
 pub(crate) use operations::{LayerSpec, Network, Op};

@@ -14,7 +14,7 @@ pub struct Shape {
     pub actions: usize,
     /// Geometry of the board, for the networks that use it.
     #[serde(default)]
-    pub board: Board,
+    pub board: BoardShape,
     /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
     /// action its name, and its action at every point, if it has one there. A kind without points is one of which that is not
     /// known.
@@ -26,7 +26,7 @@ pub struct Shape {
 /// whole board. The default has no points.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Board {
+pub struct BoardShape {
     /// Number of planes with one value per point.
     pub point_planes: usize,
     /// Number of points, cells or pits.
@@ -57,7 +57,7 @@ pub(crate) struct Taps {
     pub(crate) table: Vec<Option<u16>>,
     /// Number of taps per point.
     pub(crate) count: usize,
-    /// The directions in which they lie.
+    /// The directions in which the taps are.
     pub(crate) neighbourhood: Neighbourhood,
     /// Number of taps in each direction.
     pub(crate) reach: usize,
@@ -82,7 +82,8 @@ impl Taps {
 impl Shape {
     /// A shape without a board.
     pub const fn flat(inputs: usize, actions: usize) -> Shape {
-        let board = Board { point_planes: 0, points: 0, directions: Vec::new(), lattice: [0, 0], cells: Vec::new() };
+        let board =
+            BoardShape { point_planes: 0, points: 0, directions: Vec::new(), lattice: [0, 0], cells: Vec::new() };
         Shape { inputs, actions, board, action_kinds: Vec::new() }
     }
 
@@ -103,7 +104,7 @@ impl Shape {
 
     /// Checks that observations have values per point.
     pub(crate) fn check_points(&self) -> Result<(), NetworkError> {
-        let Board { point_planes, points, .. } = self.board;
+        let BoardShape { point_planes, points, .. } = self.board;
         if point_planes == 0 || points == 0 {
             return Err(NetworkError::NoPoints);
         }
@@ -137,7 +138,7 @@ impl Shape {
     }
 }
 
-impl Board {
+impl BoardShape {
     /// Number of points that a layer with this reach reads for each point.
     pub(crate) fn taps_count(&self, neighbourhood: Neighbourhood, reach: usize) -> usize {
         1 + reach
@@ -206,7 +207,7 @@ impl Board {
         Taps { table, count, neighbourhood, reach }
     }
 
-    /// The point that lies the given number of rows and columns away from each point, if there is one.
+    /// For each point, the point the given number of rows and columns away, if there is one.
     fn lattice_direction(&self, [down, right]: [isize; 2]) -> Vec<Option<u16>> {
         let [height, width] = self.lattice;
         let mut points = vec![None; height * width];
@@ -230,10 +231,16 @@ mod tests {
     use super::*;
 
     /// Two rows of three cells; the lines are the rows.
-    fn board() -> Board {
+    fn board() -> BoardShape {
         let right = vec![Some(1), Some(2), None, Some(4), Some(5), None];
         let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
-        Board { point_planes: 1, points: 6, directions: vec![right, left], lattice: [2, 3], cells: (0..6).collect() }
+        BoardShape {
+            point_planes: 1,
+            points: 6,
+            directions: vec![right, left],
+            lattice: [2, 3],
+            cells: (0..6).collect(),
+        }
     }
 
     #[test]
@@ -262,7 +269,7 @@ mod tests {
         type Kinds<'a> = &'a [(&'a str, &'a [Option<u16>])];
         let shape = |kinds: Kinds<'_>| {
             let action_kinds = kinds.iter().map(|(name, at)| ((*name).to_owned(), at.to_vec())).collect();
-            Shape { board: Board { points: 3, ..Board::default() }, action_kinds, ..Shape::flat(3, 5) }
+            Shape { board: BoardShape { points: 3, ..BoardShape::default() }, action_kinds, ..Shape::flat(3, 5) }
         };
         let (drop, step) = ([Some(0), Some(4), Some(1)], [None, Some(3), Some(2)]);
         assert_eq!(shape(&[("drop", &drop), ("step", &step)]).places(), Ok(vec![0, 4, 5, 3, 2]));
@@ -283,7 +290,7 @@ mod tests {
 
     #[test]
     fn contradictory_boards_are_refused() {
-        let error = |change: &dyn Fn(&mut Board), neighbourhood| {
+        let error = |change: &dyn Fn(&mut BoardShape), neighbourhood| {
             let mut board = board();
             change(&mut board);
             board.check_neighbourhood(neighbourhood).unwrap_err().to_string()

@@ -8,8 +8,8 @@ use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use tempfile::TempDir;
 use turnstone_models::{
-    Board, CheckpointError, CheckpointInfo, CheckpointParams, Integrity, NetworkConfig, ResidualMlp, Shape, Weights,
-    load, save,
+    BoardShape, CheckpointError, CheckpointInfo, CheckpointParams, Integrity, NetworkConfig, ResidualMlp, Shape,
+    Weights, load, save,
 };
 
 const SHAPE: Shape = Shape::flat(3, 2);
@@ -120,8 +120,8 @@ fn another_game_is_refused() {
 }
 
 /// Two by three points; the lines are the rows.
-fn board() -> Board {
-    Board {
+fn board() -> BoardShape {
+    BoardShape {
         point_planes: 2,
         points: 6,
         directions: vec![vec![Some(1), Some(2), None, Some(4), Some(5), None]],

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    Board, Example, Heads, Init, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind,
+    BoardShape, Example, Heads, Init, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind,
     OptimiserConfig, PolicyValueNet, ResidualConv, ResidualGraph, ResidualMlp, Shape, StepReport, TrainingBatch, Var,
     Weights, masked_loss,
 };
@@ -19,7 +19,7 @@ const SMALL: f32 = 2e-3;
 /// second ends at every point.
 pub(crate) fn shape() -> Shape {
     let next = |points: [i32; 7]| points.iter().map(|&point| u16::try_from(point).ok()).collect();
-    let board = Board {
+    let board = BoardShape {
         point_planes: 3,
         points: 7,
         directions: vec![next([1, 2, 3, -1, 2, 4, 5]), next([-1; 7]), next([6, 0, 1, 2, 3, 4, 5])],

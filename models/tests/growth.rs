@@ -4,8 +4,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    Board, GrowthError, Heads, Inference, Init, Instructions, Learner, LearnerState, Neighbourhood, NetworkBuilder,
-    NetworkConfig, NetworkKind, OptimiserConfig, ResidualConv, ResidualGraph, ResidualMlp, Shape, Var, Weights, grow,
+    BoardShape, GrowthError, Heads, Inference, Init, Instructions, Learner, LearnerState, Neighbourhood,
+    NetworkBuilder, NetworkConfig, NetworkKind, OptimiserConfig, ResidualConv, ResidualGraph, ResidualMlp, Shape, Var,
+    Weights, grow,
 };
 
 use super::gradients::{batch_of, optimiser, shape};
@@ -170,7 +171,7 @@ fn gradients_reach_what_is_new() {
 /// A row of this many points; an action of each kind at every point.
 fn row(points: u16, kinds: &[&str]) -> Shape {
     let right = (0..points).map(|point| Some(point + 1).filter(|&next| next < points)).collect();
-    let board = Board {
+    let board = BoardShape {
         point_planes: 2,
         points: points.into(),
         directions: vec![right],

@@ -1,7 +1,7 @@
 //! Files of a learner's state are read back bit for bit, and are no checkpoints.
 
 use turnstone_models::{
-    Board, CheckpointInfo, CheckpointParams, Integrity, Learner, LearnerState, NetworkConfig, OptimiserConfig,
+    BoardShape, CheckpointInfo, CheckpointParams, Integrity, Learner, LearnerState, NetworkConfig, OptimiserConfig,
     ResidualMlp, Shape, load, load_state, save, save_state,
 };
 
@@ -12,8 +12,8 @@ fn network() -> NetworkConfig {
 }
 
 /// Two by three points; the lines are the rows.
-fn board() -> Board {
-    Board {
+fn board() -> BoardShape {
+    BoardShape {
         point_planes: 2,
         points: 6,
         directions: vec![vec![Some(1), Some(2), None, Some(4), Some(5), None]],

@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    Board, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, ResidualConv,
+    BoardShape, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, ResidualConv,
     ResidualGraph, ResidualMlp, Shape, TrainingBatch, load_state, save_state, softmax,
 };
 
@@ -16,7 +16,7 @@ fn mlp() -> NetworkConfig {
 /// The sizes of `SHAPE` as those of a ring of five points, two numbers each, and two for the board.
 fn ring() -> Shape {
     let next = |step: usize| (0..5).map(|point| Some(((point + step) % 5) as u16)).collect();
-    let board = Board {
+    let board = BoardShape {
         point_planes: 2,
         points: 5,
         directions: vec![next(1), next(4)],

@@ -4,10 +4,10 @@ use super::operators::{ForwardPass, OBSERVATION, POLICY_LOGITS, PassBuilder, VAL
 use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
 use crate::network::{Network, Op, Var};
-use crate::shape::{Board, Shape};
+use crate::shape::{BoardShape, Shape};
 
 /// The forward pass of a network as a list of operators over observations `[batch, planes, height, width]`: the planes of
-/// points as they lie on the board's lattice, then the planes that are constant, which are read at their first cell.
+/// points on the board's lattice, then the constant planes, of which the first cell is read.
 ///
 /// # Errors
 /// A size is out of range, or the board has no points or no lattice.
@@ -39,7 +39,7 @@ struct Observed {
 
 impl Observed {
     fn read(pass: &mut PassBuilder, shape: &Shape) -> Observed {
-        let Board { point_planes, lattice: [height, width], .. } = shape.board;
+        let BoardShape { point_planes, lattice: [height, width], .. } = shape.board;
         let (planes, area) = (point_planes + shape.scalars(), height * width);
         let cells = pass.reshape(OBSERVATION, &[0, planes, area], "cells");
         let own = pass.slice(&cells, (0, 0), (point_planes, area), "own_cells");

@@ -2,7 +2,7 @@
 //!
 //! Fields that are never written are left out: a reader takes them for absent.
 
-/// A model and what it was made by.
+/// A model and the program that made it.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ModelProto {
     #[prost(int64, optional, tag = "1")]

@@ -128,7 +128,7 @@ impl PassBuilder {
         output
     }
 
-    /// Gives it another shape; 0 stands for the axis as it was, that of the batch.
+    /// Changes the shape; 0 keeps the length of the axis, which is that of the batch.
     pub(super) fn reshape(&mut self, x: &str, shape: &[usize], output: &str) -> String {
         let shape = self.shape(shape);
         self.step("Reshape", &[x, &shape], output)

@@ -9,14 +9,14 @@ use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx}
 use crate::checkpoint::CheckpointInfo;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
 use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
-use crate::shape::{Board, Neighbourhood, Shape};
+use crate::shape::{BoardShape, Neighbourhood, Shape};
 use crate::weights::Weights;
 
 /// Five points in a cross on a 3x3 lattice; the lines are the row and the column.
 fn shape(scalars: usize) -> Shape {
     let right = vec![None, Some(2), Some(3), None, None];
     let down = vec![Some(2), None, Some(4), None, None];
-    let board = Board {
+    let board = BoardShape {
         point_planes: 2,
         points: 5,
         directions: vec![right, down],

@@ -89,7 +89,7 @@ impl Neighbours {
     }
 
     /// The table by which gradients flow back: each point reads the points that read it. Returns the tap of this table that
-    /// each of its taps stands for; a tap at which several points read the same one is there several times.
+    /// each of its taps corresponds to; a tap at which several points read the same point occurs several times.
     pub fn reversed(&self) -> (Neighbours, Vec<usize>) {
         let mut tables: Vec<(usize, Vec<Option<usize>>)> = Vec::new();
         for (tap, pairs) in self.pairs.iter().enumerate() {

@@ -3,7 +3,7 @@
 pub(crate) mod everything;
 
 use super::*;
-use crate::shape::{Board, Neighbourhood};
+use crate::shape::{BoardShape, Neighbourhood};
 use crate::weights::Weights;
 
 const SHAPE: Shape = Shape::flat(5, 7);
@@ -66,7 +66,7 @@ fn boards_out_of_range_are_refused() {
     let board = |[height, width]: [usize; 2]| {
         let points = height * width;
         let (lines, cells) = (vec![vec![None; points]], (0..points).map(|cell| cell as u16).collect());
-        let board = Board { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
+        let board = BoardShape { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
         Shape { board, ..Shape::flat(points, 1) }
     };
     let conv = |channels| {
@@ -107,7 +107,7 @@ fn initial_weights_stay_the_same() {
     let right = vec![Some(1), Some(2), None, Some(4), Some(5), None];
     let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
     let (directions, lattice, cells) = (vec![right, left], [2, 3], (0..6).collect());
-    let board = Board { point_planes: 2, points: 6, directions, lattice, cells };
+    let board = BoardShape { point_planes: 2, points: 6, directions, lattice, cells };
     let shape = Shape { board, ..Shape::flat(14, 9) };
     let graph = |blocks, reach, neighbourhood| {
         ResidualGraph { blocks, channels: 12, reach, neighbourhood, ..Default::default() }.into()

@@ -24,8 +24,8 @@ const MOST_OPERATIONS: usize = 4096;
 pub enum Init {
     /// He's standard deviation `sqrt(2 / in)`, for a layer before a ReLU.
     He,
-    /// He's, divided by the square root of this number of layers: for a layer that is added to a residual stream to which
-    /// so many are. It bounds the growth of the variance over the tower independently of its depth.
+    /// He's, divided by the square root of the number of layers that are added to a residual stream: for each of these
+    /// layers. It bounds the growth of the variance over the tower independently of its depth.
     Residual(usize),
     /// `0.1 / sqrt(in)`, for the last layer of a head: nearly uniform priors and outcomes.
     Head,
@@ -73,7 +73,7 @@ impl Heads {
 
 /// The points that a layer reads for each point; see [`NetworkBuilder::neighbours`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Table(usize);
+pub struct NeighbourTable(usize);
 
 /// A network under construction, for games of one shape.
 ///
@@ -125,7 +125,7 @@ impl<'a> NetworkBuilder<'a> {
 
     /// The table of each point's neighbours, the point itself first, then up to `reach` in each direction. A board without
     /// such directions is refused.
-    pub fn neighbours(&mut self, neighbourhood: Neighbourhood, reach: usize) -> Table {
+    pub fn neighbours(&mut self, neighbourhood: Neighbourhood, reach: usize) -> NeighbourTable {
         let board = &self.shape.board;
         let checked = self.shape.check_points().and_then(|()| board.check_neighbourhood(neighbourhood));
         let table = match checked {
@@ -136,7 +136,7 @@ impl<'a> NetworkBuilder<'a> {
             }
         };
         self.tables.push(table);
-        Table(self.tables.len() - 1)
+        NeighbourTable(self.tables.len() - 1)
     }
 
     /// A linear layer with parameters of this name: `x W + b` for every row of `x`.
@@ -151,7 +151,7 @@ impl<'a> NetworkBuilder<'a> {
     }
 
     /// A linear layer over the rows of a point and of its neighbours, side by side, with zeros for those that are missing.
-    pub fn linear_around(&mut self, name: &str, x: Var, table: Table, outputs: usize, init: Init) -> Var {
+    pub fn linear_around(&mut self, name: &str, x: Var, table: NeighbourTable, outputs: usize, init: Init) -> Var {
         let points = self.tables[table.0].table.len() / self.tables[table.0].count;
         if self.size(x)[0] != points {
             self.contradiction(name, "reads neighbours of what is not by point");
@@ -160,7 +160,7 @@ impl<'a> NetworkBuilder<'a> {
     }
 
     /// A linear layer over neighbours before a ReLU.
-    pub fn rectified_around(&mut self, name: &str, x: Var, table: Table, outputs: usize) -> Var {
+    pub fn rectified_around(&mut self, name: &str, x: Var, table: NeighbourTable, outputs: usize) -> Var {
         let y = self.linear_around(name, x, table, outputs, Init::He);
         self.relu(y)
     }

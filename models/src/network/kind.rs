@@ -9,8 +9,8 @@ use super::builder::NetworkBuilder;
 use super::operations::Var;
 use crate::error::NetworkError;
 
-/// A kind of network: its sizes, and its operations. This is all that there is to say of one: it is then trained, evaluated
-/// with floats and with integers, exported to ONNX and computed on GPUs.
+/// A kind of network: its sizes, and its operations. Nothing else is needed to train it, to evaluate it with floats, with
+/// integers and on GPUs, and to export it to ONNX.
 ///
 /// The fields are the keys of the config's section `[net]` beside `kind`, and of the checkpoint.
 ///

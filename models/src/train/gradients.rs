@@ -1,4 +1,4 @@
-//! Losses and gradients of a batch by burn: on the processor with operations of ours, on a GPU with burn's own.
+//! Losses and gradients of a batch by burn: with our operations on the processor, with burn's own on a GPU.
 
 mod on_processor;
 #[cfg(any(feature = "wgpu", feature = "cuda"))]

@@ -1,9 +1,9 @@
-//! The operations of training that take its time, on the kernels of inference, as operations of burn: it records them, calls
-//! their backward passes, and adds the gradients that several of them have for one tensor.
+//! The hot operations of training, on the kernels of inference, as operations of burn: it records them, calls their backward
+//! passes, and adds the gradients that several of them have for one tensor.
 //!
 //! Gradients of weights do not pass through burn's container of gradients: each backward pass adds them to the [`Sums`] of
 //! its part of the batch. This saves a copy per group of positions, and every sum is one chain of additions in a fixed order.
-//! For burn one leaf stands for all weights: what depends on it is recorded.
+//! A single leaf represents all weights in burn's graph, so that everything that depends on it is recorded.
 
 mod workspace;
 mod kernel;

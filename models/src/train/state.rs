@@ -52,7 +52,7 @@ impl LearnerState {
     }
 }
 
-/// What no training leads to in a learner's state.
+/// Why no training can have led to a learner's state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The number of steps is beyond any training.

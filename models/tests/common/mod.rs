@@ -1,11 +1,11 @@
 //! The shapes of the games.
 
 use turnstone_env::Spec;
-use turnstone_models::{Board, Shape};
+use turnstone_models::{BoardShape, Shape};
 
 /// The shape of a game as networks see it.
 pub(crate) fn shape(spec: &Spec) -> Shape {
-    let board = Board {
+    let board = BoardShape {
         point_planes: spec.point_planes.len(),
         points: spec.points,
         directions: spec.directions.clone(),

@@ -12,7 +12,7 @@ use super::plan::{Plan, To};
 use crate::network::{Network, Op, Step, Var};
 use crate::weights::Weights;
 
-/// What the samples have shown of a result, and where passes find it.
+/// A result: its values for the samples, and where passes find it.
 #[derive(Debug, Clone, Default)]
 struct Shown {
     /// Its numbers for all samples, and their register.
@@ -80,7 +80,7 @@ impl<'a> Calibration<'a> {
         calibration
     }
 
-    /// The quantised network, `rows` of which pass together.
+    /// The quantised network. `rows` rows pass through it together.
     pub(super) fn finish(self, rows: usize) -> CompiledNetwork {
         let outputs = [self.network.policy, self.network.value].map(|var| match self.shown[var.0].numbers {
             Some((_, Place::Slot(register))) => register,
@@ -196,8 +196,8 @@ impl<'a> Calibration<'a> {
         Bytes { data, steps, stride, columns, register }
     }
 
-    /// The bytes that a layer reads, and its parameters. One over neighbours, of which some are missing, needs bytes whose 0
-    /// stands for 0: columns of both signs become two.
+    /// The bytes that a layer reads, and its matrix. A layer over neighbours, some of which are missing, needs bytes in which 0
+    /// means 0: each column of both signs becomes two columns.
     fn read_by(&mut self, Linear { layer, x, around, .. }: Linear) -> (Bytes, Vec<f32>) {
         let bytes = self.bytes_of(x).clone();
         let [weight, _] = self.weights.of_layer(layer);
@@ -268,7 +268,7 @@ impl<'a> Calibration<'a> {
         (layer, bytes, numbers)
     }
 
-    /// The outputs of a layer with so many rows per position, for all samples.
+    /// The outputs of a layer with `rows` rows per position, for all samples.
     fn numbers(&self, layer: &IntegerLayer, x: &Bytes, rows: usize, around: Option<usize>) -> Vec<f32> {
         let (rows, table) = (self.positions() * rows, self.tables.neighbours(around));
         let mut numbers = vec![0.0; rows * layer.outputs()];

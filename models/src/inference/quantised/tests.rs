@@ -7,15 +7,20 @@ use crate::inference::{Inference, Instructions, IntegerInstructions};
 use crate::kinds::tests::everything::Everything;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
 use crate::network::{Heads, NetworkKind};
-use crate::shape::{Board, Neighbourhood};
+use crate::shape::{BoardShape, Neighbourhood};
 use crate::weights::TensorSpec;
 
 /// Seven points on a line of two directions, with two planes and three scalars.
 fn shape() -> Shape {
     let right = (0..7).map(|point| (point < 6).then_some(point + 1)).collect();
     let left = (0..7_u16).map(|point| point.checked_sub(1)).collect();
-    let board =
-        Board { point_planes: 2, points: 7, directions: vec![right, left], lattice: [2, 4], cells: (0..7).collect() };
+    let board = BoardShape {
+        point_planes: 2,
+        points: 7,
+        directions: vec![right, left],
+        lattice: [2, 4],
+        cells: (0..7).collect(),
+    };
     // Every third action is of a kind.
     let kind = |kind: u16| (format!("kind {kind}"), (0..7).map(|point| Some(3 * point + kind)).collect());
     Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(17, 21) }

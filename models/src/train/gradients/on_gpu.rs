@@ -1,4 +1,4 @@
-//! Gradients by burn's autodiff on a GPU: the whole batch at once, and one copy back for all numbers.
+//! Gradients by burn's autodiff on a GPU: one graph for the whole batch, and one copy of all results to the host.
 
 use burn::tensor::{Device, Tensor};
 

@@ -1,4 +1,4 @@
-//! Gradients on the processor, on several threads: burn's autodiff over the operations of ours.
+//! Gradients on the processor, on several threads: burn's autodiff over our operations.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -17,20 +17,20 @@ use crate::train::operations::{
 use crate::train::state::LearnerState;
 use crate::weights::Weights;
 
-/// Number of points of the positions that pass through the network together, so that what is kept for the way back stays
-/// near.
+/// Number of points of the positions that pass through the network together, so that what the backward pass needs stays in
+/// the cache.
 const ROWS: usize = 512;
 
-/// Small parts pass together up to this number of points.
+/// Small parts pass through the network together, up to this number of points.
 const AT_ONCE: usize = 256;
 
-/// Forward multiply-adds of a batch for which a thread more pays: to start one takes as long as a tenth of the smallest step.
+/// Forward multiply-adds of a batch that make another thread worthwhile: starting one takes a tenth of the smallest step.
 const OF_A_THREAD: usize = 3_000_000;
 
 /// The policy head skips illegal actions if fewer than one in this number of actions is legal.
 const FEW: usize = 6;
 
-/// A network, and what is kept from step to step.
+/// A network with its buffers, which are kept from step to step.
 #[derive(Debug)]
 pub(in crate::train) struct ProcessorGradients {
     /// burn's on the processor, by name: the default one could be redirected by an environment variable.

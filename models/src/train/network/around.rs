@@ -10,7 +10,7 @@ use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::network::Network;
-use crate::shape::{Board, Neighbourhood, Taps};
+use crate::shape::{BoardShape, Neighbourhood, Taps};
 
 /// How the layers over a table of neighbours are computed, for a batch of some size.
 pub(super) enum AroundPoints {
@@ -26,14 +26,14 @@ impl AroundPoints {
         network.tables.iter().map(|taps| AroundPoints::new(taps, &network.shape.board, inputs)).collect()
     }
 
-    fn new(taps: &Taps, board: &Board, inputs: &Tensor<2>) -> AroundPoints {
+    fn new(taps: &Taps, board: &BoardShape, inputs: &Tensor<2>) -> AroundPoints {
         let (batch, [height, width]) = (inputs.dims()[0], board.lattice);
         let mut cells = board.cells.iter().map(|&cell| usize::from(cell));
         let fills = board.points == height * width && cells.by_ref().eq(0..board.points);
         if fills && *taps == board.taps(Neighbourhood::Square, 1) {
             return AroundPoints::Lattice { batch, height, width };
         }
-        // Beyond the end of a line lies the row of zeros after the last.
+        // Beyond the end of a line, the row of zeros after the last is read.
         let (points, count) = (board.points, batch * taps.table.len());
         let row = |position: usize, tap: Option<u16>| match tap {
             Some(point) => (position * points + usize::from(point)) as i64,

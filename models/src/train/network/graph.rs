@@ -4,7 +4,7 @@ use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::network::{Network, Op, Step, Var, fused};
-use crate::shape::{Board, Shape};
+use crate::shape::{BoardShape, Shape};
 
 /// The outputs for each row of a batch: logits, not probabilities.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Results<'_> {
 /// Turns observations `[positions, inputs]` into features per point, `[positions * points, features]`: the planes of the
 /// point, then the scalars of the whole board.
 pub(crate) fn features(shape: &Shape, inputs: &Tensor<2>) -> Tensor<2> {
-    let Board { point_planes, points, .. } = shape.board;
+    let BoardShape { point_planes, points, .. } = shape.board;
     let ([positions, _], scalars) = (inputs.dims(), shape.scalars());
     let own = inputs.clone().narrow(1, 0, point_planes * points);
     let own = own.reshape([positions, point_planes, points]).swap_dims(1, 2);

@@ -11,7 +11,7 @@ use crate::weights::Weights;
 pub(crate) struct Around {
     forwards: Neighbours,
     backwards: Neighbours,
-    /// The tap that each tap of the second table stands for.
+    /// For each tap of the second table, the tap of the first.
     backward_taps: Vec<usize>,
 }
 

@@ -93,7 +93,7 @@ pub(super) fn record<C: CheckpointStrategy, const N: usize>(
     }
 }
 
-/// What the way back needs of the way forwards.
+/// What the backward pass needs of the forward pass.
 #[derive(Debug, Clone)]
 struct Kept {
     x: Numbers,
@@ -137,7 +137,7 @@ impl<const N: usize> Backward<Flex, N> for Backwards {
             };
             dx.into_iter().for_each(|dx| grads.register::<Flex>(of_x.id, dx));
         }
-        // The second parent is the leaf that stands for the weights.
+        // The second parent is the leaf that represents the weights.
         match parents.nth(1).flatten() {
             Some(of_residual) => {
                 workspace.note_gradient(of_residual.id.value);

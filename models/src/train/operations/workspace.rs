@@ -21,16 +21,16 @@ const MOST_BUFFERS: usize = 96;
 pub(crate) struct Workspace {
     /// In ascending order of their capacity.
     buffers: Mutex<Vec<Vec<f32>>>,
-    /// The parts of the batch that the positions under way belong to, in their order.
+    /// The parts of the batch to which the current positions belong, in their order.
     parts: Mutex<Vec<Sums>>,
-    /// The nodes of the graph under way that a backward pass of ours has registered a gradient of.
+    /// The nodes of the current graph for which one of our backward passes has registered a gradient.
     registered: Mutex<Vec<u64>>,
 }
 
 /// Sums over a part of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
-    /// Number of its positions that are under way.
+    /// Number of its positions that pass through the network now.
     pub(crate) positions: usize,
     pub(crate) losses: LossSums,
     pub(crate) gradients: Weights,
@@ -50,7 +50,7 @@ impl Workspace {
         self.parts.lock().expect("training does not panic")
     }
 
-    /// Calls `add` with the sums of each part and its share of the positions under way.
+    /// Calls `add` with the sums of each part and its share of the current positions.
     pub(super) fn for_each_part(&self, mut add: impl FnMut(&mut Sums, Share)) {
         let mut parts = self.parts();
         let all = parts.iter().map(|part| part.positions).sum();
@@ -91,7 +91,7 @@ impl Workspace {
         buffer
     }
 
-    /// Takes back the buffer of a tensor, unless somebody else uses it.
+    /// Takes back the buffer of a tensor, unless it is shared.
     pub(super) fn give_back(&self, tensor: Numbers) {
         if !tensor.is_unique() {
             return;
@@ -107,7 +107,7 @@ impl Workspace {
     }
 }
 
-/// A part's share of the positions under way.
+/// A part's share of the current positions.
 #[derive(Debug)]
 pub(super) struct Share {
     pub(super) positions: Range<usize>,
@@ -115,7 +115,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Its share of numbers that there are equally many of for each position.
+    /// Its share of numbers, of which each position has equally many.
     pub(super) fn of<'a>(&self, numbers: &'a [f32]) -> &'a [f32] {
         let each = numbers.len() / self.all;
         &numbers[self.positions.start * each..self.positions.end * each]
