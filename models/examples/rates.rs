@@ -26,6 +26,7 @@ fn mlp() -> NetworkConfig {
 
 type Failure = Box<dyn std::error::Error>;
 
+// long because it lists the measurements in their order
 fn main() -> Result<(), Failure> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
     let mut batches = BATCHES.to_vec();

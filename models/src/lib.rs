@@ -70,7 +70,7 @@ pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
 };
-pub use kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp, network_kinds, register_network};
+pub use kinds::*;
 pub use network::{Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, Var};
 pub use precision::Precision;
 pub use shape::{BoardShape, Neighbourhood, Shape};

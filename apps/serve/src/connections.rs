@@ -1,15 +1,15 @@
-//! Open connections: when there are too many, the one that has stood still longest makes room.
+//! Open connections: when there are too many, the one that has been idle longest is closed.
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Connections that are open at most. Each has a thread.
+/// Maximum number of open connections. Each has a thread.
 pub(crate) const MOST: usize = 1024;
 
-/// Time that a connection may stand still before it can be made to leave.
-const STILL: Duration = Duration::from_millis(200);
+/// Time for which a connection must be idle before it can be closed for another.
+const IDLE: Duration = Duration::from_millis(200);
 
 /// The open connections by number.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ struct Inner {
 #[derive(Debug)]
 struct Open {
     stream: Arc<TcpStream>,
-    /// When bytes last came or went; `None` while an answer is made.
-    moved: Option<Instant>,
+    /// When bytes were last received or sent; `None` while an answer is made.
+    active: Option<Instant>,
 }
 
 impl Connections {
@@ -35,7 +35,7 @@ impl Connections {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no further connection is to be accepted now.
+    /// Whether no further connection can be accepted.
     pub(crate) fn are_full(&self) -> bool {
         self.inner().open.len() >= MOST
     }
@@ -45,15 +45,15 @@ impl Connections {
         let mut inner = self.inner();
         inner.last += 1;
         let number = inner.last;
-        inner.open.insert(number, Open { stream, moved: Some(Instant::now()) });
+        inner.open.insert(number, Open { stream, active: Some(Instant::now()) });
         number
     }
 
-    /// Shuts down the connection that has stood still longest. Returns false if none has for long enough.
+    /// Closes the connection that has been idle longest. Returns false if none has been idle for long enough.
     pub(crate) fn make_room(&self) -> bool {
         let mut inner = self.inner();
-        let still = inner.open.iter().filter_map(|(number, open)| Some((open.moved?, *number)));
-        match still.min().filter(|(moved, _)| moved.elapsed() >= STILL) {
+        let still = inner.open.iter().filter_map(|(number, open)| Some((open.active?, *number)));
+        match still.min().filter(|(active, _)| active.elapsed() >= IDLE) {
             Some((_, number)) => {
                 if let Some(open) = inner.open.remove(&number) {
                     // Its thread then reads the end of the stream.
@@ -65,8 +65,8 @@ impl Connections {
         }
     }
 
-    /// Notes that bytes came or went.
-    pub(crate) fn moved(&self, number: u64) {
+    /// Notes that bytes were received or sent.
+    pub(crate) fn active(&self, number: u64) {
         self.set(number, Some(Instant::now()));
     }
 
@@ -75,9 +75,9 @@ impl Connections {
         self.set(number, None);
     }
 
-    fn set(&self, number: u64, moved: Option<Instant>) {
+    fn set(&self, number: u64, active: Option<Instant>) {
         if let Some(open) = self.inner().open.get_mut(&number) {
-            open.moved = moved;
+            open.active = active;
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
     use std::thread::sleep;
 
     #[test]
-    fn the_one_that_stood_still_longest_makes_room() {
+    fn the_one_that_was_idle_longest_makes_room() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let connections = Connections::default();
         let mut clients = Vec::new();
@@ -112,9 +112,9 @@ mod tests {
             numbers.push(connections.add(Arc::new(listener.accept().unwrap().0)));
         }
         assert!(!connections.make_room(), "all of them have just come");
-        sleep(STILL);
+        sleep(IDLE);
         connections.busy(numbers[0]);
-        connections.moved(numbers[1]);
+        connections.active(numbers[1]);
         assert!(connections.make_room() && !connections.make_room());
         clients[2].set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         assert_eq!(clients[2].read(&mut [0]).unwrap(), 0, "shut down");

@@ -1,7 +1,7 @@
 //! The page to play and analyse, and pages of training runs, over HTTP.
 //!
-//! A [`Site`] answers requests, which [`serve`] reads from the network. A request never becomes a path: [`Route`] is the
-//! list of what can be asked for, names in it are looked up, and files have fixed names.
+//! A [`Site`] answers requests, which [`serve`] reads from the network. No part of a request becomes a
+//! path: [`Route`] lists the possible targets, names in it are looked up, and files have fixed names.
 
 mod route;
 mod reply;

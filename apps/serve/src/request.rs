@@ -1,4 +1,4 @@
-//! Requests as they come from the network: bytes that anyone may have sent, and the names that they may give for the server.
+//! Requests from the network, bytes that anyone may have sent, and the names that they may use for the server.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -7,7 +7,7 @@ pub(crate) const LARGEST: usize = 16 << 10;
 /// Header fields at most.
 const MOST_FIELDS: usize = 64;
 
-/// What of a request decides the answer.
+/// The parts of a request on which the answer depends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -21,7 +21,7 @@ pub(crate) struct Request {
     pub(crate) closes: bool,
 }
 
-/// What the bytes received so far are.
+/// The result of parsing the bytes received so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Parsed {
     /// The beginning of a request.
@@ -74,7 +74,7 @@ impl Request {
     }
 }
 
-/// The names by which browsers may reach the server: addresses, `localhost`, and names given by whoever starts it.
+/// The names by which browsers may reach the server: addresses, `localhost`, and names given when it is started.
 ///
 /// A page elsewhere can make its own name mean this machine (DNS rebinding) and would then be of the same origin as this
 /// server; its requests still carry its name.

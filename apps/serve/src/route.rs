@@ -1,9 +1,9 @@
-//! What can be asked for.
+//! The targets of requests.
 
 use percent_encoding::percent_decode_str;
 use turnstone_trainer::report::MOST_RUNS;
 
-/// Length of a name at most.
+/// Maximum length of a name.
 const LONGEST_NAME: usize = 255;
 
 /// A request's target.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders that are listed at most.
+/// Maximum number of folders in the list.
 const MOST: usize = 2000;
 
 /// Largest file that is sent.

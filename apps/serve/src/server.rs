@@ -132,9 +132,9 @@ impl Server {
         }
     }
 
-    /// Reads until the header of a request is whole; `None` if the client is silent or gone.
+    /// Reads until the header of a request is complete; `None` if the client sends nothing or has closed the connection.
     fn header(&self, number: u64, mut stream: &TcpStream, received: &mut Vec<u8>) -> io::Result<Option<Parsed>> {
-        self.connections.moved(number);
+        self.connections.active(number);
         let end = Instant::now() + HEADER_TIME;
         let mut buffer = [0; 4096];
         loop {
@@ -155,7 +155,7 @@ impl Server {
                 Ok(0) => return Ok(None),
                 Ok(count) => {
                     received.extend_from_slice(&buffer[..count]);
-                    self.connections.moved(number);
+                    self.connections.active(number);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Ok(None),
@@ -202,7 +202,7 @@ impl Server {
         Ok(())
     }
 
-    /// Writes until a moment; a client that reads too slowly is left.
+    /// Writes until `end`; the connection of a client that reads too slowly fails.
     fn write_all(&self, number: u64, mut stream: &TcpStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             let left = end.saturating_duration_since(Instant::now());
@@ -214,7 +214,7 @@ impl Server {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     bytes = &bytes[count..];
-                    self.connections.moved(number);
+                    self.connections.active(number);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -223,7 +223,7 @@ impl Server {
         Ok(())
     }
 
-    /// Why a request is not answered, if it is not.
+    /// Why a request is refused, if it is.
     fn refusal(&self, request: &Request) -> Option<Reply> {
         if !matches!(&request.method[..], "GET" | "HEAD") {
             return Some(Reply::refused(405, "only GET and HEAD are answered"));

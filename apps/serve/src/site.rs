@@ -1,4 +1,4 @@
-//! What is answered to a request.
+//! The answers to requests.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
