@@ -1,8 +1,8 @@
-//! Metrics of an iteration: one line for people, one JSON object for programs, scalars for TensorBoard.
+//! Metrics of an iteration: a line of `metrics.jsonl`, written and read; a line for people; scalars for TensorBoard.
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use turnstone_base::times::duration;
 use turnstone_models::StepReport;
 use turnstone_search::CacheStats;
@@ -11,8 +11,9 @@ use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{LadderRating, MatchScore, Meeting, SeatRecord, TournamentRecord};
 
-/// Metrics of one iteration. All but `timing` are identical when a run is repeated.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// Metrics of one iteration. All but `timing` are identical when a run is repeated. Files of other versions may lack what
+/// is optional here; fields that only they have are ignored.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Metrics {
     /// The iteration, from 1.
     pub iteration: u64,
@@ -23,19 +24,20 @@ pub struct Metrics {
     /// Self-play positions so far.
     pub positions: u64,
     /// Positions in the replay window.
-    pub window: usize,
+    pub window: Option<usize>,
     /// Mean length of this iteration's games in plies, openings included.
-    pub game_length: f64,
+    pub game_length: Option<f64>,
     /// Shares of this iteration's games won by player 1, drawn, won by player 2.
-    pub outcome_shares: [f64; 3],
+    pub outcome_shares: Option<[f64; 3]>,
     /// Learning rate at the end of the iteration.
-    pub learning_rate: f64,
+    pub learning_rate: Option<f64>,
     /// Means over the iteration's learner steps; absent if there were none.
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
-    pub arena: Vec<ArenaMetrics>,
+    #[serde(default)]
+    pub arena: Vec<MatchMetrics>,
     /// The match against the previous best checkpoint, if one was played.
-    pub previous_best: Option<ArenaMetrics>,
+    pub previous_best: Option<MatchMetrics>,
     /// Rating on the game's ladder, if it was due.
     pub ladder: Option<LadderRating>,
     /// Grade against exact values after the iteration, if it was due and the game comes with exact values.
@@ -45,25 +47,25 @@ pub struct Metrics {
 }
 
 /// The result of a match against one opponent.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct ArenaMetrics {
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MatchMetrics {
     /// The opponent's spec.
     pub opponent: String,
-    /// The network's record in both seats.
+    /// The network's results in both seats.
     pub by_seat: SeatRecord,
     /// Its score, 0..=1.
     pub score: f64,
     /// 95 % interval of the score.
     pub score_interval: [f64; 2],
-    /// Elo difference; `null` if it is infinite.
-    pub elo: f64,
-    /// 95 % interval of the Elo difference.
-    pub elo_interval: [f64; 2],
+    /// Elo difference; `None` if it is infinite.
+    elo: Option<f64>,
+    /// 95 % interval of the Elo difference; an end is `None` if it is infinite.
+    elo_interval: [Option<f64>; 2],
     /// Number of distinct games.
-    pub distinct_games: usize,
+    pub distinct_games: Option<usize>,
 }
 
-impl ArenaMetrics {
+impl MatchMetrics {
     /// Returns the metrics of a match.
     #[must_use]
     pub fn of_match(record: &TournamentRecord) -> Self {
@@ -73,9 +75,35 @@ impl ArenaMetrics {
     /// Returns the metrics of a match against `opponent`.
     #[must_use]
     pub fn new(opponent: String, result: &Meeting) -> Self {
-        let Meeting { by_seat, estimate, distinct_games, .. } = *result;
-        let MatchScore { score, score_interval, elo, elo_interval, .. } = estimate;
-        Self { opponent, by_seat, score, score_interval, elo, elo_interval, distinct_games }
+        let MatchScore { score, score_interval, elo, elo_interval, .. } = result.estimate;
+        let finite = |elo: f64| Some(elo).filter(|elo| elo.is_finite());
+        Self {
+            opponent,
+            by_seat: result.by_seat,
+            score,
+            score_interval,
+            elo: finite(elo),
+            elo_interval: elo_interval.map(finite),
+            distinct_games: Some(result.distinct_games),
+        }
+    }
+
+    /// Returns the Elo difference, infinite if every game was won or every game lost.
+    #[must_use]
+    pub fn elo(&self) -> f64 {
+        self.elo.unwrap_or(if self.score < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY })
+    }
+
+    /// Returns the 95 % interval of the Elo difference.
+    #[must_use]
+    pub fn elo_interval(&self) -> [f64; 2] {
+        [self.elo_interval[0].unwrap_or(f64::NEG_INFINITY), self.elo_interval[1].unwrap_or(f64::INFINITY)]
+    }
+
+    /// Returns the number of games.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.by_seat.total().games()
     }
 }
 
@@ -132,28 +160,31 @@ impl StageTimes {
 }
 
 /// Durations and rates of an iteration: of the time since the line before, or since the program started.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Timing {
     /// Seconds of self-play.
     pub self_play_seconds: f64,
     /// Seconds of learning.
     pub learn_seconds: f64,
-    /// Seconds in which self-play and learning went on at the same time, which are part of both.
+    /// Seconds in which self-play and learning ran at the same time, which are part of both.
+    #[serde(default)]
     pub both_seconds: f64,
     /// Seconds of matches and grading.
+    #[serde(default)]
     pub match_seconds: f64,
     /// Seconds of writing files: the iteration's positions, and what was written after the line before.
+    #[serde(default)]
     pub file_seconds: f64,
     /// Seconds of the whole iteration.
     pub seconds: f64,
     /// Seconds of cores in which workers of self-play and of matches waited for the last one.
-    pub idle_core_seconds: f64,
+    pub idle_core_seconds: Option<f64>,
     /// Positions searched per second of self-play.
-    pub positions_per_second: f64,
+    pub positions_per_second: Option<f64>,
     /// Positions evaluated by the network per second of self-play.
-    pub evaluations_per_second: f64,
+    pub evaluations_per_second: Option<f64>,
     /// Mean number of positions per evaluator batch.
-    pub mean_batch: f64,
+    pub mean_batch: Option<f64>,
 }
 
 impl Timing {
@@ -168,10 +199,10 @@ impl Timing {
             match_seconds: times.matches.as_secs_f64(),
             file_seconds: times.files.as_secs_f64(),
             seconds: whole.as_secs_f64(),
-            idle_core_seconds: times.idle.as_secs_f64(),
-            positions_per_second: positions as f64 / seconds,
-            evaluations_per_second: cache.evaluations() as f64 / seconds,
-            mean_batch: cache.mean_batch(),
+            idle_core_seconds: Some(times.idle.as_secs_f64()),
+            positions_per_second: Some(positions as f64 / seconds),
+            evaluations_per_second: Some(cache.evaluations() as f64 / seconds),
+            mean_batch: Some(cache.mean_batch()),
         }
     }
 }
@@ -188,6 +219,22 @@ impl Metrics {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
+    /// Returns the mean of a loss over the iteration's learner steps, if it is known.
+    #[must_use]
+    pub fn loss(&self, of: impl Fn(&StepReport) -> f64) -> Option<f64> {
+        self.losses.as_ref().map(of).filter(|loss| !loss.is_nan())
+    }
+
+    /// Returns the seconds of self-play alone, of learning alone, of both at the same time, of matches, and of the rest:
+    /// files, and in lines of earlier versions also matches.
+    #[must_use]
+    pub fn stage_seconds(&self) -> [f64; 5] {
+        let Timing { self_play_seconds, learn_seconds, both_seconds: both, match_seconds, seconds, .. } = self.timing;
+        let stages = [self_play_seconds - both, learn_seconds - both, both, match_seconds];
+        let rest = (seconds - stages.iter().sum::<f64>()).max(0.0);
+        [stages[0], stages[1], stages[2], stages[3], rest]
+    }
+
     /// What the parts of [`Metrics::line`] mean, for the beginning of a log.
     pub const LEGEND: &str = "each line: iteration/all, learner steps so far, loss of the policy (p) and of the value (v), \
                               mean plies of a game, positions of self-play per second, time left";
@@ -200,13 +247,13 @@ impl Metrics {
             None => "no step yet".into(),
         };
         // The last iteration of a run with overlap has been played before.
-        let rate = self.timing.positions_per_second;
-        let rate = if rate.is_finite() { format!("{rate:.0}") } else { "-".into() };
+        let rate = self.timing.positions_per_second.filter(|rate| rate.is_finite());
+        let rate = rate.map_or_else(|| "-".into(), |rate| format!("{rate:.0}"));
         format!(
             "{:>4}/{iterations} step {} {losses} plies {:.0} {rate} pos/s, {} left",
             self.iteration,
             self.step,
-            self.game_length,
+            self.game_length.unwrap_or(f64::NAN),
             duration(left),
         )
     }
@@ -222,29 +269,30 @@ impl Metrics {
             scalar("policy/entropy", losses.policy_entropy);
             scalar("learner/gradient_norm", losses.gradient_norm);
         }
-        scalar("learner/learning_rate", self.learning_rate);
-        scalar("self_play/game_length", self.game_length);
-        scalar("self_play/player_1_wins", self.outcome_shares[0]);
-        scalar("self_play/draws", self.outcome_shares[1]);
-        scalar("self_play/player_2_wins", self.outcome_shares[2]);
-        scalar("self_play/positions_per_second", self.timing.positions_per_second);
-        scalar("self_play/evaluations_per_second", self.timing.evaluations_per_second);
-        let Timing { self_play_seconds, learn_seconds, both_seconds, match_seconds, file_seconds, .. } = self.timing;
-        for (tag, seconds) in [
-            ("time/self_play", self_play_seconds),
-            ("time/learning", learn_seconds),
-            ("time/both", both_seconds),
-            ("time/matches", match_seconds),
-            ("time/files", file_seconds),
-            ("time/iteration", self.timing.seconds),
-            ("time/idle_cores", self.timing.idle_core_seconds),
+        let timing = &self.timing;
+        let [first_wins, draws, second_wins] = self.outcome_shares.map_or([None; 3], |shares| shares.map(Some));
+        for (tag, value) in [
+            ("learner/learning_rate", self.learning_rate),
+            ("self_play/game_length", self.game_length),
+            ("self_play/player_1_wins", first_wins),
+            ("self_play/draws", draws),
+            ("self_play/player_2_wins", second_wins),
+            ("self_play/positions_per_second", timing.positions_per_second),
+            ("self_play/evaluations_per_second", timing.evaluations_per_second),
+            ("time/self_play", Some(timing.self_play_seconds)),
+            ("time/learning", Some(timing.learn_seconds)),
+            ("time/both", Some(timing.both_seconds)),
+            ("time/matches", Some(timing.match_seconds)),
+            ("time/files", Some(timing.file_seconds)),
+            ("time/iteration", Some(timing.seconds)),
+            ("time/idle_cores", timing.idle_core_seconds),
+            ("replay/window", self.window.map(|positions| positions as f64)),
         ] {
-            scalar(tag, seconds);
+            value.into_iter().for_each(|value| scalar(tag, value));
         }
-        scalar("replay/window", self.window as f64);
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
-            scalar(&opponent_tag("elo", &result.opponent), result.elo);
+            scalar(&opponent_tag("elo", &result.opponent), result.elo());
         }
         if let Some(result) = &self.previous_best {
             scalar("arena/score_vs_previous_best", result.score);
@@ -291,6 +339,16 @@ mod tests {
         assert!(alone.summary(seconds(4), 1).starts_with("4 s: self-play 100.0 %; 0.0 %"));
         let timing = Timing::new(&times, seconds(200), 240, &CacheStats::default());
         assert_eq!((timing.both_seconds, timing.match_seconds, timing.file_seconds), (40.0, 20.0, 10.0));
-        assert_eq!((timing.idle_core_seconds, timing.positions_per_second), (16.0, 2.0));
+        assert_eq!((timing.idle_core_seconds, timing.positions_per_second), (Some(16.0), Some(2.0)));
+    }
+
+    #[test]
+    fn a_line_is_read_and_written_as_it_was() {
+        let line = r#"{"iteration":10,"step":713,"games":960,"positions":22819,"window":16066,"game_length":26.5,"outcome_shares":[0.4375,0.0625,0.5],"learning_rate":0.00025,"losses":{"policy_loss":0.75,"value_loss":0.5,"total_loss":1.25,"policy_divergence":0.25,"policy_entropy":0.8,"gradient_norm":0.7},"arena":[{"opponent":"random","by_seat":{"first":{"wins":1,"draws":0,"losses":0},"second":{"wins":1,"draws":0,"losses":0}},"score":1.0,"score_interval":[0.25,1.0],"elo":null,"elo_interval":[-190.5,null],"distinct_games":2}],"previous_best":null,"ladder":null,"grade":null,"timing":{"self_play_seconds":0.5,"learn_seconds":0.25,"both_seconds":0.0,"match_seconds":0.25,"file_seconds":0.125,"seconds":1.5,"idle_core_seconds":0.5,"positions_per_second":11154.5,"evaluations_per_second":null,"mean_batch":17.5}}"#;
+        let metrics: Metrics = serde_json::from_str(line).expect("a line of a run");
+        assert_eq!(serde_json::to_string(&metrics).expect("JSON"), line);
+        assert_eq!((metrics.loss(|losses| losses.value_loss), metrics.arena[0].elo()), (Some(0.5), f64::INFINITY));
+        let older: Metrics = serde_json::from_str(&line.replace(r#""value_loss":0.5,"#, "")).expect("an older line");
+        assert_eq!((older.loss(|losses| losses.value_loss), older.loss(|l| l.policy_loss)), (None, Some(0.75)));
     }
 }

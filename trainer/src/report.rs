@@ -12,7 +12,7 @@ mod comparison;
 mod side_by_side;
 
 pub use comparison::{MOST_RUNS, comparison};
-pub use history::{HistoryError, Iteration, Match, Stages, parse as parse_metrics};
+pub use history::{HistoryError, parse as parse_metrics};
 pub use live::LiveRun;
 pub use side_by_side::side_by_side;
 use turnstone_base::files::read_text;
@@ -25,6 +25,7 @@ use anyhow::{Context, Result};
 use turnstone_models::NetworkConfig;
 
 use crate::config::{Config, LONGEST_CONFIG};
+use crate::metrics::Metrics;
 use crate::run_folder::RunFolder;
 use turnstone_agents::shape;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
@@ -112,7 +113,7 @@ fn truth(
     game: &dyn TrainableGame,
     config: &Config,
     network: LoadedNetwork,
-    history: &[Iteration],
+    history: &[Metrics],
     settings: Settings,
     reporter: &Reporter,
     stop: &AtomicBool,

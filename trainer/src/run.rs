@@ -26,7 +26,7 @@ use turnstone_models::{Integrity, LearnError, Learner, StepReport};
 use self::setup::truth;
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
-use crate::metrics::{ArenaMetrics, Metrics, Timing};
+use crate::metrics::{MatchMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::TruthSet;
@@ -251,12 +251,12 @@ impl<'a> Run<'a> {
             step: self.learner.steps(),
             games: self.standing.games,
             positions: self.standing.positions,
-            window: self.window.len(),
-            game_length: counts.game_length(),
-            outcome_shares: counts.outcome_shares(),
-            learning_rate: self.learning_rate(iteration),
+            window: Some(self.window.len()),
+            game_length: Some(counts.game_length()),
+            outcome_shares: Some(counts.outcome_shares()),
+            learning_rate: Some(self.learning_rate(iteration)),
             losses: mean_report(&steps),
-            arena: evaluation.matches.iter().map(ArenaMetrics::of_match).collect(),
+            arena: evaluation.matches.iter().map(MatchMetrics::of_match).collect(),
             previous_best: evaluation.previous_best,
             ladder: evaluation.ladder,
             grade: evaluation.grade,

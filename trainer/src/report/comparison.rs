@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::history::Iteration;
 use super::live::LiveRun;
+use crate::metrics::Metrics;
 use turnstone_arena::page::{Chart, Form, Part, Scale, Series, escaped};
 
 /// Number of runs that a chart has colours for.
@@ -26,9 +26,15 @@ pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Part> {
         chart(runs, "Moves that preserve the value", "%", None, "Against exact values.", |it| {
             it.grade.as_ref().map(|grade| 100.0 * grade.all.value())
         }),
-        chart(runs, "Policy loss", "nats", None, "Mean over an iteration's steps.", |it| it.loss("policy_loss")),
-        chart(runs, "Value loss", "nats", None, "Mean over an iteration's steps.", |it| it.loss("value_loss")),
-        chart(runs, "Policy divergence", "nats", None, "From the search's policy.", |it| it.loss("policy_divergence")),
+        chart(runs, "Policy loss", "nats", None, "Mean over an iteration's steps.", |it| {
+            it.loss(|losses| losses.policy_loss)
+        }),
+        chart(runs, "Value loss", "nats", None, "Mean over an iteration's steps.", |it| {
+            it.loss(|losses| losses.value_loss)
+        }),
+        chart(runs, "Policy divergence", "nats", None, "From the search's policy.", |it| {
+            it.loss(|losses| losses.policy_divergence)
+        }),
         chart(runs, "Length of games", "plies", None, "Random opening plies included.", |it| it.game_length),
         chart(runs, "Positions", "per second", None, "Of self-play.", |it| it.timing.positions_per_second),
     ];
@@ -47,7 +53,7 @@ fn chart(
     unit: &str,
     y: Option<Scale>,
     note: &str,
-    value: impl Fn(&Iteration) -> Option<f64>,
+    value: impl Fn(&Metrics) -> Option<f64>,
 ) -> String {
     let points = |run: &LiveRun| -> Vec<(f64, f64)> {
         run.history.iter().filter_map(|it| Some((it.iteration as f64, value(it)?))).collect()

@@ -1,32 +1,34 @@
 //! Curves of learning and throughput over the iterations, and the config.
 
-use super::history::{Iteration, span};
+use super::history::span;
 use super::overview::STAGES;
 use crate::config::Config;
+use crate::metrics::Metrics;
 use turnstone_arena::page::{Chart, Form, Part, Series, escaped};
+use turnstone_models::StepReport;
 
 /// Losses, schedules, and outcomes and lengths of self-play games.
-pub(super) fn learning(history: &[Iteration]) -> Part {
-    let loss = |name: &'static str| over(history, move |iteration| iteration.loss(name));
+pub(super) fn learning(history: &[Metrics]) -> Part {
+    let loss = |loss: fn(&StepReport) -> f64| over(history, move |iteration| iteration.loss(loss));
     let outcome = |i: usize| over(history, move |it| it.outcome_shares.map(|shares| 100.0 * shares[i]));
     let lines = |title, unit, series, note| curves(history, Form::Lines, title, unit, series, note);
     let html = [
         lines(
             "Losses",
             "nats",
-            vec![("policy", loss("policy_loss")), ("value", loss("value_loss"))],
+            vec![("policy", loss(|losses| losses.policy_loss)), ("value", loss(|losses| losses.value_loss))],
             "Cross-entropies of policy and win/draw/loss, means over an iteration's steps.",
         ),
         lines(
             "Policy divergence",
             "nats",
-            vec![("from the search's policy", loss("policy_divergence"))],
+            vec![("from the search's policy", loss(|losses| losses.policy_divergence))],
             "KL divergence of the network's policy from the targets: policy loss minus the targets' entropy.",
         ),
         lines(
             "Policy entropy",
             "nats",
-            vec![("of the network", loss("policy_entropy"))],
+            vec![("of the network", loss(|losses| losses.policy_entropy))],
             "Entropy of the network's policy over the legal actions.",
         ),
         curves(
@@ -52,7 +54,7 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
         lines(
             "Gradient norm",
             "",
-            vec![("before clipping", loss("gradient_norm"))],
+            vec![("before clipping", loss(|losses| losses.gradient_norm))],
             "Over all parameters together, means over an iteration's steps.",
         ),
         lines(
@@ -66,7 +68,7 @@ pub(super) fn learning(history: &[Iteration]) -> Part {
 }
 
 /// Rates, and the shares of each iteration's time.
-pub(super) fn throughput(history: &[Iteration]) -> Part {
+pub(super) fn throughput(history: &[Metrics]) -> Part {
     let stage = |i: usize| {
         over(history, move |it| {
             let seconds = it.stage_seconds();
@@ -141,19 +143,12 @@ fn charts(figures: &[String]) -> String {
 type Values = Vec<(f64, f64)>;
 
 /// The points of a quantity over the iterations; NaN, drawn as a gap, where it is unknown.
-fn over(history: &[Iteration], value: impl Fn(&Iteration) -> Option<f64>) -> Values {
+fn over(history: &[Metrics], value: impl Fn(&Metrics) -> Option<f64>) -> Values {
     history.iter().map(|iteration| (iteration.iteration as f64, value(iteration).unwrap_or(f64::NAN))).collect()
 }
 
 /// A chart of those series over the iterations that have any finite value. Empty if none has.
-fn curves(
-    history: &[Iteration],
-    form: Form,
-    title: &str,
-    unit: &str,
-    values: Vec<(&str, Values)>,
-    note: &str,
-) -> String {
+fn curves(history: &[Metrics], form: Form, title: &str, unit: &str, values: Vec<(&str, Values)>, note: &str) -> String {
     let finite = values.into_iter().filter(|(_, values)| values.iter().any(|(_, y)| y.is_finite()));
     let series: Vec<_> = finite.map(|(name, values)| Series::new(name, values.into_iter())).collect();
     if series.is_empty() {

@@ -1,91 +1,12 @@
 //! Reads a run's `metrics.jsonl`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use thiserror::Error;
 use turnstone_base::files::read_bounded;
 
+use crate::metrics::{MatchMetrics, Metrics};
 use crate::metrics_file::{self, LONGEST_METRICS};
-use turnstone_arena::grading::Grade;
-use turnstone_arena::{LadderRating, SeatRecord};
-
-/// Metrics of one iteration. Fields that files of other versions may lack are optional; unknown fields are ignored.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-pub struct Iteration {
-    /// The iteration, from 1.
-    pub iteration: u64,
-    /// Learner steps so far.
-    pub step: u64,
-    /// Self-play games so far.
-    pub games: u64,
-    /// Self-play positions so far.
-    pub positions: u64,
-    /// Positions in the replay window.
-    pub window: Option<u64>,
-    /// Mean length of the iteration's games in plies.
-    pub game_length: Option<f64>,
-    /// Shares of the iteration's games won by player 1, drawn, won by player 2.
-    pub outcome_shares: Option<[f64; 3]>,
-    /// Learning rate at the end of the iteration.
-    pub learning_rate: Option<f64>,
-    /// Means over the iteration's learner steps by name; absent if there were none.
-    pub losses: Option<BTreeMap<String, Option<f64>>>,
-    /// Matches played after the iteration.
-    #[serde(default)]
-    pub arena: Vec<Match>,
-    /// The match against the previous best checkpoint.
-    pub previous_best: Option<Match>,
-    /// Rating on the game's ladder.
-    pub ladder: Option<LadderRating>,
-    /// Grade against exact values after the iteration.
-    pub grade: Option<Grade>,
-    /// Durations and rates.
-    pub timing: Stages,
-}
-
-/// The result of a match against one opponent.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-pub struct Match {
-    /// The opponent's spec.
-    pub opponent: String,
-    /// The network's record in both seats.
-    pub by_seat: SeatRecord,
-    /// Its score, 0..=1.
-    pub score: f64,
-    /// 95 % interval of the score.
-    pub score_interval: [f64; 2],
-    /// Elo difference; absent if it is infinite.
-    elo: Option<f64>,
-    /// 95 % interval of the Elo difference, its ends absent where they are infinite.
-    elo_interval: [Option<f64>; 2],
-}
-
-/// Durations and rates of an iteration.
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-pub struct Stages {
-    /// Seconds of self-play.
-    pub self_play_seconds: f64,
-    /// Seconds of learning.
-    pub learn_seconds: f64,
-    /// Seconds in which self-play and learning went on at the same time; part of both.
-    #[serde(default)]
-    pub both_seconds: f64,
-    /// Seconds of matches and grading.
-    #[serde(default)]
-    pub match_seconds: f64,
-    /// Seconds of cores in which workers of self-play and of matches waited for the last one.
-    pub idle_core_seconds: Option<f64>,
-    /// Seconds of the whole iteration.
-    pub seconds: f64,
-    /// Positions searched per second of self-play.
-    pub positions_per_second: Option<f64>,
-    /// Positions evaluated by the network per second of self-play.
-    pub evaluations_per_second: Option<f64>,
-    /// Mean number of positions per evaluator batch.
-    pub mean_batch: Option<f64>,
-}
 
 /// A damaged line of the metrics.
 #[derive(Debug, Error)]
@@ -96,61 +17,12 @@ pub struct HistoryError {
     fault: String,
 }
 
-impl Match {
-    /// Returns the Elo difference, infinite if every game was won or every game lost.
-    #[must_use]
-    pub fn elo(&self) -> f64 {
-        self.elo.unwrap_or(if self.score < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY })
-    }
-
-    /// Returns the 95 % interval of the Elo difference.
-    #[must_use]
-    pub fn elo_interval(&self) -> [f64; 2] {
-        [self.elo_interval[0].unwrap_or(f64::NEG_INFINITY), self.elo_interval[1].unwrap_or(f64::INFINITY)]
-    }
-
-    /// Returns the number of games.
-    #[must_use]
-    pub fn games(&self) -> usize {
-        self.by_seat.total().games()
-    }
-}
-
-impl Iteration {
-    /// Returns the mean of a loss over the iteration's learner steps, if it is known.
-    #[must_use]
-    pub fn loss(&self, name: &str) -> Option<f64> {
-        self.losses.as_ref()?.get(name).copied().flatten()
-    }
-
-    /// Returns the score by which the best checkpoint is chosen: the score on the ladder if it was rated, else the mean
-    /// score over the opponents of this iteration's matches, if there were any.
-    #[must_use]
-    pub fn mean_score(&self) -> Option<f64> {
-        if let Some(ladder) = &self.ladder {
-            return Some(ladder.score);
-        }
-        let scores = self.arena.iter().map(|result| result.score);
-        (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
-    }
-
-    /// Returns the seconds of self-play alone, of learning alone, of both at once, of matches, and of the rest: files, and
-    /// in lines of earlier versions also matches.
-    #[must_use]
-    pub fn stage_seconds(&self) -> [f64; 5] {
-        let Stages { self_play_seconds, learn_seconds, both_seconds: both, match_seconds, seconds, .. } = self.timing;
-        let stages = [self_play_seconds - both, learn_seconds - both, both, match_seconds];
-        let rest = (seconds - stages.iter().sum::<f64>()).max(0.0);
-        [stages[0], stages[1], stages[2], stages[3], rest]
-    }
-}
-
 /// Reads the metrics of a run; a missing file counts as empty. A last line without a line break is incomplete and
 /// ignored: it is still being written, or the run was interrupted.
 ///
 /// # Errors
 /// The first line that is damaged, or whose iteration is not above that of the line before it.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Metrics>> {
     let bytes = match read_bounded(path, LONGEST_METRICS) {
         Ok(bytes) => bytes,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -163,11 +35,11 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Iteration>> {
 ///
 /// # Errors
 /// The number of the first faulty line, and its fault.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Iteration>, (usize, String)> {
-    let mut history: Vec<Iteration> = Vec::new();
+pub fn parse(bytes: &[u8]) -> Result<Vec<Metrics>, (usize, String)> {
+    let mut history: Vec<Metrics> = Vec::new();
     for (number, object) in metrics_file::objects(bytes) {
         let object = object.map_err(|fault| (number, fault))?;
-        let iteration: Iteration = serde_json::from_str(&object).map_err(|e| (number, e.to_string()))?;
+        let iteration: Metrics = serde_json::from_str(&object).map_err(|e| (number, e.to_string()))?;
         if let Some(last) = history.last().filter(|last| last.iteration >= iteration.iteration) {
             return Err((
                 number,
@@ -180,12 +52,12 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Iteration>, (usize, String)> {
 }
 
 /// The first and the last iteration.
-pub(super) fn span(history: &[Iteration]) -> Option<[f64; 2]> {
+pub(super) fn span(history: &[Metrics]) -> Option<[f64; 2]> {
     Some([history.first()?.iteration as f64, history.last()?.iteration as f64])
 }
 
 /// The opponents of all matches in the order of their first match.
-pub(super) fn opponents(history: &[Iteration]) -> Vec<String> {
+pub(super) fn opponents(history: &[Metrics]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for result in history.iter().flat_map(|iteration| &iteration.arena) {
         if !names.contains(&result.opponent) {
@@ -197,16 +69,16 @@ pub(super) fn opponents(history: &[Iteration]) -> Vec<String> {
 
 /// The matches against an opponent, with their iterations.
 pub(super) fn matches<'a>(
-    history: &'a [Iteration],
+    history: &'a [Metrics],
     opponent: &'a str,
-) -> impl Iterator<Item = (&'a Iteration, &'a Match)> {
+) -> impl Iterator<Item = (&'a Metrics, &'a MatchMetrics)> {
     history.iter().flat_map(move |iteration| {
         iteration.arena.iter().filter(move |result| result.opponent == opponent).map(move |result| (iteration, result))
     })
 }
 
 /// The iteration whose checkpoint is `best.safetensors`: the one with the greatest mean score, the last among equals.
-pub(super) fn best(history: &[Iteration]) -> Option<&Iteration> {
+pub(super) fn best(history: &[Metrics]) -> Option<&Metrics> {
     let scored = history.iter().filter_map(|iteration| Some((iteration, iteration.mean_score()?)));
     scored.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(iteration, _)| iteration)
 }

@@ -7,9 +7,10 @@ use turnstone_agents::LoadedNetwork;
 use turnstone_arena::page::{Boards, Part, title};
 use turnstone_selfplay::{Games, TrainableGame};
 
-use super::history::{self, Iteration};
+use super::history;
 use super::{curves, games, overview, strength};
 use crate::config::Config;
+use crate::metrics::Metrics;
 use crate::run_folder::RunFolder;
 
 /// A run's config and the metrics so far.
@@ -20,7 +21,7 @@ pub struct LiveRun {
     /// The config's file.
     pub text: String,
     /// The iterations so far.
-    pub history: Vec<Iteration>,
+    pub history: Vec<Metrics>,
 }
 
 impl LiveRun {
@@ -80,6 +81,6 @@ impl LiveRun {
     /// The score by which the best checkpoint is chosen, of the last iteration that has one.
     #[must_use]
     pub fn newest_score(&self) -> Option<f64> {
-        self.history.iter().rev().find_map(Iteration::mean_score)
+        self.history.iter().rev().find_map(Metrics::mean_score)
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::history::{Iteration, best, matches, opponents};
+use super::history::{best, matches, opponents};
 use super::strength::elo_text;
 use crate::config::Config;
+use crate::metrics::Metrics;
 use turnstone_arena::page::{escaped, grouped, short};
 use turnstone_base::times::duration;
 
@@ -13,7 +14,7 @@ use turnstone_base::times::duration;
 pub(super) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];
 
 /// The header of the page.
-pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Iteration]) -> String {
+pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Metrics]) -> String {
     let (done, planned) = (history.last().map_or(0, |last| last.iteration), config.run.iterations);
     let pill = if done >= planned {
         r#"<span class="pill">finished</span>"#.to_owned()
@@ -32,7 +33,7 @@ pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, h
 }
 
 /// One tile per opponent with the newest match, and that of the best checkpoint if it is another.
-fn headline(history: &[Iteration]) -> String {
+fn headline(history: &[Metrics]) -> String {
     let best = best(history);
     let mut tiles = String::new();
     for opponent in opponents(history) {
@@ -61,12 +62,12 @@ fn headline(history: &[Iteration]) -> String {
 }
 
 /// Totals of the run and the shares of its stages in the time.
-fn standing(config: &Config, history: &[Iteration]) -> String {
+fn standing(config: &Config, history: &[Metrics]) -> String {
     let Some(last) = history.last() else {
         return "<p class=\"lead\">No iteration has been finished yet.</p>\n".into();
     };
     let stages =
-        history.iter().map(Iteration::stage_seconds).fold([0.0; 5], |sum, s| std::array::from_fn(|i| sum[i] + s[i]));
+        history.iter().map(Metrics::stage_seconds).fold([0.0; 5], |sum, s| std::array::from_fn(|i| sum[i] + s[i]));
     let whole: f64 = stages.iter().sum();
     let rate = last.positions as f64 / stages[0].max(1e-9);
     let tile = |figure: String, what: &str| format!("<div class=\"tile\"><b>{figure}</b><span>{what}</span></div>");

@@ -2,23 +2,25 @@
 
 use std::fmt::Write;
 
-use super::history::{Iteration, Match, matches, opponents, span};
+use super::history::{matches, opponents, span};
 use crate::config::Config;
+use crate::metrics::{MatchMetrics, Metrics};
 use turnstone_arena::grading::{Grade, Share};
 use turnstone_arena::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
-pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
+pub(super) fn strength(config: &Config, history: &[Metrics]) -> Part {
     let (names, x_range) = (opponents(history), span(history));
-    let series = |point: fn(u64, &Match) -> Point| {
+    let series = |point: fn(u64, &MatchMetrics) -> Point| {
         let of = |name| matches(history, name).map(|(iteration, result)| point(iteration.iteration, result)).collect();
         names.iter().map(|name| Series { name, points: of(name) }).collect::<Vec<_>>()
     };
-    let score = |x: u64, result: &Match| {
+    let score = |x: u64, result: &MatchMetrics| {
         let interval = Some(result.score_interval.map(|end| 100.0 * end));
         Point { x: x as f64, y: 100.0 * result.score, interval }
     };
-    let elo = |x: u64, result: &Match| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
+    let elo =
+        |x: u64, result: &MatchMetrics| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
     let chart =
         |title, unit, y, series| Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range, y, series };
     let mut figures = String::new();
@@ -35,7 +37,7 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
         let elos = chart("Elo on the ladder", "Elo", None, vec![ladder]);
         figures += &elos.figure("From games against every rung of the game's ladder, where random play has 0.");
     }
-    let best = |iteration: &Iteration| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
+    let best = |iteration: &Metrics| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
     let best = Series { name: "checkpoint", points: history.iter().filter_map(best).collect() };
     if !best.points.is_empty() {
         let scores = chart("Score against the best so far", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), vec![best]);
@@ -55,13 +57,13 @@ pub(super) fn strength(config: &Config, history: &[Iteration]) -> Part {
     Part { id: "strength", heading: "Strength", lead, html }
 }
 
-fn on_ladder(iteration: &Iteration) -> Option<Point> {
+fn on_ladder(iteration: &Metrics) -> Option<Point> {
     let ladder = iteration.ladder.as_ref()?;
     Some(Point { x: iteration.iteration as f64, y: ladder.elo, interval: Some(ladder.interval) })
 }
 
 /// Table of the newest match against each opponent by seat.
-fn match_table(names: &[String], history: &[Iteration]) -> String {
+fn match_table(names: &[String], history: &[Metrics]) -> String {
     let mut rows = String::new();
     for name in names {
         let (iteration, result) = matches(history, name).last().expect("an opponent comes from a match");
@@ -80,7 +82,7 @@ fn match_table(names: &[String], history: &[Iteration]) -> String {
 }
 
 /// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
-pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
+pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Part {
     let mut rows = String::new();
     let mut row = |name: &str, share: &Share| {
         let (value, [low, high]) = (100.0 * share.value(), share.interval.map(|end| 100.0 * end));
@@ -124,9 +126,9 @@ pub(super) fn truth(grade: &Grade, how: String, history: &[Iteration]) -> Part {
     Part { id: "truth", heading: "Moves against exact values", lead: how, html }
 }
 
-fn grade_chart(history: &[Iteration]) -> String {
+fn grade_chart(history: &[Metrics]) -> String {
     let series = |name, share: fn(&Grade) -> Share| {
-        let point = |iteration: &Iteration| {
+        let point = |iteration: &Metrics| {
             let share = share(iteration.grade.as_ref()?);
             let interval = Some(share.interval.map(|end| 100.0 * end));
             Some(Point { x: iteration.iteration as f64, y: 100.0 * share.value(), interval })
@@ -148,7 +150,7 @@ fn grade_chart(history: &[Iteration]) -> String {
 }
 
 /// Formats the Elo difference with its interval; an infinite one as a bound, the finite end of the interval.
-pub(super) fn elo_text(result: &Match) -> String {
+pub(super) fn elo_text(result: &MatchMetrics) -> String {
     let [low, high] = result.elo_interval();
     match result.elo() {
         f64::INFINITY => format!("above {}", signed(low)),

@@ -7,7 +7,7 @@ use turnstone_base::machine::cores;
 
 use super::Run;
 use super::setup::Setup;
-use crate::metrics::ArenaMetrics;
+use crate::metrics::MatchMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
 use turnstone_arena::{
@@ -20,7 +20,7 @@ pub(super) struct Evaluation {
     /// Matches against the opponents.
     pub(super) matches: Vec<TournamentRecord>,
     /// Match against the previous best checkpoint.
-    pub(super) previous_best: Option<ArenaMetrics>,
+    pub(super) previous_best: Option<MatchMetrics>,
     /// Rating on the game's ladder.
     pub(super) ladder: Option<LadderRating>,
     /// Grade against exact values.
@@ -57,7 +57,7 @@ impl Run<'_> {
             };
             let (opponent, result) = (format!("the best so far, of step {step}"), Meeting::of_match(&record));
             self.report_match(&opponent, &result);
-            evaluation.previous_best = Some(ArenaMetrics::new(opponent, &result));
+            evaluation.previous_best = Some(MatchMetrics::new(opponent, &result));
         }
         if arena.ladder_games > 0 {
             let ladder = Ladder::shipped(self.setup.game)?;

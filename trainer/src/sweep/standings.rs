@@ -11,7 +11,7 @@ use turnstone_arena::LadderRating;
 use turnstone_arena::grading::Share;
 use turnstone_base::times::duration;
 
-use crate::report::{Iteration, Match};
+use crate::metrics::{MatchMetrics, Metrics};
 
 /// What variants are ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,9 +77,9 @@ pub struct Standing {
 impl Standing {
     /// Reads the standing of a variant from its run's metrics.
     #[must_use]
-    pub fn new(variant: &str, run: &Path, history: &[Iteration]) -> Self {
+    pub fn new(variant: &str, run: &Path, history: &[Metrics]) -> Self {
         let last = history.last();
-        let evaluated = |is: fn(&Iteration) -> bool| history.iter().rev().find(|iteration| is(iteration));
+        let evaluated = |is: fn(&Metrics) -> bool| history.iter().rev().find(|iteration| is(iteration));
         let grade = evaluated(|iteration| iteration.grade.is_some()).and_then(|iteration| iteration.grade.as_ref());
         let matches = evaluated(|iteration| !iteration.arena.is_empty()).map(|iteration| &iteration.arena);
         let ladder = evaluated(|iteration| iteration.ladder.is_some()).and_then(|iteration| iteration.ladder.as_ref());
@@ -94,7 +94,7 @@ impl Standing {
             ladder: ladder.cloned(),
             score: matches.map(|matches| {
                 let sum: f64 = matches.iter().map(|result| result.score).sum();
-                (sum / matches.len() as f64, matches.iter().map(Match::games).sum())
+                (sum / matches.len() as f64, matches.iter().map(MatchMetrics::games).sum())
             }),
         }
     }
