@@ -34,11 +34,19 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// Opens the journal in a folder, and returns the games in it if they are to be resumed.
+    ///
+    /// # Errors
+    /// Those of [`Journal::create`] or [`Journal::resume`].
+    pub fn open(folder: &Path, resume: bool, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
+        if resume { Self::resume(folder, header) } else { Ok((Self::create(folder, header)?, Vec::new())) }
+    }
+
     /// Creates a journal in a folder that is new or empty.
     ///
     /// # Errors
     /// The folder is not empty, or cannot be written.
-    pub fn create(folder: &Path, header: &Header) -> Result<Self> {
+    fn create(folder: &Path, header: &Header) -> Result<Self> {
         let named = || format!("folder {}", folder.display());
         fs::create_dir_all(folder).with_context(named)?;
         if fs::read_dir(folder).with_context(named)?.next().is_some() {
@@ -53,7 +61,7 @@ impl Journal {
     ///
     /// # Errors
     /// The folder holds no journal, or one that is damaged or of another tournament.
-    pub fn resume(folder: &Path, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
+    fn resume(folder: &Path, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
         let path = folder.join(NAME);
         ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
         let lock = FolderLock::take(folder)?;

@@ -6,9 +6,14 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_env::{DynGame, Params};
 
+use super::openings::OpeningSource;
+use super::options::MatchOptions;
 use super::record::{Settings, TournamentRecord};
 use super::summary::{Standing, Summary};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+
+/// Default number of games against each rung.
+const RATING_GAMES: usize = 100;
 
 /// Ladder of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -101,20 +106,21 @@ impl Ladder {
         Ok(self)
     }
 
-    /// Creates the ladder from a round robin of its rungs.
+    /// Creates the ladder from a round robin of its rungs, in whose summary the rating of `random` is 0.
     ///
     /// # Errors
-    /// `random` is not among the agents, or a spec is malformed.
-    pub fn of(game: &dyn DynGame, record: &TournamentRecord, openings: [u16; 2]) -> Result<Self> {
-        let agents = record.header.agents.iter().map(|spec| spec.parse()).collect::<Result<Vec<AgentSpec>, _>>()?;
-        let random = agents.iter().position(|agent| *agent == AgentSpec::Random);
-        let random = random.context("a ladder needs the agent `random`, whose Elo is 0")?;
-        let anchors: Vec<Option<f64>> = (0..agents.len()).map(|agent| (agent == random).then_some(0.0)).collect();
-        let rung = |(agent, standing): (AgentSpec, Standing)| {
+    /// A spec is malformed.
+    pub(super) fn of(
+        game: &dyn DynGame,
+        record: &TournamentRecord,
+        summary: &Summary,
+        openings: [u16; 2],
+    ) -> Result<Self> {
+        let rung = |standing: &Standing| -> Result<Rung> {
             let (elo, [_, high]) = (standing.rating, standing.rating_interval);
-            Rung { agent, elo: elo.round(), reach: (high - elo).ceil() }
+            Ok(Rung { agent: standing.agent.parse()?, elo: elo.round(), reach: (high - elo).ceil() })
         };
-        let rungs = agents.into_iter().zip(Summary::new(record, &anchors).agents).map(rung).collect();
+        let rungs = summary.agents.iter().map(rung).collect::<Result<_>>()?;
         let Settings { games, seed, .. } = record.header.settings;
         let (name, params) = (game.name().to_owned(), game.params());
         Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
@@ -145,17 +151,25 @@ impl Ladder {
     }
 
     /// Anchors of a gauntlet against the rungs: none for its first agent, and the ratings of the rungs.
-    #[must_use]
-    pub fn anchors(&self) -> Vec<Option<f64>> {
+    pub(super) fn anchors(&self) -> Vec<Option<f64>> {
         std::iter::once(None).chain(self.rungs.iter().map(|rung| Some(rung.elo))).collect()
     }
 
-    /// Rates the first agent of a gauntlet against the rungs.
-    #[must_use]
-    pub fn rate(&self, record: &TournamentRecord) -> LadderRating {
-        let mut summary = Summary::new(record, &self.anchors());
-        let Standing { rating, rating_interval, score, .. } = summary.agents.swap_remove(0);
-        LadderRating { elo: rating, interval: rating_interval, score, games: record.games.len() }
+    /// Options for rating an agent on the ladder.
+    pub(super) fn options(&self) -> MatchOptions {
+        MatchOptions {
+            games: Some(RATING_GAMES),
+            openings: Some(OpeningSource::Random(self.openings)),
+            ..MatchOptions::default()
+        }
+    }
+}
+
+impl LadderRating {
+    /// The rating of the first agent of a gauntlet against the rungs, which are the anchors of the summary.
+    pub(super) fn of_first(summary: &Summary) -> Self {
+        let Standing { rating, rating_interval, score, .. } = summary.agents[0];
+        Self { elo: rating, interval: rating_interval, score, games: summary.games }
     }
 }
 
@@ -254,10 +268,11 @@ mod tests {
             TournamentRecord { header, notes: Vec::new(), games: games.collect() }
         };
         // Wins every game against the first rung and one of two against the second.
-        let rating = ladder.rate(&record([1, -1, 1, 1]));
+        let rate = |results| LadderRating::of_first(&Summary::new(&record(results), &ladder.anchors()));
+        let rating = rate([1, -1, 1, 1]);
         assert!((380.0..480.0).contains(&rating.elo), "{rating:?}");
         assert!(rating.interval[0] < rating.elo && rating.elo < rating.interval[1], "{rating:?}");
         assert_eq!((rating.games, rating.score), (400, 0.75));
-        assert!(ladder.rate(&record([-1, 1, -1, 1])).elo < 0.0);
+        assert!(rate([-1, 1, -1, 1]).elo < 0.0);
     }
 }

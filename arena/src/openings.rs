@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
@@ -27,7 +28,7 @@ pub enum OpeningSource {
 
 /// Selects openings that a reference agent evaluates as open.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OpeningFilter {
+pub(crate) struct OpeningFilter {
     /// The reference agent.
     pub reference: AgentSpec,
     /// Maximum absolute score of an opening that is kept: in the unit of the reference's static evaluation, or for
@@ -37,7 +38,7 @@ pub struct OpeningFilter {
 
 /// Opening: a position in which the game is not over, and the plies that lead to it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Opening {
+pub(crate) struct Opening {
     /// Plies of the opening.
     pub actions: Vec<Action>,
     /// Position after them.
@@ -46,7 +47,7 @@ pub struct Opening {
 
 impl Opening {
     /// Text form of the plies, separated by spaces.
-    pub fn text(&self, game: &dyn DynGame) -> String {
+    pub(crate) fn text(&self, game: &dyn DynGame) -> String {
         game.line_texts(&game.start(), &self.actions).join(" ")
     }
 }
@@ -56,7 +57,7 @@ impl Opening {
 ///
 /// # Errors
 /// The book cannot be read or has a fault, the reference cannot play, or there is no opening at all.
-pub fn openings(
+pub(crate) fn openings(
     game: &dyn PlayableGame,
     source: &OpeningSource,
     filter: Option<&OpeningFilter>,
@@ -94,6 +95,21 @@ pub fn openings(
     Ok(found)
 }
 
+impl FromStr for OpeningSource {
+    type Err = String;
+
+    /// Parses a number of plies, a range of them, or the path of a file.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (least, most) = text.split_once('-').unwrap_or((text, text));
+        match [least, most].map(str::parse::<u16>) {
+            [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self::Random([least, most])),
+            [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
+            _ if Path::new(text).is_file() => Ok(Self::Book(text.into())),
+            _ => Err("expected a number of plies, a range such as 2-6, or an opening book, which is not there".into()),
+        }
+    }
+}
+
 impl OpeningSource {
     /// Description for messages, such as `of 2 to 4 random plies`.
     #[must_use]
@@ -108,8 +124,7 @@ impl OpeningSource {
 
 impl OpeningFilter {
     /// Description for messages, to follow that of the source.
-    #[must_use]
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         format!(" that {} finds within {}", self.reference, self.bound)
     }
 }

@@ -113,18 +113,6 @@ pub enum Penalty {
     Random,
 }
 
-impl std::str::FromStr for Penalty {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "lose" => Ok(Self::Lose),
-            "random" => Ok(Self::Random),
-            _ => Err(format!("must be lose or random, not `{text}`")),
-        }
-    }
-}
-
 /// Whether decided games end early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

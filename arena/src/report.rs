@@ -6,9 +6,9 @@ mod tables;
 mod games;
 mod page;
 
-pub use csv::{games_csv, meetings_csv};
-pub use page::page;
-pub use text::text;
+pub(crate) use csv::{games_csv, meetings_csv};
+pub(crate) use page::page;
+pub(crate) use text::text;
 
 use serde_json::{Value, json};
 
@@ -16,14 +16,12 @@ use super::{Summary, TournamentRecord};
 use crate::page::{Range, ranges_document};
 
 /// The summary and the record as one JSON object.
-#[must_use]
-pub fn json(record: &TournamentRecord, summary: &Summary) -> Value {
+pub(crate) fn json(record: &TournamentRecord, summary: &Summary) -> Value {
     json!({ "summary": summary, "record": record })
 }
 
 /// Chart of the ratings with their intervals, strongest agent first, as an SVG document.
-#[must_use]
-pub fn ratings_svg(summary: &Summary) -> String {
+pub(crate) fn ratings_svg(summary: &Summary) -> String {
     ranges_document(RATINGS, "Elo", &rating_ranges(summary))
 }
 

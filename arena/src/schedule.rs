@@ -30,8 +30,7 @@ pub(super) fn rounds(settings: &Settings) -> usize {
 }
 
 /// Number of openings that a tournament needs.
-#[must_use]
-pub fn openings_needed(settings: &Settings) -> usize {
+pub(super) fn openings_needed(settings: &Settings) -> usize {
     rounds(settings) * settings.games / 2
 }
 

@@ -14,7 +14,7 @@ use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
-use super::openings::{Opening, OpeningSource, openings};
+use super::openings::Opening;
 use super::record::{Adjudication, GameRecord, Header, Settings, TournamentRecord};
 use super::referee::Referee;
 use super::remote::Remote;
@@ -88,7 +88,7 @@ impl<'a> Tournament<'a> {
     /// # Errors
     /// There are fewer than two agents or too few openings, a test is requested for more than two agents, an engine
     /// does not start, or exact values cover the initial position or are missing.
-    pub fn new(
+    pub(super) fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
         mut settings: Settings,
@@ -136,10 +136,17 @@ impl<'a> Tournament<'a> {
     }
 
     /// Names the program that plays the tournament, with its version, for the records of it.
-    #[must_use]
-    pub fn played_by(mut self, program: &str) -> Self {
+    pub(super) fn played_by(mut self, program: &str) -> Self {
         self.header.program = Some(program.to_owned());
         self
+    }
+
+    pub(super) fn game(&self) -> &'a dyn PlayableGame {
+        self.game
+    }
+
+    pub(super) fn agents(&self) -> &[&'a Agent] {
+        &self.agents
     }
 
     /// Game, agents, settings and openings.
@@ -149,14 +156,12 @@ impl<'a> Tournament<'a> {
     }
 
     /// Remarks that are known before the start, such as a reduced number of games.
-    #[must_use]
-    pub fn notes(&self) -> &[String] {
+    pub(super) fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// Number of games, unless the tournament ends early.
-    #[must_use]
-    pub fn games(&self) -> usize {
+    pub(super) fn games(&self) -> usize {
         games_planned(&self.header.settings, self.agents.len())
     }
 
@@ -346,23 +351,4 @@ impl Board {
         self.games.truncate(self.end);
         self.games.into_iter().collect()
     }
-}
-
-/// Plays a tournament from random openings, without a journal. Returns `None` if `running.stop` was set before the end.
-///
-/// # Errors
-/// An agent cannot play, or there are no openings.
-pub fn play(
-    game: &dyn PlayableGame,
-    agents: Vec<&Agent>,
-    settings: Settings,
-    opening_plies: [u16; 2],
-    running: &Running<'_>,
-) -> Result<Option<TournamentRecord>> {
-    let (source, seed) = (OpeningSource::Random(opening_plies), settings.seed);
-    let openings = openings(game, &source, None, openings_needed(&settings), seed, running.stop)?;
-    if openings.is_empty() {
-        return Ok(None); // stopped
-    }
-    Tournament::new(game, agents, settings, openings, PathBuf::new())?.play(None, Vec::new(), running)
 }

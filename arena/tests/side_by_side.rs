@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use turnstone_agents::{Agent, PlayableGame};
-use turnstone_arena::{Format, Running, Settings, Sprt, TournamentRecord, play};
+use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running, Sprt};
 use turnstone_env::Params;
 use turnstone_games::built_in;
 
@@ -11,22 +11,41 @@ fn agents(game: &dyn PlayableGame, specs: &[&str]) -> Vec<Agent> {
     specs.iter().map(|spec| Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")).collect()
 }
 
+fn options(pairings: Pairings, games: usize) -> MatchOptions {
+    MatchOptions {
+        games: Some(games),
+        openings: Some(OpeningSource::Random([1, 4])),
+        seed: Some(3),
+        format: Some(pairings),
+        ..MatchOptions::default()
+    }
+}
+
+fn play(
+    game: &dyn PlayableGame,
+    agents: &[Agent],
+    options: &MatchOptions,
+    running: &Running<'_>,
+) -> Option<MatchResult> {
+    let drawn = Match::new(game, agents.iter().collect(), options, RatingScale::Mean, &AtomicBool::new(false));
+    drawn.expect("valid options").expect("nothing stops it").play(None, running).expect("they play")
+}
+
 fn played(
     game: &dyn PlayableGame,
     agents: &[Agent],
-    settings: &Settings,
+    options: &MatchOptions,
     threads: usize,
     at_once: usize,
-) -> TournamentRecord {
+) -> MatchResult {
     let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let progress = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
     };
     let running = Running { at_once, ..Running::new(threads, &progress, &stop) };
-    let record = play(game, agents.iter().collect(), settings.clone(), [1, 4], &running).expect("they play");
-    let record = record.expect("nothing stops it");
-    assert!(count.into_inner() >= record.games.len());
-    record
+    let result = play(game, agents, options, &running).expect("nothing stops it");
+    assert!(count.into_inner() >= result.record.games.len());
+    result
 }
 
 #[test]
@@ -36,18 +55,18 @@ fn the_number_of_games_at_once_changes_no_game() {
         ["az:pretrained,sims=20", "az:pretrained,sims=8,search=puct", "mcts:sims=20", "alphabeta:nodes=200,hash=1"];
     let others = ["random", "exact", "az:pretrained,sims=0", "alphabeta:depth=2"];
     for (format, specs) in [
-        (Format::RoundRobin, &[&specs[..], &others].concat()[..]),
-        (Format::RoundRobin, &specs[..2]),
-        (Format::Gauntlet, &[&specs[..1], &others].concat()),
-        (Format::Swiss { rounds: 2 }, &specs),
+        (Pairings::RoundRobin, &[&specs[..], &others].concat()[..]),
+        (Pairings::RoundRobin, &specs[..2]),
+        (Pairings::Gauntlet, &[&specs[..1], &others].concat()),
+        (Pairings::Swiss, &specs),
     ] {
         let agents = agents(&*game, specs);
-        let settings = Settings::plain(format, 4, 3);
-        let one_by_one = played(&*game, &agents, &settings, 1, 1);
-        assert!(one_by_one.games.iter().any(|game| game.moves.len() > game.opening_plies + 2));
+        let options = options(format, 4);
+        let one_by_one = played(&*game, &agents, &options, 1, 1);
+        assert!(one_by_one.record.games.iter().any(|game| game.moves.len() > game.opening_plies + 2));
         for (threads, at_once) in [(1, 32), (1, 3), (3, 32), (2, 2)] {
-            let record = played(&*game, &agents, &settings, threads, at_once);
-            assert!(record == one_by_one, "{format:?}, {threads} threads, {at_once} games at once");
+            let result = played(&*game, &agents, &options, threads, at_once);
+            assert!(result == one_by_one, "{format:?}, {threads} threads, {at_once} games at once");
         }
     }
 }
@@ -57,26 +76,25 @@ fn a_sequential_test_ends_at_the_same_pair() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     let agents = agents(&*game, &["az:pretrained,sims=20", "random"]);
     let sprt = Sprt::new(0.0, 100.0, 0.05, 0.05).expect("a sound test");
-    let settings = Settings { sprt: Some(sprt), ..Settings::plain(Format::RoundRobin, 200, 3) };
-    let one_by_one = played(&*game, &agents, &settings, 1, 1);
-    assert!(one_by_one.games.len() < 200, "{}", one_by_one.games.len());
-    assert!(played(&*game, &agents, &settings, 2, 16) == one_by_one);
+    let options = MatchOptions { sprt: Some(sprt), ..options(Pairings::RoundRobin, 200) };
+    let one_by_one = played(&*game, &agents, &options, 1, 1);
+    assert!(one_by_one.record.games.len() < 200, "{}", one_by_one.record.games.len());
+    assert!(played(&*game, &agents, &options, 2, 16) == one_by_one);
 }
 
 #[test]
 fn a_stop_gives_up_and_enough_finishes_what_was_begun() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     let agents = agents(&*game, &["az:pretrained,sims=20", "random"]);
-    let settings = Settings::plain(Format::RoundRobin, 40, 3);
+    let options = options(Pairings::RoundRobin, 40);
     let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let stop_at_once = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
         stop.store(true, Ordering::Relaxed);
     };
-    let agents: Vec<&Agent> = agents.iter().collect();
     let running = Running { at_once: 8, ..Running::new(1, &stop_at_once, &stop) };
-    let record = play(&*game, agents.clone(), settings.clone(), [1, 4], &running).expect("they play");
-    assert!(record.is_none() && count.load(Ordering::Relaxed) < 8);
+    let result = play(&*game, &agents, &options, &running);
+    assert!(result.is_none() && count.load(Ordering::Relaxed) < 8);
     let (go_on, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let enough_at_once = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -84,6 +102,6 @@ fn a_stop_gives_up_and_enough_finishes_what_was_begun() {
     };
     stop.store(false, Ordering::Relaxed);
     let running = Running { at_once: 8, enough: Some(&stop), ..Running::new(1, &enough_at_once, &go_on) };
-    assert!(play(&*game, agents, settings, [1, 4], &running).expect("they play").is_none());
+    assert!(play(&*game, &agents, &options, &running).is_none());
     assert!((8..16).contains(&count.load(Ordering::Relaxed)), "{count:?}");
 }

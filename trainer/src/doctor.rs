@@ -9,7 +9,7 @@ mod memory;
 mod checks;
 
 pub use check::{Check, Level};
-pub use measure::{Match, Measured, SelfPlay};
+pub use measure::{MatchSpeed, Measured, SelfPlay};
 pub use plan::Plan;
 
 use self::load::Ticks;

@@ -9,7 +9,7 @@ use turnstone_search::CacheStats;
 
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
-use turnstone_arena::{LadderRating, MatchScore, Meeting, SeatRecord, TournamentRecord};
+use turnstone_arena::{LadderRating, MatchResult, MatchScore, Meeting, SeatRecord};
 
 /// Metrics of one iteration. All but `timing` are identical when a run is repeated. Files of other versions may lack what
 /// is optional here; fields that only they have are ignored.
@@ -68,8 +68,8 @@ pub struct MatchMetrics {
 impl MatchMetrics {
     /// Returns the metrics of a match.
     #[must_use]
-    pub fn of_match(record: &TournamentRecord) -> Self {
-        Self::new(record.header.agents[1].clone(), &Meeting::of_match(record))
+    pub fn of_match(result: &MatchResult) -> Self {
+        Self::new(result.record.header.agents[1].clone(), result.meeting())
     }
 
     /// Returns the metrics of a match against `opponent`.

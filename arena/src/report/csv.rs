@@ -3,8 +3,7 @@
 use crate::{MatchScore, Meeting, Summary, TournamentRecord};
 
 /// One row per game. `result` is 1, 0.5 or 0 for the first player; `moves` include those of the opening.
-#[must_use]
-pub fn games_csv(record: &TournamentRecord) -> String {
+pub(crate) fn games_csv(record: &TournamentRecord) -> String {
     let mut text =
         String::from("game,round,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
     let agents = &record.header.agents;
@@ -36,8 +35,7 @@ pub fn games_csv(record: &TournamentRecord) -> String {
 
 /// One row per pair of agents that met, from the point of view of `a`. `pairs_0` to `pairs_4` count game pairs by half
 /// points; infinite Elo is `inf`.
-#[must_use]
-pub fn meetings_csv(summary: &Summary) -> String {
+pub(crate) fn meetings_csv(summary: &Summary) -> String {
     let mut text = String::from(
         "a,b,first_wins,first_draws,first_losses,second_wins,second_draws,second_losses,pairs_0,pairs_1,pairs_2,pairs_3,pairs_4,score,score_low,score_high,elo,elo_low,elo_high,los,distinct_games,unpaired_games\r\n",
     );

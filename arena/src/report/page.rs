@@ -12,7 +12,7 @@ use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary,
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
-pub fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) -> Result<String> {
+pub(crate) fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) -> Result<String> {
     let mut parts = Vec::new();
     match &summary.meetings[..] {
         [] => {}

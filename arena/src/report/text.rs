@@ -9,8 +9,7 @@ use crate::{Format, MatchScore, Meeting, Record, SeatRecord, Summary, Tournament
 const CROSS_COLUMNS: usize = 10;
 
 /// Formats the result.
-#[must_use]
-pub fn text(record: &TournamentRecord, summary: &Summary) -> String {
+pub(crate) fn text(record: &TournamentRecord, summary: &Summary) -> String {
     let mut text = heading(record);
     match &summary.meetings[..] {
         [] => return text + "no game has been played\n",

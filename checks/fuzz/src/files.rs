@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, checkpoint_params, shape};
-use turnstone_arena::{Format, OpeningSource, Running, Settings, Tournament, journal_games, openings};
+use turnstone_arena::{Match, MatchOptions, OpeningSource, RatingScale, Running, Tournament, journal_games};
 use turnstone_base::checksum::seal_line;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Params;
@@ -148,9 +148,15 @@ pub(crate) fn tournament() -> Tournament<'static> {
     static AGENT: OnceLock<Agent> = OnceLock::new();
     let agent = AGENT.get_or_init(|| Agent::load(&AgentSpec::Random, game()).expect("it needs no file"));
     let stop = AtomicBool::new(false);
-    let openings = openings(game(), &OpeningSource::Random([1, 2]), None, 3, 1, &stop).expect("there are some");
-    let settings = Settings::plain(Format::RoundRobin, 4, 1);
-    Tournament::new(game(), vec![agent, agent], settings, openings, "tables".into()).expect("valid settings")
+    let options = MatchOptions {
+        games: Some(4),
+        openings: Some(OpeningSource::Random([1, 2])),
+        seed: Some(1),
+        ..MatchOptions::default()
+    };
+    let drawn = Match::new(game(), vec![agent, agent], &options, RatingScale::Mean, &stop).expect("valid options");
+    let header = drawn.expect("it was not stopped").header().clone();
+    Tournament::of_header(game(), vec![agent, agent], header).expect("its own header")
 }
 
 /// The games of a journal that is accepted are confirmed by the rules or refused.

@@ -1,6 +1,7 @@
-//! The Python package beside the program: its settings of search and self-play are described as the config's keys are.
+//! The Python package beside the program: its settings of search and self-play are described as the config's keys are,
+//! and its arena has the options of the program's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -91,4 +92,31 @@ fn settings_are_described_as_in_the_config() {
             assert!(range.is_none_or(|range| range.iter().all(|end| text.contains(end))), "{file}: {name}: {range:?}");
         }
     }
+}
+
+/// The names that `match_options!` declares.
+fn match_options(source: &str) -> BTreeSet<String> {
+    let (_, declared) = source.split_once("\nmatch_options! {\n").expect("the declaration");
+    let (declared, _) = declared.split_once("\n}\n").expect("its end");
+    let lines = declared.lines().map(str::trim).filter(|line| !line.starts_with("///"));
+    lines.filter_map(|line| Some(line.split_once(": ")?.0.to_owned())).collect()
+}
+
+#[test]
+fn the_arena_takes_every_option_of_a_match() {
+    let program = read("apps/python/python/turnstone/_program.py");
+    let (_, arena) = program.split_once("\ndef arena(\n").expect("the function");
+    let (signature, body) = arena.split_once(") -> ArenaResult:\n").expect("its signature");
+    let others = ["game", "agents", "threads", "ladder", "progress"];
+    let names = |text: &str, before: &str, after: &str| -> BTreeSet<String> {
+        let name = |line: &str| Some(line.trim().strip_prefix(before)?.split_once(after)?.0.to_owned());
+        text.lines().filter_map(name).filter(|name| !others.contains(&name.as_str())).collect()
+    };
+    let options = match_options(&read("arena/src/options.rs"));
+    assert!(options.len() > 10, "{options:?}");
+    assert_eq!(names(signature, "", ": "), options, "keywords");
+    let (docs, code) = body.split_once("Args:\n").and_then(|(_, rest)| rest.split_once("\"\"\"")).expect("its docs");
+    assert!(names(docs, "", ": ").is_subset(&options), "documentation");
+    let (handed, _) = code.split_once("\n    }\n").expect("the end of the options");
+    assert_eq!(names(handed, "\"", "\": "), options, "handed to the program");
 }

@@ -337,7 +337,8 @@ mod tests {
         assert_eq!(found(&format!("{threads}[arena]\nopponents = []")), [("arena", Level::Warn)]);
         let slow = |measured: &mut Measured| {
             let opponent = "random".into();
-            measured.matches = vec![crate::doctor::Match { opponent, planned: 200, games: 1, seconds_per_game: 100.0 }];
+            measured.matches =
+                vec![crate::doctor::MatchSpeed { opponent, planned: 200, games: 1, seconds_per_game: 100.0 }];
         };
         assert_eq!(examined(threads, slow), [("arena", Level::Warn)]);
         let huge = "[self_play]\nthreads = 1\n[learn]\nmax_window = 100000000\n[run]\niterations = 1000000000";

@@ -15,7 +15,7 @@ use crate::config::{Config, SearchConfig, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
-use turnstone_arena::{Format, GameRecord, Running, Settings, play as play_games};
+use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
@@ -42,7 +42,7 @@ pub struct Measured {
     /// Share of the machine's cores that a learner step keeps busy, 0..=1; 1 where the system does not tell.
     pub learner_share: f64,
     /// Speed of matches against each opponent.
-    pub matches: Vec<Match>,
+    pub matches: Vec<MatchSpeed>,
 }
 
 /// Speed and yield of self-play.
@@ -67,7 +67,7 @@ pub struct SelfPlay {
 
 /// Speed of matches against one opponent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Match {
+pub struct MatchSpeed {
     /// The opponent's spec.
     pub opponent: String,
     /// Number of games against it in the whole run.
@@ -235,8 +235,13 @@ fn play_some(
     planned: u64,
     time: Duration,
     stop: &AtomicBool,
-) -> Result<Match> {
-    let settings = Settings::plain(Format::RoundRobin, config.arena.final_games, config.seed);
+) -> Result<MatchSpeed> {
+    let options = MatchOptions {
+        games: Some(config.arena.final_games),
+        openings: Some(OpeningSource::Random(config.arena.opening_plies)),
+        seed: Some(config.seed),
+        ..MatchOptions::default()
+    };
     let (games, start) = (AtomicUsize::new(0), Instant::now());
     let count = |_: &GameRecord| {
         games.fetch_add(1, Ordering::Relaxed);
@@ -244,11 +249,12 @@ fn play_some(
     within(time, stop, |over| {
         // Few games at once, as those in progress are finished when the time is up.
         let running = Running { enough: Some(over), at_once: AT_ONCE, ..Running::new(cores(), &count, stop) };
-        play_games(game, agents.to_vec(), settings, config.arena.opening_plies, &running)
+        let matches = Match::new(game, agents.to_vec(), &options, RatingScale::Mean, stop)?;
+        matches.map_or(Ok(None), |matches| matches.play(None, &running))
     })?;
     let games = games.into_inner();
     let seconds_per_game = start.elapsed().as_secs_f64() / games.max(1) as f64;
-    Ok(Match { opponent: agents[1].spec.to_string(), planned, games, seconds_per_game })
+    Ok(MatchSpeed { opponent: agents[1].spec.to_string(), planned, games, seconds_per_game })
 }
 
 /// Runs `work` with a flag that is set when the time is up or `stop` is set, upon which `work` has to return early.

@@ -93,7 +93,7 @@ pub(super) fn match_games(config: &Config, games: usize, final_games: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{Match, SelfPlay};
+    use crate::doctor::{MatchSpeed, SelfPlay};
 
     #[test]
     fn a_plan_adds_up() {
@@ -110,7 +110,7 @@ mod tests {
             mean_batch: None,
         };
         let planned = match_games(&config, config.arena.games, config.arena.final_games);
-        let matches = vec![Match { opponent: "random".into(), planned, games: 10, seconds_per_game: 0.1 }];
+        let matches = vec![MatchSpeed { opponent: "random".into(), planned, games: 10, seconds_per_game: 0.1 }];
         let plan =
             Plan::of(&config, &Measured { self_play, steps: 1, seconds_per_step: 0.01, learner_share: 0.5, matches });
         assert_eq!((plan.positions, plan.steps, plan.first_steps), (24_000, 240, 30));

@@ -11,14 +11,14 @@ use crate::metrics::MatchMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
 use turnstone_arena::{
-    Format, IdleTime, Ladder, LadderRating, Meeting, Running, Settings, TournamentRecord, check_portable, play,
+    IdleTime, Ladder, LadderRating, Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running,
 };
 
 /// Results of the evaluation after an iteration.
 #[derive(Default)]
 pub(super) struct Evaluation {
     /// Matches against the opponents.
-    pub(super) matches: Vec<TournamentRecord>,
+    pub(super) matches: Vec<MatchResult>,
     /// Match against the previous best checkpoint.
     pub(super) previous_best: Option<MatchMetrics>,
     /// Rating on the game's ladder.
@@ -45,28 +45,29 @@ impl Run<'_> {
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {
             let opponent = Agent::load(opponent, self.setup.game)?;
-            let Some(record) = self.meet(vec![&agent, &opponent], games, arena.opening_plies, &idle)? else {
+            let Some(result) = self.meet(vec![&agent, &opponent], games, RatingScale::Mean, &idle)? else {
                 return Ok(None);
             };
-            self.report_match(&record.header.agents[1], &Meeting::of_match(&record));
-            evaluation.matches.push(record);
+            self.setup.reporter.line(&format!("    vs {}: {}", opponent.spec, result.meeting()));
+            evaluation.matches.push(result);
         }
         if let Some((step, best)) = self.previous_best() {
-            let Some(record) = self.meet(vec![&agent, &best], arena.best_games, arena.opening_plies, &idle)? else {
+            let Some(result) = self.meet(vec![&agent, &best], arena.best_games, RatingScale::Mean, &idle)? else {
                 return Ok(None);
             };
-            let (opponent, result) = (format!("the best so far, of step {step}"), Meeting::of_match(&record));
-            self.report_match(&opponent, &result);
-            evaluation.previous_best = Some(MatchMetrics::new(opponent, &result));
+            let opponent = format!("the best so far, of step {step}");
+            self.setup.reporter.line(&format!("    vs {opponent}: {}", result.meeting()));
+            evaluation.previous_best = Some(MatchMetrics::new(opponent, result.meeting()));
         }
         if arena.ladder_games > 0 {
             let ladder = Ladder::shipped(self.setup.game)?;
             let rungs = ladder.agents(self.setup.game)?;
             let agents = std::iter::once(&agent).chain(&rungs).collect();
-            let Some(record) = self.meet(agents, arena.ladder_games, ladder.openings, &idle)? else { return Ok(None) };
-            let rating = ladder.rate(&record);
-            self.setup.reporter.line(&format!("    on the ladder: {rating}"));
-            evaluation.ladder = Some(rating);
+            let Some(result) = self.meet(agents, arena.ladder_games, RatingScale::Ladder(&ladder), &idle)? else {
+                return Ok(None);
+            };
+            result.rating.iter().for_each(|rating| self.setup.reporter.line(&format!("    on the ladder: {rating}")));
+            evaluation.ladder = result.rating;
         }
         if let Some(truth) = &self.truth {
             let Some(grade) = self.grade(&agent, truth)? else { return Ok(None) };
@@ -110,26 +111,29 @@ impl Run<'_> {
         &self,
         agents: Vec<&Agent>,
         games: usize,
-        opening_plies: [u16; 2],
+        scale: RatingScale<'_>,
         idle: &IdleTime,
-    ) -> Result<Option<TournamentRecord>> {
+    ) -> Result<Option<MatchResult>> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
-        let settings = Settings::plain(Format::Gauntlet, games, config.seed);
-        let stage = match &agents[..] {
-            [_, opponent] => format!("vs {}", opponent.spec),
-            _ => "ladder".into(),
+        let (stage, openings) = match scale {
+            RatingScale::Ladder(_) => ("ladder".to_owned(), None),
+            _ => (format!("vs {}", agents[1].spec), Some(OpeningSource::Random(config.arena.opening_plies))),
         };
-        let bar = reporter.bar(&stage, (settings.games * (agents.len() - 1)) as u64);
+        let options = MatchOptions {
+            games: Some(games),
+            openings,
+            seed: Some(config.seed),
+            format: Some(Pairings::Gauntlet),
+            ..MatchOptions::default()
+        };
+        let Some(matches) = Match::new(game, agents, &options, scale, stop)? else { return Ok(None) };
+        let bar = reporter.bar(&stage, matches.games() as u64);
         let progress = |_: &_| bar.inc(1);
-        let remote = self.setup.players.remote.filter(|_| check_portable(&agents, &settings).is_ok());
+        let remote = self.setup.players.remote.filter(|_| matches.is_portable());
         let running = Running { idle: Some(idle), remote, ..Running::new(cores(), &progress, stop) };
-        let record = play(game, agents, settings, opening_plies, &running)?;
+        let result = matches.play(None, &running)?;
         bar.finish_and_clear();
-        record.iter().flat_map(|record| &record.notes).for_each(|note| reporter.line(&format!("    {note}")));
-        Ok(record)
-    }
-
-    fn report_match(&self, opponent: &str, result: &Meeting) {
-        self.setup.reporter.line(&format!("    vs {opponent}: {result}"));
+        result.iter().flat_map(|result| &result.record.notes).for_each(|note| reporter.line(&format!("    {note}")));
+        Ok(result)
     }
 }

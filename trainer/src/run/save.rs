@@ -8,7 +8,7 @@ use super::setup::Setup;
 use crate::metrics::{Metrics, opponent_tag};
 use crate::run_folder::Standing;
 use turnstone_agents::checkpoint_info;
-use turnstone_arena::TournamentRecord;
+use turnstone_arena::MatchResult;
 
 /// Iterations between histograms of the weights in TensorBoard.
 const HISTOGRAMS_EVERY: u64 = 10;
@@ -16,12 +16,12 @@ const HISTOGRAMS_EVERY: u64 = 10;
 impl Run<'_> {
     /// Writes TensorBoard events: metrics, one game of each match, and histograms of the averaged weights every
     /// [`HISTOGRAMS_EVERY`] iterations and after the last.
-    pub(super) fn log(&mut self, metrics: &Metrics, matches: &[TournamentRecord]) {
+    pub(super) fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
         metrics.report(&mut self.events);
         for (tag, value) in self.setup.players.self_play.scalars() {
             self.events.scalar(&tag, value, metrics.step);
         }
-        for record in matches {
+        for MatchResult { record, .. } in matches {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }
         if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {

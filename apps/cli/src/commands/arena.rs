@@ -3,29 +3,25 @@
 mod options;
 mod plan;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use serde_json::json;
 use turnstone_base::files::atomic_write;
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
-use self::options::Options;
+use self::options::OptionArgs;
 use self::plan::Plan;
 use crate::args::{GameArgs, load_agent, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
-use turnstone_agents::{Agent, AgentSpec, PlayableGame};
-use turnstone_arena::{
-    Format, GameRecord, Journal, Ladder, OpeningSource, Remote, Running, Settings, Summary, Tournament,
-    TournamentRecord, openings, openings_needed, read_ladder, report,
-};
+use turnstone_agents::{Agent, AgentSpec};
+use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, read_ladder};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -42,7 +38,7 @@ pub(crate) struct Arena {
     #[arg(value_name = "AGENT")]
     agents: Vec<AgentSpec>,
     #[command(flatten)]
-    options: Options,
+    options: OptionArgs,
     /// Number of threads; it does not change the result [default: one per core]
     #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
@@ -71,61 +67,48 @@ pub(crate) struct Arena {
 impl Arena {
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
-        let (file, options) = (self.game.file(), self.options.clone());
-        let plan = match file {
+        let options = self.options.0.clone();
+        let plan = match self.game.file() {
             Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
             None => Plan { game: self.game.game(games)?, agents: self.agents.clone(), options },
         };
+        if plan.agents.contains(&AgentSpec::Human) {
+            bail!("a person cannot play a match; use `turnstone play`");
+        }
+        if let Some(path) = &self.ladder_build {
+            ensure!(!path.exists(), "{} exists already", path.display());
+        }
         self.play(&*plan.game, &plan, cluster)
     }
 
     fn play(&self, game: &dyn TrainableGame, plan: &Plan, cluster: Option<Named<'_>>) -> Result<ExitCode> {
-        if plan.agents.contains(&AgentSpec::Human) {
-            bail!("a person cannot play a match; use `turnstone play`");
-        }
         let reporter = Reporter::new(false);
         let ladder = self.rungs(game, &plan.agents, &reporter)?;
         let mut agents = plan.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
-        let mut options = plan.options.clone();
+        // A file's options are for its own matches, not for the ladder's.
+        let (scale, options) = match &ladder {
+            Some(ladder) => (RatingScale::Ladder(ladder), &self.options.0),
+            None if self.ladder_build.is_some() => (RatingScale::NewLadder, &plan.options),
+            None => (RatingScale::Mean, &plan.options),
+        };
         if let Some(ladder) = &ladder {
             agents.extend(ladder.agents(game)?);
-            // A file's options are for its own matches; a ladder's ratings are valid for its own openings.
-            options = self.options.clone().or(Options::of_ladder(ladder));
         }
-        let new_ladder = self.new_ladder(&options)?;
-        let mut settings = options.settings(agents.len())?;
-        if self.ladder {
-            settings.format = Format::Gauntlet;
-        }
-        options.odd_games(settings.games).into_iter().for_each(|note| reporter.line(&note));
+        let agents: Vec<&Agent> = agents.iter().collect();
         let stop = stop_on_signals()?;
-        let tournament = prepare(game, &agents, settings, &options, stop)?;
-        let record = match tournament {
-            Some(tournament) => {
-                let work = Work::of_agents(game, &agents.iter().collect::<Vec<_>>());
-                let leader = cluster.map(|cluster| cluster.lead(&work, stop)).transpose()?;
-                let remote = leader.as_deref().map(|leader| leader as &dyn Remote);
-                let record = self.carry_out(&tournament, remote, &reporter, stop)?;
-                leader.into_iter().for_each(Leader::finish);
-                record
-            }
-            None => None,
+        let Some(drawn) = Match::new(game, agents.clone(), options, scale, stop)? else {
+            return Ok(self.interrupted());
         };
-        let Some(record) = record else {
-            let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
-            let advice = if begun { "; the same command with --resume goes on with it" } else { "" };
-            print_stderr(format_args!("interrupted before its end{advice}"));
-            return Ok(ExitCode::from(130));
-        };
-        let summary = Summary::new(&record, &self.anchors(&record, ladder.as_ref()));
-        if let Some(folder) = &self.out {
-            let files = save(game, &record, &summary, folder)?;
-            let shown = folder.display();
-            reporter.line(&format!("{shown}: {} (report.html opens in a browser)", files.join(", ")));
-        }
-        self.show(&record, &summary, ladder.as_ref());
-        if let Some((path, plies)) = new_ladder {
-            let text = Ladder::of(game, &record, plies)?.to_text(game);
+        let drawn = drawn.played_by(PROGRAM);
+        let work = Work::of_agents(game, &agents);
+        let leader = cluster.map(|cluster| cluster.lead(&work, stop)).transpose()?;
+        let remote = leader.as_deref().map(|leader| leader as &dyn Remote);
+        let result = self.play_games(&drawn, &agents, remote, &reporter, stop)?;
+        leader.into_iter().for_each(Leader::finish);
+        let Some(result) = result else { return Ok(self.interrupted()) };
+        self.print(&result, &reporter);
+        if let Some(path) = &self.ladder_build {
+            let text = drawn.new_ladder(&result)?.to_text(game);
             atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(ExitCode::SUCCESS)
@@ -147,84 +130,53 @@ impl Arena {
         Ok(Some(others))
     }
 
-    /// Path of the ladder to write, and the range of random plies of its openings.
-    fn new_ladder(&self, options: &Options) -> Result<Option<(&Path, [u16; 2])>> {
-        let Some(path) = self.ladder_build.as_deref() else { return Ok(None) };
-        ensure!(!path.exists(), "{} exists already", path.display());
-        let OpeningSource::Random(plies) = options.openings() else { bail!("a ladder has random openings") };
-        Ok(Some((path, plies)))
-    }
-
-    /// Plays the games that are not on disk yet. Returns `None` if interrupted.
-    fn carry_out(
+    /// Plays the games that are not in the folder yet. Returns `None` if interrupted.
+    fn play_games(
         &self,
-        tournament: &Tournament<'_>,
+        drawn: &Match<'_>,
+        agents: &[&Agent],
         remote: Option<&dyn Remote>,
         reporter: &Reporter,
         stop: &AtomicBool,
-    ) -> Result<Option<TournamentRecord>> {
-        let (journal, done) = match &self.out {
-            Some(folder) if self.resume => {
-                let (journal, done) = Journal::resume(folder, tournament.header())?;
-                (Some(journal), done)
-            }
-            Some(folder) => (Some(Journal::create(folder, tournament.header())?), Vec::new()),
-            None => (None, Vec::new()),
-        };
-        tournament.notes().iter().for_each(|note| reporter.line(note));
-        let bar = reporter.bar("games", tournament.games() as u64);
-        let agents = &tournament.header().agents;
+    ) -> Result<Option<MatchResult>> {
+        drawn.notes().for_each(|note| reporter.line(note));
+        let bar = reporter.bar("games", drawn.games() as u64);
         // The match of the game that has just ended; in a tournament several run at once.
         let progress = |game: &GameRecord| {
-            let [a, b] = game.agents.map(|agent| shortened(&agents[agent]));
+            let [a, b] = game.agents.map(|agent| shortened(&agents[agent].spec.to_string()));
             bar.set_message(format!("{a} - {b}"));
             bar.inc(1);
         };
         let running = Running { remote, ..Running::new(self.threads.unwrap_or_else(cores), &progress, stop) };
-        let record = tournament.play(journal.as_ref(), done, &running)?;
+        let folder = self.out.as_deref().map(|path| MatchFolder { path, resume: self.resume });
+        let result = drawn.play(folder, &running)?;
         bar.finish_and_clear();
-        Ok(record)
+        Ok(result)
     }
 
-    /// Fixed ratings by agent: those of the ladder, or 0 for `random` when a ladder is built.
-    fn anchors(&self, record: &TournamentRecord, ladder: Option<&Ladder>) -> Vec<Option<f64>> {
-        let random =
-            |spec: &String| (self.ladder_build.is_some() && *spec == AgentSpec::Random.to_string()).then_some(0.0);
-        ladder.map_or_else(|| record.header.agents.iter().map(random).collect(), Ladder::anchors)
-    }
-
-    fn show(&self, record: &TournamentRecord, summary: &Summary, ladder: Option<&Ladder>) {
-        let rating = ladder.map(|ladder| ladder.rate(record));
+    fn print(&self, result: &MatchResult, reporter: &Reporter) {
+        if let Some(folder) = &self.out {
+            let (folder, files) = (folder.display(), MatchResult::FILES.join(", "));
+            reporter.line(&format!("{folder}: {files} (report.html opens in a browser)"));
+        }
         if self.json {
-            let mut object = report::json(record, summary);
-            if let Some(rating) = &rating {
-                object["ladder"] = json!(rating);
-            }
-            println!("{object}");
+            println!("{}", result.json());
             return;
         }
-        println!("{}", report::text(record, summary).trim_end());
-        if let Some(rating) = rating {
-            println!("\n{} on the ladder of {}: {rating}", record.header.agents[0], record.header.game);
+        println!("{}", result.text().trim_end());
+        if let Some(rating) = &result.rating {
+            let header = &result.record.header;
+            println!("\n{} on the ladder of {}: {rating}", header.agents[0], header.game);
         }
     }
-}
 
-/// Draws the openings. Returns `None` if interrupted.
-fn prepare<'a>(
-    game: &'a dyn PlayableGame,
-    agents: &'a [Agent],
-    settings: Settings,
-    options: &Options,
-    stop: &AtomicBool,
-) -> Result<Option<Tournament<'a>>> {
-    let (needed, seed) = (openings_needed(&settings), settings.seed);
-    let openings = openings(game, &options.openings(), options.filter()?.as_ref(), needed, seed, stop)?;
-    if stop.load(std::sync::atomic::Ordering::Relaxed) {
-        return Ok(None);
+    /// Says how to continue.
+    fn interrupted(&self) -> ExitCode {
+        let begun = self.out.as_ref().is_some_and(|folder| folder.exists());
+        let advice = if begun { "; the same command with --resume continues it" } else { "" };
+        print_stderr(format_args!("interrupted before its end{advice}"));
+        ExitCode::from(130)
     }
-    let tournament = Tournament::new(game, agents.iter().collect(), settings, openings, options.tables())?;
-    Ok(Some(tournament.played_by(PROGRAM)))
 }
 
 /// A spec cut to a length that leaves room for a bar.
@@ -234,25 +186,4 @@ fn shortened(spec: &str) -> String {
         Some((end, _)) => format!("{}...", &spec[..end]),
         None => spec.to_owned(),
     }
-}
-
-/// Writes the result in all formats and returns the names of the files.
-fn save(
-    game: &dyn PlayableGame,
-    record: &TournamentRecord,
-    summary: &Summary,
-    folder: &Path,
-) -> Result<Vec<&'static str>> {
-    let files = [
-        ("result.json", report::json(record, summary).to_string() + "\n"),
-        ("games.csv", report::games_csv(record)),
-        ("meetings.csv", report::meetings_csv(summary)),
-        ("ratings.svg", report::ratings_svg(summary)),
-        ("report.html", report::page(game, record, summary)?),
-    ];
-    for (name, text) in &files {
-        let path = folder.join(name);
-        atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
-    }
-    Ok(files.into_iter().map(|(name, _)| name).collect())
 }

@@ -163,16 +163,29 @@ class ArenaResult:
         return pandas.DataFrame(rows)
 
 
+def _option_text(value: Any) -> str:
+    """The text of an option's value, as the command line has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "-".join(str(end) for end in value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
 def arena(
     game: str | Game | type[Game],
     agents: str | Sequence[str],
     *,
     games: int = 200,
     openings: int | Tuple[int, int] | PathLike | None = None,
+    opening_filter: str | None = None,
+    opening_bound: int | None = None,
     seed: int = 0,
     format: str = "round-robin",
     rounds: int | None = None,
     clock: str | None = None,
+    out_of_time: str = "random",
+    on_fault: str = "lose",
     sprt: str | None = None,
     adjudicate: bool = False,
     tables: PathLike = "tables",
@@ -187,10 +200,14 @@ def arena(
         agents: one-line specs, such as `alphabeta:depth=6` or `az:runs/mancala,sims=100`.
         games: games of each meeting, in pairs with equal openings and seats swapped.
         openings: number of random plies, a range `(2, 6)` of it, or the path of a book with one line of moves each.
+        opening_filter: agent whose score of an opening must be within `opening_bound` for the opening to be kept.
+        opening_bound: greatest score of either side, in the heuristic's units or as the expected result in hundredths.
         seed: of openings and random choices; it determines the result.
         format: `round-robin`, `swiss` or `gauntlet` (the first agent against each of the others).
         rounds: of a Swiss tournament.
         clock: time of each agent for all its moves of a game, such as `10s`.
+        out_of_time: penalty for a player whose clock has run out, `random` (moves) or `lose`.
+        on_fault: penalty for an engine that crashes, does not answer or plays an illegal move.
         sprt: bounds of a sequential test that may end a match early, such as `elo0=0,elo1=10`.
         adjudicate: whether games end as soon as their exact value is known; `tables` is the folder with the tables.
         threads: number of threads, by default one per core; they do not change the result.
@@ -201,18 +218,21 @@ def arena(
     specs = [agents] if isinstance(agents, str) else list(agents)
     options = {
         "games": games,
-        "openings": os.fspath(openings) if isinstance(openings, os.PathLike) else openings,
+        "openings": openings,
+        "opening_filter": opening_filter,
+        "opening_bound": opening_bound,
         "seed": seed,
         "format": format,
         "rounds": rounds,
         "clock": clock,
+        "out_of_time": out_of_time,
+        "on_fault": on_fault,
         "sprt": sprt,
         "adjudicate": adjudicate,
-        "tables": os.fspath(tables),
-        "threads": threads,
-        "ladder": ladder,
+        "tables": tables,
     }
-    record, text, svg, page = _turnstone._arena(game, specs, options, progress)
+    texts = {name: _option_text(value) for name, value in options.items() if value is not None}
+    record, text, svg, page = _turnstone._arena(game, specs, texts, ladder, threads, progress)
     return ArenaResult(json.loads(record), text, svg, page)
 
 

@@ -600,7 +600,12 @@ def _grade(
     threads: SupportsIndex | None,
 ) -> str: ...
 def _arena(
-    game: str | Game | type[Game], agents: Sequence[str], options: dict[str, Any], progress: Callable[[int, int], Any] | None
+    game: str | Game | type[Game],
+    agents: Sequence[str],
+    options: dict[str, str],
+    ladder: bool,
+    threads: SupportsIndex | None,
+    progress: Callable[[int, int], Any] | None,
 ) -> tuple[str, str, str, str]: ...
 def _train(task: dict[str, Any], on_iteration: Callable[[str, str, int], Any]) -> tuple[int, bool]: ...
 def _main(arguments: Sequence[_Path]) -> int: ...

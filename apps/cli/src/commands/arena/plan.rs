@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use turnstone_base::files::read_text;
-use turnstone_env::{Params, nearest};
+use turnstone_env::Params;
 
-use super::options::Options;
 use turnstone_agents::{AgentSpec, TreeSpec};
+use turnstone_arena::{MatchOptions, OpeningSource};
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 
@@ -17,7 +17,7 @@ use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 pub(super) struct Plan {
     pub(super) game: Arc<dyn TrainableGame>,
     pub(super) agents: Vec<AgentSpec>,
-    pub(super) options: Options,
+    pub(super) options: MatchOptions,
 }
 
 /// The file of a tournament.
@@ -45,7 +45,7 @@ impl Plan {
         path: &Path,
         agents: &[AgentSpec],
         params: &Params,
-        options: Options,
+        options: MatchOptions,
         games: &Games,
     ) -> Result<Self> {
         let named = || path.display().to_string();
@@ -71,19 +71,7 @@ impl Plan {
     fn of_file(text: &str, games: &Games) -> Result<Self> {
         let file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
         let game = game_of_table(&file.game, games).map_err(anyhow::Error::msg)?;
-        let known = Options::keys();
-        if let Some(key) = file.arena.rest.keys().find(|key| !known.contains(&key.as_str())) {
-            let near = nearest(key, known.iter().copied()).map(|near| format!(" (did you mean `arena.{near}`?)"));
-            bail!(
-                "unknown key `arena.{key}`{}",
-                near.unwrap_or_else(|| format!("; known are agents, {}", known.join(", ")))
-            );
-        }
-        let options = file
-            .arena
-            .rest
-            .try_into()
-            .map_err(|error: toml::de::Error| anyhow!("[arena]: {}", error.message().replace('\n', ", ")))?;
+        let options = MatchOptions::of_table(&file.arena.rest).map_err(anyhow::Error::msg)?;
         Ok(Self { game, agents: file.arena.agents, options })
     }
 
@@ -97,7 +85,13 @@ impl Plan {
         let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search.into());
         let newest = AgentSpec::Az { checkpoint, tree, tables: None };
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
-        Ok(Self { game, agents, options: Options::of_run(&config) })
+        let options = MatchOptions {
+            games: Some(config.arena.final_games),
+            openings: Some(OpeningSource::Random(config.arena.opening_plies)),
+            seed: Some(config.seed),
+            ..MatchOptions::default()
+        };
+        Ok(Self { game, agents, options })
     }
 }
 
@@ -108,6 +102,8 @@ fn one_line(text: &str, error: &toml::de::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn read(text: &str) -> Result<Plan> {
@@ -116,7 +112,13 @@ mod tests {
         std::fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
-        Plan::read(&path, given, &Params::new(), Options::default(), &turnstone_games::list!(turnstone_selfplay::row))
+        Plan::read(
+            &path,
+            given,
+            &Params::new(),
+            MatchOptions::default(),
+            &turnstone_games::list!(turnstone_selfplay::row),
+        )
     }
 
     #[test]
@@ -125,8 +127,8 @@ mod tests {
                     format = \"swiss\"\nclock = \"2s\"\nsprt = \"0,10\"\nopenings = \"1-3\"\nadjudicate = true\nout_of_time = \"lose\"\n";
         let plan = read(text).expect("valid");
         assert_eq!((plan.agents.len(), plan.game.params().iter().any(|(_, value)| value == "3")), (2, true));
-        let settings = plan.options.settings(2).expect("valid");
-        assert_eq!((settings.games, settings.clock), (6, Some(2000)));
+        let MatchOptions { games, clock, .. } = plan.options;
+        assert_eq!((games, clock), (Some(6), Some(Duration::from_secs(2))));
         let fault = |from: &str, to: &str| format!("{:#}", read(&text.replace(from, to)).err().expect("a fault"));
         assert!(fault("games", "gams").contains("unknown key `arena.gams` (did you mean `arena.games`?)"));
         assert!(fault("\"2s\"", "\"2\"").contains("the clock must be a time"), "{}", fault("\"2s\"", "\"2\""));
@@ -145,7 +147,7 @@ mod tests {
             &path,
             &[],
             &Params::new(),
-            Options::default(),
+            MatchOptions::default(),
             &turnstone_games::list!(turnstone_selfplay::row),
         );
         let fault = format!("{:#}", plan.err().expect("there is no run"));
@@ -156,7 +158,7 @@ mod tests {
     fn a_runs_config_names_game_and_opponents() {
         let run = "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\nfinal_games = 12\n";
         let plan = read(run).expect("valid");
-        assert_eq!((plan.agents.len(), plan.options.settings(2).expect("valid").games), (1, 12));
+        assert_eq!((plan.agents.len(), plan.options.games), (1, Some(12)));
         assert!(
             format!("{:#}", read(&run.replace("final_games", "finalgames")).err().expect("unknown"))
                 .contains("did you mean")
