@@ -7,18 +7,14 @@
 mod progress;
 pub mod limits;
 pub mod shared_table;
-mod binomial;
 mod values;
 mod reachable;
-mod unlimited;
 mod table_file;
-mod stored;
+mod table;
 
-pub use binomial::binomial;
 pub use limits::SolveLimits;
 pub use progress::{Progress, Silent};
-pub use reachable::Solution;
-pub use stored::Stored;
+pub use reachable::{Solution, Unlimited};
+pub use table::{TableBytes, binomial};
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
-pub use unlimited::Unlimited;
-pub use values::{ExactValues, Memory};
+pub use values::{ExactValues, TableLifetime};

@@ -40,13 +40,13 @@ impl SolveLimits {
     }
 }
 
-/// A search that ended without an answer, since a limit was reached or another thread has found it.
+/// A search ended without an answer, because a limit was reached or another thread found the answer.
 #[derive(Debug)]
 pub struct Stopped;
 
-/// What the threads of a search count together.
+/// The limits of a search and the nodes that its threads have visited together.
 #[derive(Debug)]
-pub struct Spent {
+pub struct SearchBudget {
     most_nodes: u64,
     deadline: Option<Duration>,
     clock: Clock,
@@ -54,11 +54,11 @@ pub struct Spent {
     exceeded: AtomicBool,
 }
 
-/// Nodes between two looks at the limits.
+/// Nodes between two checks of the limits.
 const BETWEEN_CHECKS: u64 = 512;
 
-impl Spent {
-    /// Starts the clock of the limits.
+impl SearchBudget {
+    /// A new budget. Its time starts now.
     #[must_use]
     pub fn new(limits: &SolveLimits) -> Self {
         let clock = Clock::default();
@@ -67,7 +67,7 @@ impl Spent {
         Self { most_nodes: limits.nodes, deadline, clock, nodes, exceeded }
     }
 
-    /// Adds nodes; whether the search may go on.
+    /// Adds nodes. Returns whether the search may continue.
     pub fn add(&self, nodes: u64) -> bool {
         let all = self.nodes.fetch_add(nodes, Ordering::Relaxed) + nodes;
         let late = || self.deadline.is_some_and(|deadline| self.clock.now() >= deadline);
@@ -83,31 +83,31 @@ impl Spent {
         self.exceeded.load(Ordering::Relaxed)
     }
 
-    /// Number of nodes that were added.
+    /// Number of nodes added so far.
     #[must_use]
     pub fn nodes(&self) -> u64 {
         self.nodes.load(Ordering::Relaxed)
     }
 }
 
-/// Nodes of a search on one thread, after which others help.
+/// Nodes that a search visits on one thread before others help.
 const ALONE: u64 = 100_000;
 
-/// The nodes of one thread, which are added to those of all threads now and then.
+/// The nodes of one thread, added to the budget of all threads every few hundred.
 #[derive(Debug)]
-pub struct Counter<'a> {
-    spent: &'a Spent,
+pub struct NodeCounter<'a> {
+    budget: &'a SearchBudget,
     done: &'a AtomicBool,
-    /// Nodes that were not added to `spent` yet.
+    /// Nodes not yet added to `budget`.
     nodes: u64,
-    /// Nodes left on this thread.
+    /// Nodes that this thread may still visit.
     left: u64,
 }
 
-impl<'a> Counter<'a> {
-    fn new(spent: &'a Spent, done: &'a AtomicBool, most: u64) -> Self {
-        // The nodes before a limit are counted one by one, so that it is exact on one thread.
-        Self { spent, done, nodes: 0, left: most.min(spent.most_nodes.saturating_sub(spent.nodes())) }
+impl<'a> NodeCounter<'a> {
+    fn new(budget: &'a SearchBudget, done: &'a AtomicBool, most: u64) -> Self {
+        // Counting the nodes that are left one by one makes the limit exact on one thread.
+        Self { budget, done, nodes: 0, left: most.min(budget.most_nodes.saturating_sub(budget.nodes())) }
     }
 
     /// Counts a node.
@@ -123,7 +123,7 @@ impl<'a> Counter<'a> {
         self.nodes += 1;
         if self.nodes == BETWEEN_CHECKS {
             self.nodes = 0;
-            if !self.spent.add(BETWEEN_CHECKS) || self.done.load(Ordering::Relaxed) {
+            if !self.budget.add(BETWEEN_CHECKS) || self.done.load(Ordering::Relaxed) {
                 return Err(Stopped);
             }
         }
@@ -131,31 +131,31 @@ impl<'a> Counter<'a> {
     }
 }
 
-impl Drop for Counter<'_> {
+impl Drop for NodeCounter<'_> {
     fn drop(&mut self) {
-        self.spent.add(self.nodes);
+        self.budget.add(self.nodes);
     }
 }
 
-/// Runs a search on one thread. If it does not finish soon, several threads run the same search from the beginning and meet
-/// its results, and each other's, in the transposition table; the first to finish answers.
+/// Runs a search on one thread. If it does not finish soon, several threads start the same search from the beginning. They
+/// share its results and each other's through the transposition table; the first to finish answers.
 ///
 /// # Errors
 /// A limit was reached.
 pub fn on_threads<T: Send>(
     threads: usize,
-    spent: &Spent,
-    search: &(dyn Fn(Counter<'_>) -> Result<T, Stopped> + Sync),
+    budget: &SearchBudget,
+    search: &(dyn Fn(NodeCounter<'_>) -> Result<T, Stopped> + Sync),
 ) -> Result<T, Stopped> {
     let done = AtomicBool::new(false);
     let alone = if threads > 1 { ALONE } else { u64::MAX };
-    let result = search(Counter::new(spent, &done, alone));
-    if threads <= 1 || result.is_ok() || spent.exceeded() {
+    let result = search(NodeCounter::new(budget, &done, alone));
+    if threads <= 1 || result.is_ok() || budget.exceeded() {
         return result;
     }
     let found = Mutex::new(None);
     let work = || {
-        if let Ok(answer) = search(Counter::new(spent, &done, u64::MAX)) {
+        if let Ok(answer) = search(NodeCounter::new(budget, &done, u64::MAX)) {
             done.store(true, Ordering::Relaxed);
             *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         }
@@ -167,8 +167,8 @@ pub fn on_threads<T: Send>(
     found.into_inner().unwrap_or_else(PoisonError::into_inner).ok_or(Stopped)
 }
 
-/// The positions that threads are searching, so that others take something else first (simplified ABDADA: T. Kerrigan,
-/// 2017). Two positions may share a place, which costs an order of plies and no more.
+/// The positions that threads are searching, so that other threads search different ones first (simplified ABDADA: T.
+/// Kerrigan, 2017). Two positions may share a slot, which changes the order of plies and nothing else.
 #[derive(Debug)]
 pub struct Busy(Vec<AtomicU64>);
 

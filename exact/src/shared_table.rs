@@ -1,12 +1,12 @@
-//! Transposition table of a fixed size that threads share without locks.
+//! A transposition table of fixed size that threads share without locks.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// An entry: three words, of which the caller says what belongs to the key.
+/// An entry: three words. The caller decides which bits of the third belong to the key.
 pub type Words = [u64; 3];
 
-/// Two entries in one cache line behind a version, which is odd while a thread writes.
+/// Two entries in one cache line, guarded by a version that is odd while a thread writes.
 #[repr(align(64))]
 #[derive(Default)]
 struct Bucket {
@@ -14,8 +14,8 @@ struct Bucket {
     words: [AtomicU64; 6],
 }
 
-/// Buckets of two entries: one for the position with the greater weight, whose search was larger, one for the latest. The
-/// whole position is kept, so no two are ever taken for each other; a reader that meets a writer finds nothing.
+/// Buckets of two entries: one for the position of the greater weight, whose search was larger, one for the latest. An entry
+/// holds the whole position, so that two positions are never confused. A reader that coincides with a writer finds nothing.
 pub struct SharedTable {
     buckets: Vec<Bucket>,
     shift: u32,
@@ -37,21 +37,21 @@ impl SharedTable {
         self.buckets.iter_mut().for_each(|bucket| *bucket = Bucket::default());
     }
 
-    /// Where the entry of a key is.
+    /// Index of the bucket of a key.
     #[must_use]
     #[inline]
     pub fn place(&self, key: &Words) -> usize {
         hash(key[0], key[1] ^ (key[2] & self.key_bits) << 7) as usize >> self.shift
     }
 
-    /// Reads something at a place; see [`fetch`].
+    /// Reads a word of a bucket; see [`prefetch`].
     #[must_use]
     #[inline]
     pub fn touch(&self, place: usize) -> u64 {
         self.buckets[place].version.load(Ordering::Relaxed)
     }
 
-    /// The entry of a key, at its place; the other bits of its third word are ignored.
+    /// The entry of a key in its bucket; the other bits of its third word are ignored.
     #[must_use]
     #[inline]
     pub fn get(&self, place: usize, key: &Words) -> Option<Words> {
@@ -96,10 +96,10 @@ impl SharedTable {
     }
 }
 
-/// Reads all of these words. Who is about to read several entries touches them with this first, so that the memory
-/// answers for all of them at once: otherwise a search waits for it most of its time.
+/// Reads all of these words, so that their cache lines are loaded at the same time: a search that reads several entries one
+/// by one spends most of its time waiting for memory.
 #[inline]
-pub fn fetch(touched: impl Iterator<Item = u64>) {
+pub fn prefetch(touched: impl Iterator<Item = u64>) {
     black_box(touched.fold(0, |all, word| all ^ word));
 }
 
@@ -121,7 +121,7 @@ pub fn hash(first: u64, second: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The third word of an entry whose first is `n`: what no other entry has.
+    /// The third word of an entry whose first is `n`, which no other entry has.
     fn check(n: u64) -> u64 {
         hash(n, 17) | 1
     }

@@ -2,13 +2,13 @@
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
-/// Whether a source that searches keeps its transposition table from one query to the next.
+/// How long a source that searches keeps its transposition table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Memory {
-    /// The table is kept.
-    Kept,
-    /// The table is cleared before every query.
-    OfOneAnswer,
+pub enum TableLifetime {
+    /// As long as the source, from one query to the next.
+    Source,
+    /// For one query: the table is cleared before each.
+    Query,
 }
 
 /// Exact values of a game's positions.

@@ -11,9 +11,9 @@ use thiserror::Error;
 pub struct TableError {
     /// The file.
     pub path: PathBuf,
-    /// The game whose table was wanted.
+    /// The game of the expected table.
     pub game: String,
-    /// What is wrong.
+    /// The fault.
     pub fault: TableFault,
 }
 
@@ -29,19 +29,19 @@ pub enum TableFault {
     /// Its length differs from the one in its header.
     #[error("it has {found} bytes instead of {expected}")]
     Length {
-        /// Bytes that its header announces.
+        /// The length that its header states.
         expected: u64,
-        /// Bytes that are there.
+        /// Its length.
         found: u64,
     },
-    /// It is a table of something else.
+    /// It is a table of another game, or of another kind.
     #[error("its {what} is `{found}` instead of `{expected}`")]
     Identity {
         /// Game, version, params or kind.
         what: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: String,
-        /// What was wanted.
+        /// The value that was expected.
         expected: String,
     },
     /// A section is missing or has the wrong length.

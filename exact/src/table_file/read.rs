@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memmap2::Mmap as Bytes;
 
 use super::fault::{TableError, TableFault};
-use super::identity::TableIdentity;
-use super::layout::{BLOCK, Prefix};
+use super::{BLOCK, Prefix, TableIdentity};
 
 /// The bytes of a table file.
 #[cfg(not(feature = "mmap"))]

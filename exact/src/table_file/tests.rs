@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::identity::TableIdentity;
-use super::layout::{BLOCK, PREFIX, Prefix};
 use super::read::TableFile;
 use super::write::TableWriter;
+use super::{BLOCK, PREFIX, Prefix, TableIdentity};
 
 fn identity() -> TableIdentity {
     let params = "pits=6 stones=4".to_owned();

@@ -4,8 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::identity::TableIdentity;
-use super::layout::{ALIGNMENT, BLOCK, PREFIX, Prefix};
+use super::{ALIGNMENT, BLOCK, PREFIX, Prefix, TableIdentity};
 
 /// A table being written. Dropped before [`TableWriter::finish`], it leaves nothing behind.
 #[derive(Debug)]

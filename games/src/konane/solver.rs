@@ -21,9 +21,9 @@ use turnstone_env::{Action, ActionList, Game, Side};
 use self::board::Position;
 use self::reduce::Reduced;
 use self::table::Table;
-use turnstone_exact::limits::{Busy, Counter, SolveLimits, Spent, Stopped, on_threads};
-use turnstone_exact::shared_table::fetch;
-use turnstone_exact::{ExactValues, Memory};
+use turnstone_exact::limits::{Busy, NodeCounter, SearchBudget, SolveLimits, Stopped, on_threads};
+use turnstone_exact::shared_table::prefetch;
+use turnstone_exact::{ExactValues, TableLifetime};
 
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
 ///
@@ -59,9 +59,9 @@ impl KonaneSolver {
         if game.size() > Self::MAX_SIZE {
             return None;
         }
-        let spent = Spent::new(limits);
-        let wins = self.wins(game, state, &spent, limits.threads);
-        self.nodes.store(spent.nodes(), Ordering::Relaxed);
+        let budget = SearchBudget::new(limits);
+        let wins = self.wins(game, state, &budget, limits.threads);
+        self.nodes.store(budget.nodes(), Ordering::Relaxed);
         Some(if wins.ok()? { game.mover(state) } else { game.mover(state).other() })
     }
 
@@ -77,18 +77,18 @@ impl KonaneSolver {
     }
 
     /// Whether the mover wins. The two removals of the opening are played by the game's rules.
-    fn wins(&self, game: &Konane, state: &State, spent: &Spent, threads: usize) -> Result<bool, Stopped> {
+    fn wins(&self, game: &Konane, state: &State, budget: &SearchBudget, threads: usize) -> Result<bool, Stopped> {
         let position = Position::of(game, state);
         if position.stones.count_ones() as usize + 1 < game.size() * game.size() {
             let reduced = Reduced::of(position);
-            return on_threads(threads, spent, &|counter| Search { solver: self, counter }.wins(&reduced));
+            return on_threads(threads, budget, &|counter| Search { solver: self, counter }.wins(&reduced));
         }
         let mut legal = ActionList::new();
         game.legal(state, &mut legal);
         for &action in &legal {
             let mut next = *state;
             game.play(&mut next, action);
-            if !self.wins(game, &next, spent, threads)? {
+            if !self.wins(game, &next, budget, threads)? {
                 return Ok(true);
             }
         }
@@ -106,7 +106,7 @@ const SMALL: u32 = 16;
 /// The search of one thread.
 struct Search<'a> {
     solver: &'a KonaneSolver,
-    counter: Counter<'a>,
+    counter: NodeCounter<'a>,
 }
 
 impl Search<'_> {
@@ -139,7 +139,7 @@ impl Search<'_> {
         if won {
             return Ok(true);
         }
-        fetch(open.iter().map(|&(place, _)| table.touch(place)));
+        prefetch(open.iter().map(|&(place, _)| table.touch(place)));
         let mut plies = Vec::with_capacity(open.len());
         for (place, next) in open {
             match table.get(place, &next) {
@@ -196,25 +196,25 @@ impl fmt::Debug for KonaneSolver {
 pub struct KonaneValues {
     solver: RwLock<KonaneSolver>,
     limits: SolveLimits,
-    memory: Memory,
+    table: TableLifetime,
 }
 
 impl KonaneValues {
     /// Searches every position within these limits.
     #[must_use]
     pub fn new(solver: KonaneSolver, limits: SolveLimits) -> Self {
-        Self { solver: RwLock::new(solver), limits, memory: Memory::Kept }
+        Self { solver: RwLock::new(solver), limits, table: TableLifetime::Source }
     }
 
     /// Like [`KonaneValues::new`], but with an empty table for every query, so that whether a position is covered does
     /// not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: KonaneSolver, limits: SolveLimits) -> Self {
-        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, limits) }
+        Self { table: TableLifetime::Query, ..Self::new(solver, limits) }
     }
 
     fn ask<T>(&self, question: impl FnOnce(&KonaneSolver) -> T) -> T {
-        if self.memory == Memory::Kept {
+        if self.table == TableLifetime::Source {
             return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
         }
         let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);

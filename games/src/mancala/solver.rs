@@ -21,8 +21,8 @@ use self::board::Board;
 use self::knowledge::Knowledge;
 use self::search::Search;
 use self::table::Entry;
-use turnstone_exact::limits::{SolveLimits, Spent, Stopped, on_threads};
-use turnstone_exact::{ExactValues, Memory};
+use turnstone_exact::limits::{SearchBudget, SolveLimits, Stopped, on_threads};
+use turnstone_exact::{ExactValues, TableLifetime};
 
 pub use self::endgame::MancalaEndgames;
 
@@ -61,7 +61,7 @@ impl MancalaSolver {
     pub fn solve(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<i16> {
         let query = Query::new(self, limits);
         let margin = query.margin(game, state).ok();
-        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        self.nodes.store(query.budget.nodes(), Ordering::Relaxed);
         margin
     }
 
@@ -69,7 +69,7 @@ impl MancalaSolver {
     pub fn value(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<i8> {
         let query = Query::new(self, limits);
         let value = query.value(game, state).ok();
-        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        self.nodes.store(query.budget.nodes(), Ordering::Relaxed);
         value
     }
 
@@ -77,7 +77,7 @@ impl MancalaSolver {
     pub fn best_margin(&self, game: &Mancala, state: &State, limits: &SolveLimits) -> Option<(i16, Vec<Action>)> {
         let query = Query::new(self, limits);
         let best = query.best(game, state).ok();
-        self.nodes.store(query.spent.nodes(), Ordering::Relaxed);
+        self.nodes.store(query.budget.nodes(), Ordering::Relaxed);
         best
     }
 
@@ -96,13 +96,13 @@ impl MancalaSolver {
 /// One query, which spends its limits.
 struct Query<'a> {
     knowledge: &'a Knowledge,
-    spent: Spent,
+    budget: SearchBudget,
     threads: usize,
 }
 
 impl<'a> Query<'a> {
     fn new(solver: &'a MancalaSolver, limits: &SolveLimits) -> Self {
-        Self { knowledge: &solver.knowledge, spent: Spent::new(limits), threads: limits.threads.max(1) }
+        Self { knowledge: &solver.knowledge, budget: SearchBudget::new(limits), threads: limits.threads.max(1) }
     }
 
     fn margin(&self, game: &Mancala, state: &State) -> Result<i16, Stopped> {
@@ -171,7 +171,7 @@ impl<'a> Query<'a> {
 
     /// A bound of the mover's gain: a lower one if it is at least `beta`, else an upper one.
     fn test(&self, board: Board, beta: i16) -> Result<i16, Stopped> {
-        on_threads(self.threads, &self.spent, &|counter| Search::new(self.knowledge, counter).test(board, beta))
+        on_threads(self.threads, &self.budget, &|counter| Search::new(self.knowledge, counter).test(board, beta))
     }
 }
 
@@ -192,25 +192,25 @@ impl fmt::Debug for MancalaSolver {
 pub struct MancalaValues {
     solver: RwLock<MancalaSolver>,
     limits: SolveLimits,
-    memory: Memory,
+    table: TableLifetime,
 }
 
 impl MancalaValues {
     /// Searches every position within these limits.
     #[must_use]
     pub fn new(solver: MancalaSolver, limits: SolveLimits) -> Self {
-        Self { solver: RwLock::new(solver), limits, memory: Memory::Kept }
+        Self { solver: RwLock::new(solver), limits, table: TableLifetime::Source }
     }
 
     /// Like [`MancalaValues::new`], but with an empty transposition table for every position, so that whether a position
     /// is covered does not depend on earlier queries.
     #[must_use]
     pub fn forgetting(solver: MancalaSolver, limits: SolveLimits) -> Self {
-        Self { memory: Memory::OfOneAnswer, ..Self::new(solver, limits) }
+        Self { table: TableLifetime::Query, ..Self::new(solver, limits) }
     }
 
     fn ask<T>(&self, question: impl FnOnce(&MancalaSolver) -> Option<T>) -> Option<T> {
-        if self.memory == Memory::Kept {
+        if self.table == TableLifetime::Source {
             return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
         }
         let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);

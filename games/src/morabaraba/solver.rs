@@ -24,7 +24,7 @@ use self::herds::{Board, Herd, Herds};
 use self::slice::{Goal, Position, Solve, Space, limit};
 use turnstone_exact::ExactValues;
 use turnstone_exact::Progress;
-use turnstone_exact::Stored;
+use turnstone_exact::TableBytes;
 use turnstone_exact::{TableError, TableIdentity};
 
 /// The endgames in the order in which they are built: the cows of the side with more, and of the other.
@@ -57,7 +57,7 @@ pub struct MorabarabaEndgames {
 struct Table {
     counts: [usize; 2],
     goals: Vec<Goal>,
-    plies: Stored,
+    plies: TableBytes,
 }
 
 impl MorabarabaEndgames {
@@ -82,7 +82,7 @@ impl MorabarabaEndgames {
             known.prepare(counts[0]);
             if !path.exists() {
                 let Some(plies) = known.solve(counts, threads, progress) else { return Ok(false) };
-                let saved = Stored::Built(plies).save(&path, &identity(game, counts));
+                let saved = TableBytes::Built(plies).save(&path, &identity(game, counts));
                 let fault = |error: io::Error| TableError {
                     path: path.clone(),
                     game: Morabaraba::NAME.into(),
@@ -100,7 +100,7 @@ impl MorabarabaEndgames {
     /// # Errors
     /// It is missing, damaged or of something else.
     pub fn check(game: &Morabaraba, path: &Path, counts: [usize; 2]) -> Result<(), TableError> {
-        Stored::open(path, &identity(game, counts), |_| true).map(|_| ())
+        TableBytes::open(path, &identity(game, counts), |_| true).map(|_| ())
     }
 
     /// Maps the tables of a game from a folder: that of three cows against three and whatever others there are.
@@ -161,7 +161,7 @@ impl MorabarabaEndgames {
         let goals = Goal::all(counts, limit(&self.game, counts));
         let size = self.len(counts, &goals);
         let path = folder.join(Self::file_name(&self.game, counts));
-        let plies = Stored::open(&path, &identity(&self.game, counts), |len| len == size)?;
+        let plies = TableBytes::open(&path, &identity(&self.game, counts), |len| len == size)?;
         self.tables.push(Table { counts, goals, plies });
         Ok(())
     }

@@ -13,7 +13,7 @@ use turnstone_env::games::Mancala;
 
 use super::board::{Board, Rules, rules_params, sums};
 use turnstone_exact::Progress;
-use turnstone_exact::Stored;
+use turnstone_exact::TableBytes;
 use turnstone_exact::binomial;
 use turnstone_exact::{TableError, TableIdentity};
 
@@ -27,7 +27,7 @@ const UNKNOWN: i8 = i8::MIN;
 pub struct MancalaEndgames {
     identity: TableIdentity,
     numbering: Numbering,
-    gains: Stored,
+    gains: TableBytes,
 }
 
 impl MancalaEndgames {
@@ -88,7 +88,7 @@ impl MancalaEndgames {
         progress.end("endgames", &format!("{done} positions"));
         let gains = build.gains.into_iter().take(done).map(|gain| gain.into_inner() as u8).collect();
         let numbering = Numbering { stones: build.numbering.stones_within(done), ..build.numbering };
-        Self { identity: identity(game), numbering, gains: Stored::Built(gains) }
+        Self { identity: identity(game), numbering, gains: TableBytes::Built(gains) }
     }
 
     /// Writes the table to a file.
@@ -106,7 +106,7 @@ impl MancalaEndgames {
     pub fn open(game: &Mancala, path: &Path) -> Result<Self, TableError> {
         let sized = |len| (0..=MOST_STONES).find(|&stones| Self::size(game, stones) == Some(len));
         let identity = identity(game);
-        let gains = Stored::open(path, &identity, |len| sized(len).is_some())?;
+        let gains = TableBytes::open(path, &identity, |len| sized(len).is_some())?;
         let stones = sized(gains.len()).expect("checked at opening");
         Ok(Self { identity, numbering: Numbering::new(game.pits(), stones), gains })
     }

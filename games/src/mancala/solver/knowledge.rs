@@ -47,7 +47,7 @@ impl Knowledge {
         endgame.unwrap_or_else(|| Place::Table(self.table.place(board)))
     }
 
-    /// Reads something of what lies at a place, so that the memory's answer is there when the bounds are read.
+    /// Reads a part of an entry, so that its cache line is loaded when the bounds are read.
     #[inline]
     pub(super) fn touch(&self, place: Place<'_>) -> u64 {
         match place {

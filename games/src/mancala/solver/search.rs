@@ -3,8 +3,8 @@
 use super::board::{Board, MAX_PITS, Ply};
 use super::knowledge::{Knowledge, Place};
 use super::table::Entry;
-use turnstone_exact::limits::{Counter, Stopped};
-use turnstone_exact::shared_table::{fetch, hash};
+use turnstone_exact::limits::{NodeCounter, Stopped};
+use turnstone_exact::shared_table::{hash, prefetch};
 
 /// Positions with fewer stones above the endgame table are searched so fast that they are not announced.
 const SMALL: i16 = 5;
@@ -30,12 +30,12 @@ impl Candidate {
 /// The search of one thread.
 pub(super) struct Search<'a> {
     knowledge: &'a Knowledge,
-    counter: Counter<'a>,
+    counter: NodeCounter<'a>,
     covered: i16,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(knowledge: &'a Knowledge, counter: Counter<'a>) -> Self {
+    pub(super) fn new(knowledge: &'a Knowledge, counter: NodeCounter<'a>) -> Self {
         let covered = knowledge.endgames.as_ref().map_or(0, |endgames| endgames.stones() as i16);
         Self { knowledge, counter, covered }
     }
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
             plies[count] = (ply, knowledge.place(ply.board));
             count += 1;
         }
-        fetch(plies[..count].iter().map(|&(_, place)| knowledge.touch(place)));
+        prefetch(plies[..count].iter().map(|&(_, place)| knowledge.touch(place)));
         plies.into_iter().take(count).map(move |(ply, place)| {
             let Entry { lower, upper, .. } = knowledge.bounds_at(ply.board, place);
             let mut candidate = Candidate { ply, ..Candidate::default() };

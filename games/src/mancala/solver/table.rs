@@ -58,7 +58,7 @@ impl Table {
         self.0.place(&[board.own, board.other, 0])
     }
 
-    /// Reads something at a place; see [`fetch`](turnstone_exact::shared_table::fetch).
+    /// Reads a word of an entry; see [`prefetch`](turnstone_exact::shared_table::prefetch).
     #[inline]
     pub(super) fn touch(&self, place: usize) -> u64 {
         self.0.touch(place)

@@ -1,4 +1,4 @@
-//! The bytes of a table, built in memory or mapped from a file.
+//! Tables of values: their bytes, built in memory or mapped from a file, and the coefficients that number positions.
 
 use std::fmt;
 use std::io;
@@ -9,16 +9,16 @@ use crate::table_file::{Section, TableError, TableFile, TableIdentity, TableWrit
 /// The one section of these tables.
 const SECTION: &str = "values";
 
-/// Bytes in memory or in a mapped file.
-pub enum Stored {
-    /// In memory.
+/// The bytes of a table.
+pub enum TableBytes {
+    /// Built in memory.
     Built(Vec<u8>),
     /// A section of a mapped file.
     Mapped(Box<TableFile>, Section),
 }
 
-impl Stored {
-    /// Number of bytes.
+impl TableBytes {
+    /// Length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -27,7 +27,7 @@ impl Stored {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Whether it has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -44,7 +44,7 @@ impl Stored {
         }
     }
 
-    /// The byte at a place.
+    /// The byte at an index.
     #[must_use]
     #[inline]
     pub fn get(&self, at: usize) -> u8 {
@@ -82,9 +82,15 @@ impl Stored {
     }
 }
 
-impl fmt::Debug for Stored {
+impl fmt::Debug for TableBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if matches!(self, Self::Built(_)) { "built" } else { "mapped" };
-        write!(f, "Stored({} bytes, {place})", self.len())
+        write!(f, "TableBytes({} bytes, {place})", self.len())
     }
+}
+
+/// The number of ways to choose `k` of `n`, by which tables number their positions; 0 if `n` is less than `k`.
+#[must_use]
+pub fn binomial(n: usize, k: usize) -> u64 {
+    if k > n { 0 } else { (0..k).fold(1, |product, i| product * (n - i) as u64 / (i + 1) as u64) }
 }
