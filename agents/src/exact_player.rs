@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use rand::RngExt;
+use turnstone_base::machine::cores;
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, Game};
 use turnstone_exact::{ExactValues, SolveLimits};
@@ -70,7 +71,7 @@ impl<G: Game> Exact<G> {
     pub(crate) fn new<K: Playable<Game = G>>(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<K>(None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores();
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
         Ok(Self {
             truth: values::<K>(spec, &spec.tables, game, limits)?,

@@ -1,10 +1,10 @@
 //! The games of a `VecEnv` and the threads that step them.
 
-use std::thread::available_parallelism;
 use std::time::Instant;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use turnstone_base::machine::cores;
 use turnstone_env::{Action, AnyLanes, AutoReset, Error, ThreadChoice, VecBuffers};
 
 use crate::game::Game;
@@ -24,10 +24,10 @@ pub(crate) struct Stepping {
 
 impl Stepping {
     pub(crate) fn new(game: &Game, envs: usize, threads: Option<usize>, auto_reset: AutoReset) -> Self {
-        let cores = || available_parallelism().map_or(1, usize::from).min(envs.div_ceil(FEWEST));
+        let useful = || cores().min(envs.div_ceil(FEWEST));
         // Threads would wait for one another where the rules are in Python.
         let threads = if game.python().is_some() { Some(1) } else { threads };
-        let most = threads.unwrap_or_else(cores);
+        let most = threads.unwrap_or_else(useful);
         let lanes = game.rules.lanes(envs, most, auto_reset);
         let choice = threads.is_none().then(|| ThreadChoice::new(most));
         Self { lanes, actions: Vec::with_capacity(envs), choice, is_reset: false }

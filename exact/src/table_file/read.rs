@@ -135,7 +135,7 @@ impl TableFile {
         if prefix.length != found {
             return Err(TableFault::Length { expected: prefix.length, found });
         }
-        // The prefix is as it was written, so the directory lies where it says; `get` guards against a forged one.
+        // The prefix is intact, so the directory is where it says; `get` guards against a forged prefix.
         let damaged = || TableFault::Checksum("directory".into());
         let directory = map.get(prefix.directory as usize..).ok_or_else(damaged)?;
         if crc32fast::hash(directory) != prefix.checksum {

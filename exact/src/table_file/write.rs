@@ -25,7 +25,7 @@ impl TableWriter {
     /// Begins a table that will appear at `path`.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// Any error of the file system.
     pub fn create(path: &Path, identity: &TableIdentity) -> io::Result<Self> {
         let name =
             path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"))?;
@@ -59,7 +59,7 @@ impl TableWriter {
     /// Writes a whole section.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// Any error of the file system.
     pub fn section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.begin(name)?;
         self.write(bytes)
@@ -68,7 +68,7 @@ impl TableWriter {
     /// Ends the section before and begins one that [`TableWriter::write`] fills.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// Any error of the file system.
     pub fn begin(&mut self, name: &str) -> io::Result<()> {
         assert!(!name.is_empty() && !name.contains(char::is_whitespace), "a section's name is one word");
         self.end()?;
@@ -79,7 +79,7 @@ impl TableWriter {
     /// Adds bytes to the section last begun.
     ///
     /// # Errors
-    /// Whatever the file system reports.
+    /// Any error of the file system.
     pub fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         assert!(self.open.is_some(), "bytes belong to a section");
         while !bytes.is_empty() {
@@ -98,7 +98,7 @@ impl TableWriter {
     /// Writes directory and prefix, and gives the file its name.
     ///
     /// # Errors
-    /// Whatever the file system reports; then there is no file, or the one that was there before.
+    /// Any error of the file system. The path then holds no file, or the previous one.
     pub fn finish(mut self) -> io::Result<()> {
         self.end()?;
         let mut directory = self.directory.as_bytes().to_vec();
@@ -114,7 +114,7 @@ impl TableWriter {
         fs::rename(&self.temporary, &self.path)?;
         if cfg!(unix) {
             let folder = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?; // makes the rename last
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?; // makes the rename durable
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl TableWriter {
 
 impl Drop for TableWriter {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.temporary); // after `finish` it is not there any more
+        let _ = fs::remove_file(&self.temporary); // `finish` has renamed it
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use turnstone_agents::{SolveError, SolveHost, SolveOptions};
 use turnstone_arena::grading::MOST_POSITIONS;
+use turnstone_base::machine::cores;
 use turnstone_base::terminal::{ProgressBar, Reporter};
 use turnstone_base::times::parse_time;
 use turnstone_exact::Progress;
@@ -61,10 +62,7 @@ impl Solve {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
         let position = if self.position.is_given() { Some(self.position.state(&*game)?) } else { None };
-        let threads = match self.threads {
-            Some(threads) => usize::from(threads),
-            None => std::thread::available_parallelism().context("the number of cores")?.get(),
-        };
+        let threads = self.threads.map_or_else(cores, usize::from);
         let options = SolveOptions {
             nodes: self.nodes,
             time: self.time,
