@@ -46,7 +46,6 @@ mod agent;
 mod explorer;
 mod team;
 mod playable_game;
-mod command_host;
 pub mod sheet;
 
 /// The crates that a game of one's own is written with, so that its manifest names this one only.
@@ -57,7 +56,6 @@ pub use agent::Agent;
 pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
-pub use command_host::CommandHost;
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
 pub use evaluator::{NetworkEvaluator, observe, shape, write_evaluations};

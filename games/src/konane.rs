@@ -1,12 +1,7 @@
 //! Konane: static evaluations, and exact values by search.
 
-pub mod reference;
 pub mod heuristic;
 mod solver;
-#[cfg(feature = "program")]
-pub(crate) mod command;
-#[cfg(feature = "program")]
-pub mod pyro;
 
 pub use solver::{KonaneSolver, KonaneValues};
 use turnstone_base::machine::cores;

@@ -8,24 +8,18 @@
 mod trained;
 mod benched;
 mod mills;
-#[cfg(feature = "program")]
-mod functions;
 pub mod mu_torere;
 pub mod mancala;
 pub mod morris;
 pub mod konane;
 pub mod morabaraba;
 mod built_in;
-#[cfg(feature = "program")]
-mod commands;
 
 #[doc(hidden)]
 pub use turnstone_env::Games;
 
 pub use benched::Benched;
 pub use built_in::built_in;
-#[cfg(feature = "program")]
-pub use commands::{Command, Run, commands};
 pub use konane::Konane;
 pub use mancala::Mancala;
 pub use mills::Weights;

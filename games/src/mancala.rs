@@ -1,11 +1,8 @@
 //! Mancala: static evaluations, and exact values by search over a table of endgames.
 
-pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;
-#[cfg(feature = "program")]
-pub(crate) mod command;
 
 pub use heuristic::StoreDifference;
 pub use solver::{MancalaEndgames, MancalaSolver, MancalaValues};

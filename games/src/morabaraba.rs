@@ -1,11 +1,8 @@
 //! Morabaraba: static evaluations, and tables of endgames.
 
-pub mod reference;
 pub mod heuristic;
 mod solver;
 mod solve;
-#[cfg(feature = "program")]
-pub(crate) mod command;
 
 pub use solver::MorabarabaEndgames;
 

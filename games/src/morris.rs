@@ -1,11 +1,8 @@
 //! Morris: static evaluations, and the strong solution as a table.
 
-pub mod reference;
 pub mod heuristic;
 pub mod solver;
 mod solve;
-#[cfg(feature = "program")]
-pub(crate) mod command;
 
 pub use solver::MorrisTable;
 

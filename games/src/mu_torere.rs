@@ -1,9 +1,6 @@
 //! Mu Torere: exact values of all positions.
 
-pub mod reference;
 mod solver;
-#[cfg(feature = "program")]
-pub(crate) mod command;
 
 pub use solver::MuTorereValues;
 

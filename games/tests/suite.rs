@@ -7,5 +7,4 @@ mod mancala;
 mod morabaraba;
 mod morris;
 mod mu_torere;
-mod reference;
 mod sheets;

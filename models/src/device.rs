@@ -57,10 +57,10 @@ pub enum DeviceError {
     )]
     NotBuilt,
     /// No GPU is found.
-    #[error("no GPU is found: install its driver ({0}), then see `turnstone devices`")]
+    #[error("no GPU is found: install its driver ({0}), then see `turnstone doctor --devices`")]
     None(&'static str),
     /// There are fewer GPUs.
-    #[error("there is no gpu:{asked}: the last one is gpu:{last}; see `turnstone devices`")]
+    #[error("there is no gpu:{asked}: the last one is gpu:{last}; see `turnstone doctor --devices`")]
     OutOfRange {
         /// The number asked for.
         asked: usize,
@@ -171,7 +171,7 @@ mod tests {
     fn a_missing_gpu_is_named() {
         assert_eq!(find(&['a', 'b'], 1), Ok(&'b'));
         let fault = find(&['a', 'b'], 2).unwrap_err().to_string();
-        assert_eq!(fault, "there is no gpu:2: the last one is gpu:1; see `turnstone devices`");
+        assert_eq!(fault, "there is no gpu:2: the last one is gpu:1; see `turnstone doctor --devices`");
         assert!(find::<char>(&[], 0).unwrap_err().to_string().starts_with("no GPU is found: install its driver"));
     }
 }

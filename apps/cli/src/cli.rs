@@ -1,23 +1,17 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::io;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use turnstone_agents::{Agent, AgentError, AgentSpec, CommandHost, PlayableGame};
-use turnstone_base::terminal::print_stderr;
-use turnstone_games::Run;
 use turnstone_selfplay::Games;
 
-use crate::args::load_agent;
+use crate::added::{Host, Run};
 use crate::called::PROGRAM;
 use crate::cluster::{self, RunCommand};
 use crate::commands;
 use crate::help::{Additions, with_help};
-use crate::signals::stop_on_signals;
 use crate::usage::{advised, with_negative_numbers};
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.
@@ -37,24 +31,16 @@ enum Command {
     Games(commands::games::Games),
     /// Print the rules of a game, its parameters and its notation
     Rules(commands::rules::Rules),
-    /// Draw a position
+    /// Draw a position, list its legal actions, or count sequences of plies
     Show(commands::show::Show),
-    /// List the legal actions of a position
-    Legal(commands::legal::Legal),
-    /// Count the sequences of plies from a position
-    Perft(commands::perft::Perft),
-    /// Search a position with a classical agent
-    Search(commands::search::Search),
     /// Play one game between two agents, people included
     Play(commands::play::Play),
     /// Run an agent as an engine for other programs (Universal Game Interface)
     Engine(commands::engine::Engine),
-    /// Analyse positions for other programs: queries and answers as JSON lines
+    /// Show what a search finds in a position; or answer queries of other programs, as JSON lines
     #[command(visible_alias = "analyze")]
     Analyse(commands::analyse::Analyse),
-    /// List what networks can run on: the processor, and GPUs if the program is built for them
-    Devices(commands::devices::Devices),
-    /// Check a config before training: mistakes, memory, disk space, time
+    /// Check a config before training: mistakes, memory, disk space, time; list the GPUs
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
@@ -144,26 +130,9 @@ impl Call {
     pub(crate) fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
         match self {
             Self::BuiltIn(cli) => cli.run(games, additions),
-            Self::Added(run, matches) => run(matches, &Console),
+            Self::Added(run, matches) => run(matches, &Host::new()),
             Self::OfCluster(run, matches) => run(matches, games),
         }
-    }
-}
-
-/// What an added command asks of the program.
-struct Console;
-
-impl CommandHost for Console {
-    fn note(&self, line: &str) {
-        print_stderr(line);
-    }
-
-    fn stop(&self) -> io::Result<&AtomicBool> {
-        stop_on_signals().map_err(io::Error::other)
-    }
-
-    fn agent(&self, spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
-        load_agent(spec, game)
     }
 }
 
@@ -177,13 +146,9 @@ impl Cli {
             Command::Games(command) => command.run(games),
             Command::Rules(command) => command.run(games),
             Command::Show(command) => command.run(games),
-            Command::Legal(command) => command.run(games),
-            Command::Perft(command) => command.run(games),
-            Command::Search(command) => command.run(games),
             Command::Play(command) => command.run(games),
             Command::Engine(command) => command.run(games),
             Command::Analyse(command) => command.run(games),
-            Command::Devices(command) => command.run(),
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games, additions.cluster),
             Command::Sweep(command) => command.run(games),

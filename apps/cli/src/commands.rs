@@ -3,13 +3,9 @@
 pub(crate) mod rules;
 pub(crate) mod games;
 pub(crate) mod show;
-pub(crate) mod legal;
-pub(crate) mod perft;
-pub(crate) mod search;
 pub(crate) mod play;
 pub(crate) mod engine;
 pub(crate) mod analyse;
-pub(crate) mod devices;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod sweep;

@@ -21,15 +21,17 @@ pub mod nats;
 pub mod engine;
 pub mod analysis;
 pub mod export;
+mod added;
 mod commands;
 mod help;
+mod retired;
 mod usage;
 mod cli;
 mod program;
 
+pub use added::{Command, Host, Run};
 pub use called::PROGRAM;
 pub use program::Program;
-pub use turnstone_games::Command;
 
 /// The `main` of a program with these games beside the built-in ones, by the types that say what is known about them:
 /// `turnstone::main!(my_game::MyGame);`.

@@ -8,17 +8,17 @@ use std::process::ExitCode;
 use turnstone_agents::Playable;
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::Game;
-use turnstone_games::Command;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 
+use crate::added::Command;
 use crate::called::{as_called, call_program};
 use crate::cli::{Call, is_command};
 use crate::cluster::Cluster;
 use crate::help::Additions;
 use crate::output::one_line;
 
-/// The `turnstone` program with its list of games and the commands that they bring.
+/// The `turnstone` program with its list of games and added commands.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
@@ -31,10 +31,10 @@ impl Default for Program {
     }
 }
 
-/// The program with these games, and the commands of the built-in ones.
+/// The program with these games.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        Self { games, additions: Additions { commands: turnstone_games::commands(), ..Additions::default() } }
+        Self { games, additions: Additions::default() }
     }
 }
 
@@ -79,12 +79,12 @@ impl Program {
     /// ```
     /// use std::process::ExitCode;
     ///
-    /// use turnstone::{Command, Program};
+    /// use turnstone::{Command, Host, Program};
+    /// use turnstone_agents::AgentSpec;
     /// use turnstone_base::streams::{Purpose, stream};
-    /// use turnstone_agents::{AgentSpec, CommandHost};
     /// use turnstone_env::Params;
     ///
-    /// fn first(matches: &clap::ArgMatches, host: &dyn CommandHost) -> anyhow::Result<ExitCode> {
+    /// fn first(matches: &clap::ArgMatches, host: &Host) -> anyhow::Result<ExitCode> {
     ///     let game = turnstone_games::built_in().make("mu_torere", &Params::new())?;
     ///     let spec = matches.get_one::<AgentSpec>("agent").expect("it is required");
     ///     let mut player = host.agent(spec, &*game)?.player(&*game)?;
@@ -199,21 +199,20 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the program has a command `perft`")]
+    #[should_panic(expected = "the program has a command `show`")]
     fn a_built_in_command_cannot_be_added() {
-        let _ = with("perft");
+        let _ = with("show");
     }
 
     #[test]
-    #[should_panic(expected = "the program has a command `pyro`")]
+    #[should_panic(expected = "the program has a command `own`")]
     fn a_command_cannot_be_added_twice() {
-        let _ = with("pyro");
+        let definition = clap::Command::new("own");
+        let _ = with("own").with_command(Command { group: "Play", definition, run: |_, _| Ok(ExitCode::SUCCESS) });
     }
 
     #[test]
     fn an_added_command_is_run() {
         assert_eq!(with("own").main_from(["turnstone", "own"].map(OsString::from)), ExitCode::SUCCESS);
-        let games = with("own").additions.commands.len();
-        assert_eq!(games, turnstone_games::commands().len() + 1);
     }
 }

@@ -28,10 +28,10 @@ fn config() -> String {
 
 #[test]
 fn the_list_begins_with_the_processor() {
-    let shown = text(turnstone(&["devices"]).stdout);
+    let shown = text(turnstone(&["doctor", "--devices"]).stdout);
     assert!(shown.starts_with("cpu    ") && shown.lines().count() > 1, "{shown}");
     assert!(gpus().is_ok() || shown.lines().last().is_some_and(|line| line.contains("--features wgpu")), "{shown}");
-    let list: Value = serde_json::from_slice(&turnstone(&["devices", "--json"]).stdout).expect("JSON");
+    let list: Value = serde_json::from_slice(&turnstone(&["doctor", "--devices", "--json"]).stdout).expect("JSON");
     assert_eq!((&list[0]["device"], list[0]["cores"].as_u64() > Some(0)), (&"cpu".into(), true));
     assert_eq!(list.as_array().map(Vec::len), Some(1 + gpus().map_or(0, |gpus| gpus.len())));
 }

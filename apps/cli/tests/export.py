@@ -119,7 +119,7 @@ def check_perft(build, bundle, depth=3):
         legal = game.legal(state)
         return len(legal) if depth == 1 else sum(count(game.play(state, action), depth - 1) for action in legal)
 
-    command = [build / "turnstone", "perft", described["name"], "--depth", str(depth), *params(described)]
+    command = [build / "turnstone", "show", described["name"], "--perft", str(depth), *params(described)]
     expected = int(subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout)
     assert count(game.start(), depth) == expected, f"{described}: perft"
 
@@ -222,7 +222,7 @@ def check_example(build, bundle, arguments=("--seed", "3")):
     *plies, result = printed.stdout.splitlines()
     moves = " ".join(line.split()[3] for line in plies)
     described = json.loads((bundle / "manifest.json").read_text())["game"]
-    legal = [build / "turnstone", "legal", described["name"], "--json", "--moves", moves, *params(described)]
+    legal = [build / "turnstone", "show", described["name"], "--legal", "--json", "--moves", moves, *params(described)]
     answer = json.loads(subprocess.run(legal, check=True, text=True, stdout=subprocess.PIPE).stdout)
     assert answer["outcome"] and result == f"{answer['outcome']} after {len(plies)} plies: {answer['position']}", result
     print(f"{described['name']:<13} example: {result}")

@@ -1,5 +1,5 @@
-//! Full games of the games' adapters in stand-ins for the programs that the games come from. The stand-ins are
-//! written from those programs' interfaces.
+//! Full games of the adapters that start `turnstone engine`, in stand-ins for the programs that the games come from. The
+//! stand-ins are written from those programs' interfaces. `apps/hosts/tests` has the other hosts.
 //!
 //! They need `python3` (its standard library) and fail without it.
 
@@ -9,19 +9,17 @@ mod exports;
 mod maic_2022;
 mod notebook;
 mod open_spiel;
-mod pyro;
-mod morris;
 
 use std::process::{Command, Output, Stdio};
 
 const TURNSTONE: &str = env!("CARGO_BIN_EXE_turnstone");
-const GAMES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../games/src");
+const HOSTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../hosts");
 const FRONTENDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
-/// A Python program from a game's folder.
+/// A Python program of an adapter.
 fn python(script: &str, args: &[&str]) -> Command {
     let mut command = Command::new("python3");
-    command.arg(format!("{GAMES}/{script}")).args(args).stdin(Stdio::null());
+    command.arg(format!("{HOSTS}/{script}")).args(args).stdin(Stdio::null());
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("TURNSTONE", TURNSTONE).env_remove("TURNSTONE_AGENT");
     command
 }

@@ -34,28 +34,28 @@ fn smoke_config() -> String {
 
 #[test]
 fn perft_prints_the_count_on_its_last_line() {
-    assert_eq!(stdout(&["perft", "mu_torere", "--depth", "12"]), "5072\n");
-    assert_eq!(stdout(&["perft", "mancala", "--depth", "6"]), "23169\n");
-    assert_eq!(stdout(&["perft", "mancala", "--depth", "2", "--divide"]).lines().last(), Some("35"));
-    assert_eq!(stdout(&["perft", "mancala", "--depth", "1", "--param", "pits=3", "--moves", "B2"]), "3\n");
+    assert_eq!(stdout(&["show", "mu_torere", "--perft", "12"]), "5072\n");
+    assert_eq!(stdout(&["show", "mancala", "--perft", "6"]), "23169\n");
+    assert_eq!(stdout(&["show", "mancala", "--perft", "2", "--divide"]).lines().last(), Some("35"));
+    assert_eq!(stdout(&["show", "mancala", "--perft", "1", "--param", "pits=3", "--moves", "B2"]), "3\n");
 }
 
 #[test]
 fn perft_and_show_print_json() {
     let json = |args: &[&str]| serde_json::from_str::<Value>(&stdout(&[args, &["--json"]].concat())).expect("JSON");
     let start = "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1";
-    let counted = json(&["perft", "mancala", "--depth", "6"]);
+    let counted = json(&["show", "mancala", "--perft", "6"]);
     assert_eq!(counted, json!({ "position": start, "depth": 6, "count": 23169 }));
-    let divided = json(&["perft", "mancala", "--depth", "2", "--divide"]);
+    let divided = json(&["show", "mancala", "--perft", "2", "--divide"]);
     let below = divided["divide"].as_object().expect("counts by action");
     assert_eq!((below.len(), below.values().filter_map(Value::as_u64).sum::<u64>()), (6, 35));
     assert_eq!(divided["count"], 35);
-    assert_eq!(json(&["perft", "mancala", "--depth", "0", "--divide"])["count"], 1);
+    assert_eq!(json(&["show", "mancala", "--perft", "0", "--divide"])["count"], 1);
 
     let moves = ["mancala", "--moves", "B5 A3"];
     let mut shown = json(&[&["show"], &moves[..]].concat());
     let drawing = shown.as_object_mut().and_then(|object| object.remove("drawing")).expect("a drawing");
-    assert_eq!(shown, json(&[&["legal"], &moves[..]].concat()));
+    assert_eq!(shown, json(&[&["show", "--legal"], &moves[..]].concat()));
     let printed = stdout(&[&["show"], &moves[..]].concat());
     assert!(printed.starts_with(drawing.as_str().expect("text")), "{drawing}");
     let svg = &json(&[&["show", "--svg"], &moves[..]].concat())["drawing"];
@@ -82,7 +82,7 @@ fn games_are_listed_in_columns() {
 #[test]
 fn legal_answers_in_json() {
     let answer: Value =
-        serde_json::from_str(&stdout(&["legal", "mancala", "--moves", "B5 A3", "--json"])).expect("JSON");
+        serde_json::from_str(&stdout(&["show", "mancala", "--legal", "--moves", "B5 A3", "--json"])).expect("JSON");
     let expected = json!({
         "position": "5,5,4,0,5,5/1 5,0,4,4,4,5/1 1",
         "mover": 1,
@@ -91,7 +91,7 @@ fn legal_answers_in_json() {
         "truncated": false,
     });
     assert_eq!(answer, expected);
-    let over = ["legal", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--json"];
+    let over = ["show", "mu_torere", "--legal", "--param", "max_plies=1", "--moves", "0,4", "--json"];
     let answer: Value = serde_json::from_str(&stdout(&over)).expect("JSON");
     assert_eq!((&answer["outcome"], &answer["truncated"]), (&json!("draw"), &json!(true)));
     assert_eq!(answer["legal"], json!([]));
@@ -100,7 +100,7 @@ fn legal_answers_in_json() {
 #[test]
 fn legal_answers_every_line_of_its_input() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
-        .args(["legal", "mancala", "--stdin", "--json"])
+        .args(["show", "mancala", "--legal", "--stdin", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -153,25 +153,6 @@ fn the_seeds_mancala_task() {
 }
 
 #[test]
-fn the_sources_own_functions() {
-    let boards = stdout(&["morris", "generate", "--board", "WxWxxxBBxxxxxxxxxx", "--side", "W", "--phase", "opening"]);
-    assert_eq!((boards.lines().count(), boards.lines().nth(2)), (15, Some("WxWxWxxBxxxxxxxxxx")));
-    assert_eq!(stdout(&["morris", "neighbors", "1", "--json"]), "[0,3,8]\n");
-    assert_eq!(stdout(&["morris", "estimate", "--board", "WWWWxxBBBxxxxxxxxx"]), "1\n");
-    assert!(fault(&["morris", "generate", "--board", "WxW"]).contains("18"));
-    assert_eq!(stdout(&["mancala", "find-moves", "--json"]), "[\"B2\",\"B3\",\"B4\",\"B5\",\"B6\",\"B7\"]\n");
-    assert!(stdout(&["mancala", "update-board", "B5"]).contains("A    0  4  4  4  4  4  5  1"));
-    assert_eq!(stdout(&["mu_torere", "valid-moves", "--json"]), "[[0,4],[2,4],[6,4],[8,4]]\n");
-    assert!(fault(&["mu_torere", "update-state", "1,4"]).contains("legal: 0,4 2,4 6,4 8,4"));
-    let moves = ["konane", "moves", "--moves", "remove(5,4) remove(5,5)"];
-    assert_eq!(stdout(&moves), "jump(3,4,5,4)\njump(5,2,5,4)\njump(7,4,5,4)\n");
-    let moves = ["morabaraba", "get-effective-cell-moves", "a1", "--moves", "a1", "--json"];
-    assert_eq!(stdout(&moves), "[[3,0],[1,1],[0,3]]\n");
-    assert_eq!(stdout(&["morabaraba", "coordinates", "a1", "--json"]), "[0,0]\n");
-    assert_eq!(stdout(&["morabaraba", "names", "1,1"]), "b2\n");
-}
-
-#[test]
 fn boards_are_drawn_as_svg() {
     for (game, action) in
         [("mu_torere", "0,4"), ("mancala", "B5"), ("morris", "a0"), ("konane", "remove(5,4)"), ("morabaraba", "a1")]
@@ -185,7 +166,7 @@ fn boards_are_drawn_as_svg() {
 #[test]
 fn search_prints_the_action_and_the_work() {
     let search = |agent: &str| -> Value {
-        let args = ["search", "mancala", "--moves", "B5", "--agent", agent, "--json"];
+        let args = ["analyse", "mancala", "--moves", "B5", "--agent", agent, "--json"];
         serde_json::from_str(&stdout(&args)).expect("JSON")
     };
     let [minimax, breadth] = ["minimax:depth=5", "breadthfirst:depth=5"].map(search);
@@ -201,14 +182,14 @@ fn search_prints_the_action_and_the_work() {
     }
     assert!(search("alphabeta:nodes=2000")["nodes"].as_u64() <= Some(2000));
     assert!(search("bestfirst:nodes=50")["line"].as_array().is_some_and(|line| !line.is_empty()));
-    let text = stdout(&["search", "mancala", "--agent", "alphabeta:depth=4", "--stats"]);
+    let text = stdout(&["analyse", "mancala", "--agent", "alphabeta:depth=4", "--stats"]);
     for label in ["best action   B7\n", "score", "line", "evaluated", "nodes/s", "store_difference"] {
         assert!(text.contains(label), "{text}");
     }
-    let over = ["search", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--agent", "alphabeta:time=1s"];
+    let over = ["analyse", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--agent", "alphabeta:time=1s"];
     assert!(stdout(&over).contains("the game is over"));
-    assert!(fault(&["search", "mancala", "--agent", "random"]).contains("no classical search"));
-    assert!(fault(&["search", "mancala", "--agent", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
+    assert!(fault(&["analyse", "mancala", "--agent", "random"]).contains("has no network"));
+    assert!(fault(&["analyse", "mancala", "--agent", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
 }
 
 #[test]
@@ -348,12 +329,14 @@ fn pretrained_agents_play_by_name() {
 
 #[test]
 fn faults_of_games_positions_and_agents() {
-    assert!(fault(&["perft", "mancla", "--depth", "1"]).contains("did you mean `mancala`"));
+    assert!(fault(&["show", "mancla", "--perft", "1"]).contains("did you mean `mancala`"));
     assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));
     assert!(fault(&["show", "mancala", "--param", "stones=-1"]).contains("must be an integer"));
     assert!(fault(&["show", "mancala", "--position", "4,4/0 4,4/0 1"]).contains("6 pits"));
     assert!(fault(&["show", "mancala", "--position", "4,4,4,4,4,4/0 4,4,4,4,4,4/1 1"]).contains("48 stones"));
-    assert!(fault(&["legal", "mu_torere", "--moves", "0,4 0,4"]).contains("illegal action `0,4`; legal: 1,0 3,0"));
+    assert!(
+        fault(&["show", "mu_torere", "--legal", "--moves", "0,4 0,4"]).contains("illegal action `0,4`; legal: 1,0 3,0")
+    );
     assert!(fault(&["play", "mancala", "--p1", "alphabeta:dept=3"]).contains("did you mean `depth`"));
     assert!(fault(&["play", "mancala", "--p1", "az:/nowhere.safetensors"]).contains("/nowhere.safetensors"));
     assert!(fault(&["arena", "mancala", "human", "random"]).contains("a person cannot play a match"));

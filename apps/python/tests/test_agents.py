@@ -255,8 +255,8 @@ def test_the_command_line():
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert "mancala" in run("games").stdout and run("--version").stdout.startswith("turnstone ")
-    shown = run("legal", "mancala", "--json")
+    shown = run("show", "mancala", "--legal", "--json")
     assert shown.returncode == 0 and json.loads(shown.stdout)
-    wrong = run("legal", "mancla")
+    wrong = run("show", "mancla", "--legal")
     assert wrong.returncode == 1 and wrong.stderr.startswith("error: unknown game `mancla`")
     assert run("--no-such-option").returncode == 2 and run("--help").returncode == 0

@@ -1,9 +1,9 @@
 //! Readers of Pyro's protocol: pickles, and the requests of a player to the world.
 
 use turnstone_env::Side;
-use turnstone_games::konane::pyro::pickle::{self, Value};
-use turnstone_games::konane::pyro::request::{Received, Request, receive};
-use turnstone_games::konane::pyro::world::World;
+use turnstone_hosts::pyro::pickle::{self, Value};
+use turnstone_hosts::pyro::request::{Received, Request, receive};
+use turnstone_hosts::pyro::world::World;
 
 const PORTS: [u16; 2] = [60_000, 60_001];
 

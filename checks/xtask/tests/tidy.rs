@@ -20,7 +20,7 @@ use tokens::{Kind, Token, calls, joined, listed, starts_with, tokens, trees, wit
 use workspace::{Crate, Workspace};
 
 /// The crates from the first stage to the last; each depends on earlier ones only.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "models/features",
     "env",
     "search",
@@ -30,6 +30,7 @@ const LAYERS: [&str; 17] = [
     "models",
     "agents",
     "games",
+    "apps/hosts",
     "apps/web",
     "selfplay",
     "arena",
@@ -69,8 +70,11 @@ const WITHOUT_GAMES: [&str; 13] = [
     "apps/cli",
 ];
 
-/// Crates that the program's errors may come from without a type.
-const WITH_ANYHOW: [&str; 5] = ["arena", "apps/cluster", "trainer", "apps/serve", "apps/cli"];
+/// Crates that the program's errors may come from without a type, and the other program.
+const WITH_ANYHOW: [&str; 6] = ["apps/hosts", "arena", "apps/cluster", "trainer", "apps/serve", "apps/cli"];
+
+/// Crates that may end the process.
+const PROGRAMS: [&str; 2] = ["apps/cli", "apps/hosts"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
@@ -233,22 +237,16 @@ fn first_lines(workspace: &Workspace) -> Vec<String> {
 
 fn exits(workspace: &Workspace) -> Vec<String> {
     let mut faults = Vec::new();
-    for (_, path, text) in workspace.sources().filter(|(member, ..)| member.folder != "apps/cli") {
+    for (_, path, text) in workspace.sources().filter(|(member, ..)| !PROGRAMS.contains(&member.folder.as_str())) {
         faults.extend(places(text, &path, &[&["process", "::", "exit"]], tokens));
     }
     faults
 }
 
 fn anyhow(workspace: &Workspace) -> Vec<String> {
-    let mut faults = Vec::new();
-    for member in workspace.crates.iter().filter(|member| !WITH_ANYHOW.contains(&member.folder.as_str())) {
-        // Commands of games are behind a feature.
-        let allowed = |optional: bool| optional && member.folder == "games";
-        if member.dependencies.iter().any(|(name, optional)| name == "anyhow" && !allowed(*optional)) {
-            faults.push(format!("{} depends on it", member.folder));
-        }
-    }
-    faults
+    let without = workspace.crates.iter().filter(|member| !WITH_ANYHOW.contains(&member.folder.as_str()));
+    let faults = without.filter(|member| member.dependencies.iter().any(|(name, _)| name == "anyhow"));
+    faults.map(|member| format!("{} depends on it", member.folder)).collect()
 }
 
 fn lengths(workspace: &Workspace) -> Vec<String> {
@@ -289,8 +287,7 @@ fn clocks(workspace: &Workspace) -> Vec<String> {
     let mut faults = Vec::new();
     for member in workspace.crates.iter().filter(|member| WITHOUT_CLOCK.contains(&member.folder.as_str())) {
         for module in member.modules().values() {
-            let features = ["feature=\"process\"", "feature=\"program\""];
-            if module.conditions.iter().any(|condition| features.contains(&condition.as_str())) {
+            if module.conditions.iter().any(|condition| condition == "feature=\"process\"") {
                 continue;
             }
             let path = format!("{}/src/{}", member.folder, module.file);

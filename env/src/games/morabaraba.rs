@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Source: the contest handout `morabaraba_maic2022.txt` ("Morabaraba: MAIC 2022"), whose query functions are in
-//! `turnstone_games::morabaraba::reference`. Dark places first. A mill just formed shoots one opponent's cow that stands in no mill, or any if all do;
+//! `turnstone_hosts::morabaraba`. Dark places first. A mill just formed shoots one opponent's cow that stands in no mill, or any if all do;
 //! the shot is an action of its own. The score is the number of cows shot, and however the game ends, the higher score
 //! wins.
 

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Source: the course handout `morris_variant.txt` ("Morris Game, Variant"), whose own functions are in
-//! `turnstone_games::morris::reference`.
+//! `turnstone_hosts::morris`.
 //! White places and moves first. A mill just closed removes one opponent's piece that stands in no mill, if there is
 //! one; the removal is an action of its own. A player with two pieces or no legal action loses; `no_progress_limit` plies
 //! in a row without a placement or a removal are a draw.

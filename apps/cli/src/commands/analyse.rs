@@ -1,31 +1,46 @@
-//! `turnstone analyse`: analysis of positions by a search with a network, as JSON lines.
+//! `turnstone analyse`: what a search finds in one position, or answers to queries about many as JSON lines.
+
+mod position;
 
 use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::json;
+use turnstone_agents::{AgentSpec, PlayableGame};
 use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
+use self::position::find;
 use crate::analysis::analyse;
-use crate::args::{OptionalGameArgs, load_agent, thread_count};
+use crate::args::{OptionalGameArgs, PositionArgs, load_agent, thread_count};
 use crate::output::Output;
-use turnstone_agents::AgentSpec;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  turnstone analyse {mancala} --agent alphabeta:time=1s --stats
+      one position: the best move, its line, and the work of the search
   turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl
-      a file of questions
+      a file of queries
   turnstone analyse --agent az:runs/mancala,sims=100
-      questions about a run's own game")]
+      queries about a run's own game")]
 pub(crate) struct Analyse {
     #[command(flatten)]
     game: OptionalGameArgs,
-    /// Agent with a network; its simulations apply to queries without a number of their own
+    #[command(flatten)]
+    position: PositionArgs,
+    /// Agent with a network, whose simulations are those of queries without a number of their own; or a classical agent
+    /// for one position: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
     #[arg(long, value_name = "AGENT", default_value = "az:pretrained")]
     agent: AgentSpec,
+    /// Print the statistics of a classical search as well
+    #[arg(long)]
+    stats: bool,
+    /// Print the result of a classical search as one JSON object, statistics included. A network's is always JSON
+    #[arg(long)]
+    json: bool,
     /// Number of threads; it does not change the answers [default: one per core]
     #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
@@ -36,9 +51,34 @@ impl Analyse {
         let Some(game) = self.game.game(&self.agent, games)? else {
             bail!("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it");
         };
-        let threads = self.threads.unwrap_or_else(cores);
-        let agent = load_agent(&self.agent, &*game)?;
-        analyse(&*game, &agent, threads, io::stdin().lock(), &Output::new(io::stdout()))?;
+        if let AgentSpec::Classical(_) = self.agent {
+            self.print_found(&*game)?;
+        } else {
+            self.answer(&*game)?;
+        }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints what a classical search finds in the position.
+    fn print_found(&self, game: &dyn PlayableGame) -> Result<()> {
+        let found = find(game, &self.position.state(game)?, &self.agent)?;
+        match self.json {
+            true => println!("{}", found.json(game)),
+            false => println!("{}", found.text(game, self.stats)),
+        }
+        Ok(())
+    }
+
+    /// Answers the queries of standard input, or the one about the position that is given.
+    fn answer(&self, game: &dyn PlayableGame) -> Result<()> {
+        let threads = self.threads.unwrap_or_else(cores);
+        let agent = load_agent(&self.agent, game)?;
+        let output = Output::new(io::stdout());
+        if !self.position.is_given() {
+            return analyse(game, &agent, threads, io::stdin().lock(), &output);
+        }
+        let position = game.position_text(&self.position.state(game)?);
+        let query = json!({ "id": "position", "position": position }).to_string();
+        analyse(game, &agent, 1, query.as_bytes(), &output)
     }
 }

@@ -1,6 +1,8 @@
-//! `turnstone doctor`: checks of a config before training.
+//! `turnstone doctor`: checks of a config before training, and what networks can run on.
 
-use std::path::PathBuf;
+mod devices;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -20,14 +22,20 @@ Examples:
   turnstone doctor configs/mancala.toml
       mistakes, memory, disk and time of a run
   turnstone doctor configs/konane.toml --set game.size=6
-      of a changed config")]
+      of a changed config
+  turnstone doctor --devices
+      the processor and the GPUs, with their names for configs and specs")]
 pub(crate) struct Doctor {
     /// Config file
-    config: PathBuf,
+    #[arg(required_unless_present = "devices")]
+    config: Option<PathBuf>,
+    /// List what networks can run on: the processor, and GPUs if the program is built for them
+    #[arg(long, conflicts_with = "config")]
+    devices: bool,
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
-    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
+    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see --devices
     #[arg(long)]
     device: Option<ComputeDevice>,
     /// Measure self-play, learning and matches for about this many seconds
@@ -36,15 +44,19 @@ pub(crate) struct Doctor {
     /// Start the programs of `engine:` opponents, to measure the matches against them
     #[arg(long)]
     allow_engines: bool,
-    /// Print one JSON object
+    /// Print one JSON object, or of --devices an array
     #[arg(long)]
     json: bool,
 }
 
 impl Doctor {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let Some(config) = &self.config else {
+            println!("{}", if self.json { devices::json().to_string() } else { devices::text() });
+            return Ok(ExitCode::SUCCESS);
+        };
         let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
-        let Some(diagnosis) = self.diagnosis(time, games)? else {
+        let Some(diagnosis) = self.diagnosis(config, time, games)? else {
             print_stderr("the examination was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
@@ -56,8 +68,8 @@ impl Doctor {
         Ok(if diagnosis.failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    fn diagnosis(&self, time: Duration, games: &Games) -> Result<Option<Diagnosis>> {
-        let config = match Config::read_with(&self.config, &self.set, games) {
+    fn diagnosis(&self, config: &Path, time: Duration, games: &Games) -> Result<Option<Diagnosis>> {
+        let config = match Config::read_with(config, &self.set, games) {
             Ok(config) => config,
             Err(fault) => return Ok(Some(Diagnosis::unreadable(fault.to_string()))),
         };

@@ -1,10 +1,12 @@
-//! `turnstone show`: a drawing of a position.
+//! `turnstone show`: a position as a drawing, as its legal actions, or as the number of sequences of plies from it.
 
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use turnstone_base::line_io::Lines;
 use turnstone_env::{AnyState, DynGame};
 use turnstone_selfplay::Games;
 
@@ -15,7 +17,11 @@ use crate::args::{GameArgs, PositionArgs};
   turnstone show mancala --moves "B5 A3"
       the board after two moves
   turnstone show morabaraba --moves "a1 a7 a4" --svg > board.svg
-      as a picture"#)]
+      as a picture
+  turnstone show {mancala} --legal --json
+      the legal actions, for a script
+  turnstone show {mancala} --perft 6
+      the number of sequences of six plies"#)]
 pub(crate) struct Show {
     #[command(flatten)]
     game: GameArgs,
@@ -24,7 +30,20 @@ pub(crate) struct Show {
     /// Print the board as an SVG document instead
     #[arg(long)]
     svg: bool,
-    /// Print one JSON object: what `turnstone legal --json` prints, and the drawing as text, or with --svg as SVG
+    /// Print the legal actions without the drawing
+    #[arg(long, conflicts_with = "svg")]
+    legal: bool,
+    /// Read one list of moves per line and answer each with one JSON object; implies --json
+    #[arg(long, requires = "legal", conflicts_with = "moves")]
+    stdin: bool,
+    /// Print the number of sequences of this many plies instead
+    #[arg(long, value_name = "PLIES", conflicts_with_all = ["svg", "legal"], value_parser = clap::value_parser!(u32).range(0..=1000))]
+    perft: Option<u32>,
+    /// Print the number below each first action as well
+    #[arg(long, requires = "perft")]
+    divide: bool,
+    /// Print one JSON object: position, mover, legal actions, outcome, and the drawing as text or SVG; with --perft, the
+    /// position, depth and count, and with --divide the count below each first action
     #[arg(long)]
     json: bool,
 }
@@ -32,19 +51,78 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
-        let (state, last) = self.position.state_and_last(&*game)?;
-        let drawing = if self.svg { game.draw_svg(&state, last) + "\n" } else { game.draw(&state) };
-        if self.json {
-            let mut object = describe_json(&*game, &state);
-            object["drawing"] = drawing.into();
-            println!("{object}");
-        } else if self.svg {
-            print!("{drawing}");
-        } else {
-            println!("{drawing}{}", describe(&*game, &state));
+        match self.perft {
+            Some(depth) => self.count(&*game, depth)?,
+            None if self.stdin => self.answer_lines(&*game)?,
+            None => self.show(&*game)?,
         }
         Ok(ExitCode::SUCCESS)
     }
+
+    fn show(&self, game: &dyn DynGame) -> Result<()> {
+        let (state, last) = self.position.state_and_last(game)?;
+        let drawing = match (self.legal, self.svg) {
+            (true, _) => None,
+            (_, true) => Some(game.draw_svg(&state, last) + "\n"),
+            (_, false) => Some(game.draw(&state)),
+        };
+        if self.json {
+            let mut object = describe_json(game, &state);
+            drawing.into_iter().for_each(|drawing| object["drawing"] = drawing.into());
+            println!("{object}");
+            return Ok(());
+        }
+        drawing.iter().for_each(|drawing| print!("{drawing}"));
+        if !self.svg {
+            println!("{}", describe(game, &state));
+        }
+        Ok(())
+    }
+
+    fn answer_lines(&self, game: &dyn DynGame) -> Result<()> {
+        let mut lines = Lines::new(io::stdin().lock());
+        while let Some(line) = lines.read()? {
+            let state = line.map_err(anyhow::Error::from).and_then(|moves| self.position.state_after(game, moves));
+            let reply =
+                state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(game, &state));
+            println!("{reply}");
+        }
+        Ok(())
+    }
+
+    /// Prints the number of sequences of `depth` plies.
+    fn count(&self, game: &dyn DynGame, depth: u32) -> Result<()> {
+        let state = self.position.state(game)?;
+        let below = if self.divide { divided(game, &state, depth) } else { Vec::new() };
+        let count = match below.is_empty() {
+            true => game.perft(&state, depth),
+            false => below.iter().map(|(_, leaves)| leaves).sum(),
+        };
+        if self.json {
+            let mut object = json!({ "position": game.position_text(&state), "depth": depth, "count": count });
+            if self.divide {
+                let below = below.into_iter().map(|(action, leaves)| (action, leaves.into()));
+                object["divide"] = below.collect::<Map<String, Value>>().into();
+            }
+            println!("{object}");
+        } else {
+            below.iter().for_each(|(action, leaves)| println!("{action} {leaves}"));
+            println!("{count}");
+        }
+        Ok(())
+    }
+}
+
+/// Each legal action with the number of sequences of `depth` plies that begin with it; none at depth 0.
+fn divided(game: &dyn DynGame, state: &AnyState, depth: u32) -> Vec<(String, u64)> {
+    let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
+    let legal = game.legal_actions(state);
+    let counted = legal.iter().map(|&action| {
+        let mut after = state.clone();
+        game.play(&mut after, action);
+        (game.action_text_in(state, action), game.perft(&after, depth))
+    });
+    counted.collect()
 }
 
 /// The position's text, and the mover with the legal actions, or the result of the game.
@@ -64,7 +142,7 @@ pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
 }
 
 /// [`describe`] for scripts.
-pub(super) fn describe_json(game: &dyn DynGame, state: &AnyState) -> Value {
+fn describe_json(game: &dyn DynGame, state: &AnyState) -> Value {
     let outcome = game.outcome(state);
     json!({
         "position": game.position_text(state),

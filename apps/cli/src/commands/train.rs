@@ -53,7 +53,7 @@ pub(crate) struct Train {
     /// Begin with the network of another run's checkpoint or folder in place of a random one
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone devices`
+    /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone doctor --devices`
     #[arg(long)]
     device: Option<ComputeDevice>,
     /// Continue without damaged replay shards; the result differs from that of the uninterrupted run

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{GAMES, TURNSTONE, output, python, texts};
+use super::{HOSTS, TURNSTONE, output, python, texts};
 
 /// A shell script that stands in for the program. It is written by a shell: a file that this process has had open for
 /// writing cannot be executed while a child process of another thread still has it open.
@@ -16,9 +16,8 @@ fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 fn contest(games: &str, seconds: &str) -> Command {
-    let [ours, random] =
-        ["ai_turnstone.py", "stub/ai_random.py"].map(|file| format!("{GAMES}/morabaraba/maic2022/{file}"));
-    python("morabaraba/maic2022/stub/main.py", &["-ai0", &ours, "-ai1", &random, "-g", games, "-t", seconds])
+    let [ours, random] = ["ai_turnstone.py", "stub/ai_random.py"].map(|file| format!("{HOSTS}/maic2022/{file}"));
+    python("maic2022/stub/main.py", &["-ai0", &ours, "-ai1", &random, "-g", games, "-t", seconds])
 }
 
 #[test]
@@ -47,9 +46,7 @@ fn a_game_within_three_seconds() {
 /// A program with the adapter and the stand-in's modules.
 fn adapter(program: &str) -> Command {
     let mut command = Command::new("python3");
-    command
-        .args(["-c", program])
-        .env("PYTHONPATH", format!("{GAMES}/morabaraba/maic2022/stub:{GAMES}/morabaraba/maic2022"));
+    command.args(["-c", program]).env("PYTHONPATH", format!("{HOSTS}/maic2022/stub:{HOSTS}/maic2022"));
     command.env("PYTHONDONTWRITEBYTECODE", "1").env("TURNSTONE", TURNSTONE).env_remove("TURNSTONE_AGENT");
     command
 }

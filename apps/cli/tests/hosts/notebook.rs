@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use super::{GAMES, TURNSTONE, output, python, texts};
+use super::{HOSTS, TURNSTONE, output, python, texts};
 
 fn notebook(args: &[&str]) -> Command {
-    let mut command = python("mu_torere/notebook/stub/notebook.py", args);
-    command.env("PYTHONPATH", format!("{GAMES}/mu_torere/notebook"));
+    let mut command = python("notebook/stub/notebook.py", args);
+    command.env("PYTHONPATH", format!("{HOSTS}/notebook"));
     command
 }
 
@@ -56,7 +56,7 @@ print(ends({0: [1, 2], 1: [3], 2: [4], 3: [5, 6], 4: [5], 5: [6], 6: [5]}, 0, {1
 print(ends({0: [1, 2], 1: [3], 2: [4], 3: [], 4: [5], 5: [4]}, 0, {1: [], 2: [2]}))        # both lose, 2 at once
 print(ends({0: [1, 2], 1: [], 2: [1]}, 0, {1: [], 2: [1, 2]}))                             # a win is none the less one
 "#;
-    let (stub, agent) = (format!("{GAMES}/mu_torere/notebook/stub"), format!("{GAMES}/mu_torere/notebook"));
+    let (stub, agent) = (format!("{HOSTS}/notebook/stub"), format!("{HOSTS}/notebook"));
     let mut command = Command::new("python3");
     command.args(["-c", program]).env("PYTHONPATH", format!("{stub}:{agent}")).env("PYTHONDONTWRITEBYTECODE", "1");
     assert_eq!(texts(&mut command).0, "[2]\n[1]\n[1]\n[1]\n");

@@ -157,7 +157,7 @@ fn errors_have_types() {
     assert_eq!(found(anyhow, "agents", &["thiserror"], &[]), [""; 0]);
     assert_eq!(found(anyhow, "agents", &["anyhow"], &[]).len(), 1);
     assert_eq!(found(anyhow, "trainer", &["anyhow"], &[]), [""; 0]);
-    assert_eq!(found(anyhow, "games", &["anyhow"], &[]).len(), 1, "games depends on it without a feature");
+    assert_eq!(found(anyhow, "games", &["anyhow"], &[]).len(), 1);
 }
 
 #[test]
@@ -210,9 +210,6 @@ fn the_clock_is_for_others() {
         ("a/b.rs", "fn f() { Instant::now(); }"),
     ];
     assert_eq!(found(clocks, "agents", &[], &files), [""; 0]);
-    let files = files.map(|(name, text)| (name, text.replace("process", "program")));
-    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
-    assert_eq!(found(clocks, "games", &[], &files), [""; 0]);
 }
 
 #[test]

@@ -12,8 +12,6 @@ use turnstone_games::Benched;
 use turnstone_search::classic::MAX_DEPTH;
 use turnstone_selfplay::Games;
 
-use crate::commands::search::rate;
-
 /// Depth of a game that is not built in.
 const OTHER_DEPTH: u32 = 6;
 /// Time for which each search is repeated.
@@ -106,7 +104,7 @@ impl Search {
             nodes: found.stats.nodes,
             evaluated: found.stats.evaluated,
             seconds: time.as_secs_f64() / f64::from(searches),
-            nodes_per_second: rate(found.stats.nodes * u64::from(searches), time),
+            nodes_per_second: (found.stats.nodes * u64::from(searches)) as f64 / time.as_secs_f64(),
         }
     }
 }
