@@ -1,13 +1,9 @@
 //! Devices: what is listed, and what is said of GPUs that a build or a machine does not have.
 
-use std::process::{Command, Output, Stdio};
-
 use serde_json::Value;
 use turnstone_models::{DeviceError, gpus};
 
-fn turnstone(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
-}
+use super::calls::turnstone;
 
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("UTF-8")

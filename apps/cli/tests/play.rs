@@ -1,17 +1,13 @@
 //! People at the prompt of `play`: whole games through a pseudo-terminal, and what happens without a terminal.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-fn turnstone(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
-    command.args(args);
-    command
-}
+use super::calls::{command, turnstone};
 
 /// Output, errors and exit code of a game whose input is no terminal.
 fn piped(args: &[&str], input: &str) -> (String, String, Option<i32>) {
-    let mut command = turnstone(args);
+    let mut command = command(args);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
@@ -62,11 +58,11 @@ fn a_position_between_two_people_goes_back_ply_by_ply() {
 
 #[test]
 fn rules_are_printed_for_a_terminal() {
-    let output = turnstone(&["rules", "mancala"]).output().expect("the program runs");
+    let output = turnstone(&["rules", "mancala"]);
     let sheet = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(sheet.starts_with("# Mancala") && sheet.contains("## Notation"), "{sheet}");
     assert!(!sheet.contains("<img") && !sheet.contains("](../"), "{sheet}");
-    let output = turnstone(&["rules", "mancala", "--section", "nothing"]).output().expect("the program runs");
+    let output = turnstone(&["rules", "mancala", "--section", "nothing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("has no section `nothing`: Rules, "));
 }
@@ -80,7 +76,7 @@ mod terminal {
 
     /// A game at a terminal of its own. `plain` drops escape sequences from what is read.
     fn at_a_terminal(args: &[&str], plain: bool, variables: &[(&str, &str)]) -> PtySession {
-        let mut command = turnstone(args);
+        let mut command = command(args);
         command.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
         let options = Options::new().timeout_ms(Some(120_000)).strip_ansi_escape_codes(plain);
         spawn_with_options(command, options).expect("a pseudo-terminal")

@@ -4,29 +4,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-fn turnstone(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = turnstone(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// The one-line error of a command that must fail.
-fn fault(args: &[&str]) -> String {
-    let output = turnstone(args);
-    assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?} ended with {}", output.status);
-    let text = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(!text.contains("panicked"), "{args:?}: {text}");
-    assert!(output.status.code() == Some(2) || text.trim_end().lines().count() == 1, "{args:?}: {text}");
-    text
-}
+use super::calls::{fault, stdout, turnstone};
 
 fn smoke_config() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml").to_owned()

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-fn turnstone(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).output().expect("the program runs")
+use super::calls::{fault, turnstone};
+
+fn refusal(run: &Path) -> String {
+    fault(&["report", &run.display().to_string()])
 }
 
 fn train_smoke(run: &Path) {
@@ -54,13 +55,6 @@ fn check(page: &str) {
         }
     }
     assert!(open.is_empty(), "{open:?}");
-}
-
-fn fault(run: &Path) -> String {
-    let output = turnstone(&["report", &run.display().to_string()]);
-    let text = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(output.status.code() == Some(1) && text.trim_end().lines().count() == 1, "{text}");
-    text
 }
 
 fn copy(from: &Path, to: PathBuf, files: &[&str]) -> PathBuf {
@@ -122,15 +116,15 @@ fn a_run_in_every_state_has_a_report() {
 
     fs::write(begun.join("metrics.jsonl"), metrics.replacen("\"iteration\":3", "\"iteration\":x", 1))
         .expect("writable");
-    let text = fault(&begun);
+    let text = refusal(&begun);
     assert!(text.contains("metrics.jsonl: line 3: "), "{text}");
 }
 
 #[test]
 fn what_is_no_run_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    assert!(fault(folder.path()).contains("holds no run"));
-    assert!(fault(&folder.path().join("missing")).contains("missing holds no run"));
+    assert!(refusal(folder.path()).contains("holds no run"));
+    assert!(refusal(&folder.path().join("missing")).contains("missing holds no run"));
 }
 
 #[test]

@@ -2,13 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
-fn turnstone(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
-    command.args(args);
-    command
-}
+use super::calls::{command, turnstone};
 
 struct Server(Child);
 
@@ -31,7 +27,7 @@ fn get(address: &str, target: &str) -> String {
 fn it_prints_its_address_and_serves_page_agents_and_runs() {
     let runs = tempfile::tempdir().unwrap();
     let runs = runs.path().join("absent");
-    let mut child = turnstone(&["serve", "--port", "0", "--runs"]).arg(&runs).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&["serve", "--port", "0", "--runs"]).arg(&runs).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let _server = Server(child);
@@ -54,7 +50,7 @@ fn faults_are_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let fault = |args: &[&str]| {
-        let output = turnstone(args).output().unwrap();
+        let output = turnstone(args);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
         String::from_utf8(output.stderr).unwrap()
     };

@@ -1,5 +1,6 @@
 //! The program from outside: its commands, protocols, files and faults. One program, so that what the tests share is compiled once.
 
+mod calls;
 mod arena;
 mod before;
 mod devices;

@@ -1,15 +1,11 @@
 //! Other programs as players: they play as by themselves, and their faults count as the player's.
 
-use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::talk::PATIENCE;
-
-fn turnstone(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_turnstone")).args(args).stdin(Stdio::null()).output().expect("the program runs")
-}
+use crate::calls::turnstone;
 
 #[test]
 fn another_engine_plays_as_the_agent_itself_would() {
