@@ -12,6 +12,8 @@ use turnstone_base::streams::Stream;
 use turnstone_env::{DynGame, Params};
 use turnstone_selfplay::Games;
 
+use super::subject::Rows;
+
 #[derive(Args, Debug)]
 pub(crate) struct Env {
     /// Games to measure [default: all]
@@ -43,23 +45,16 @@ impl Env {
         let all: Vec<String> = games.names().map(str::to_owned).collect();
         let names = if self.games.is_empty() { &all } else { &self.games };
         let measured = names.iter().map(|name| games.make(name, &Params::new())).collect::<Result<Vec<_>, _>>()?;
-        if !self.json {
-            println!("one thread{:>24}{:>18}{:>18}{:>8}", "state", "playout plies/s", "VecEnv steps/s", "ratio");
-        }
-        let mut rows = Vec::new();
+        let [state, plies, steps, ratio] = ["state", "playout plies/s", "VecEnv steps/s", "ratio"];
+        let mut rows = Rows::new(self.json, &format!("one thread{state:>24}{plies:>18}{steps:>18}{ratio:>8}"));
         for game in &measured {
             let row = self.measure(&**game, time);
-            if !self.json {
-                let ratio = row.plies_per_second / row.steps_per_second;
-                let [plies, steps] = [row.plies_per_second, row.steps_per_second].map(|rate| rate / 1e6);
-                println!("{:<26}{:>6} B{plies:>16.1} M{steps:>16.1} M{ratio:>8.1}", row.game, row.state_bytes);
-            }
-            rows.push(row);
+            let ratio = row.plies_per_second / row.steps_per_second;
+            let [plies, steps] = [row.plies_per_second, row.steps_per_second].map(|rate| rate / 1e6);
+            let line = format!("{:<26}{:>6} B{plies:>16.1} M{steps:>16.1} M{ratio:>8.1}", row.game, row.state_bytes);
+            rows.add(row, &line);
         }
-        if self.json {
-            println!("{}", serde_json::to_string(&rows)?);
-        }
-        Ok(ExitCode::SUCCESS)
+        rows.finish()
     }
 
     /// Measures both alternately in short slices, so that a change of the machine's speed affects them equally.

@@ -15,7 +15,7 @@ use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, QuantisedNetw
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::SelfPlayConfig;
 
-use super::subject::Subject;
+use super::subject::{Rows, Subject};
 use turnstone_agents::shape;
 
 #[derive(Args, Debug)]
@@ -47,30 +47,19 @@ impl Inference {
         let most = self.batch.iter().copied().max().unwrap_or(1) as usize;
         let (shape, inputs) = (shape(game.spec()), observations(&*game, most));
         let weights = Weights::random(&config.net.layout(&shape)?, 1);
-        if !self.json {
-            let place = match config.self_play.device {
-                ComputeDevice::Cpu => "one thread".to_owned(),
-                gpu => gpu.to_string(),
-            };
-            let cost = config.net.cost(&shape)?;
-            println!(
-                "{}, {} parameters, {} multiply-adds per position, {place}",
-                config.net, cost.parameters, cost.multiply_adds
-            );
-            println!("{:>6}{:>16}", "batch", "evaluations/s");
-        }
-        let mut rows = Vec::new();
+        let place = match config.self_play.device {
+            ComputeDevice::Cpu => "one thread".to_owned(),
+            gpu => gpu.to_string(),
+        };
+        let (net, cost) = (&config.net, config.net.cost(&shape)?);
+        let costs = format!("{} parameters, {} multiply-adds per position", cost.parameters, cost.multiply_adds);
+        let columns = format!("{:>6}{:>16}", "batch", "evaluations/s");
+        let mut rows = Rows::new(self.json, &format!("{net}, {costs}, {place}\n{columns}"));
         for &batch in &self.batch {
             let rate = bare_rate(&config.net, &weights, &shape, &config.self_play, (batch as usize, &inputs), time)?;
-            if !self.json {
-                println!("{batch:>6}{rate:>16.0}");
-            }
-            rows.push(Row { batch, evaluations_per_second: rate });
+            rows.add(Row { batch, evaluations_per_second: rate }, &format!("{batch:>6}{rate:>16.0}"));
         }
-        if self.json {
-            println!("{}", serde_json::to_string(&rows)?);
-        }
-        Ok(ExitCode::SUCCESS)
+        rows.finish()
     }
 }
 

@@ -10,7 +10,7 @@ use turnstone_models::{Example, Learner, TrainingBatch};
 use turnstone_selfplay::Games;
 
 use super::inference::positions;
-use super::subject::{Subject, thread_counts};
+use super::subject::{Rows, Subject, thread_counts};
 use turnstone_agents::shape;
 
 #[derive(Args, Debug)]
@@ -55,11 +55,9 @@ impl LearnerSteps {
             let (legal, policy, value) = (&legal, &policy, [0.5, 0.25, 0.25]);
             batch.push(Example { inputs: &inputs, legal, policy, value })?;
         }
-        if !self.json {
-            println!("{}, {} parameters, batch {rows}", config.net, learner.weights().count());
-            println!("{:>8}{:>12}", "threads", "steps/s");
-        }
-        let mut results = Vec::new();
+        let (net, parameters) = (&config.net, learner.weights().count());
+        let columns = format!("{:>8}{:>12}", "threads", "steps/s");
+        let mut results = Rows::new(self.json, &format!("{net}, {parameters} parameters, batch {rows}\n{columns}"));
         for threads in thread_counts(&self.threads) {
             learner.use_threads(threads);
             learner.step(&batch, 1e-4)?;
@@ -69,14 +67,8 @@ impl LearnerSteps {
                 steps += 1;
             }
             let steps_per_second = f64::from(steps) / start.elapsed().as_secs_f64();
-            if !self.json {
-                println!("{threads:>8}{steps_per_second:>12.1}");
-            }
-            results.push(Row { threads, steps_per_second });
+            results.add(Row { threads, steps_per_second }, &format!("{threads:>8}{steps_per_second:>12.1}"));
         }
-        if self.json {
-            println!("{}", serde_json::to_string(&results)?);
-        }
-        Ok(ExitCode::SUCCESS)
+        results.finish()
     }
 }

@@ -12,6 +12,8 @@ use turnstone_games::Benched;
 use turnstone_search::classic::MAX_DEPTH;
 use turnstone_selfplay::Games;
 
+use super::subject::Rows;
+
 /// Depth of a game that is not built in.
 const OTHER_DEPTH: u32 = 6;
 /// Time for which each search is repeated.
@@ -53,28 +55,20 @@ struct Row {
 impl Search {
     pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let names: Vec<&str> = self.game.as_deref().map_or_else(|| games.names().collect(), |name| vec![name]);
-        let mut rows = Vec::new();
-        if !self.json {
-            println!("{:<12} {:>6} {:>6} {:>12} {:>10} {:>10}", "game", "depth", "MiB", "nodes", "seconds", "Mnodes/s");
-        }
+        let columns =
+            format!("{:<12} {:>6} {:>6} {:>12} {:>10} {:>10}", "game", "depth", "MiB", "nodes", "seconds", "Mnodes/s");
+        let mut rows = Rows::new(self.json, &columns);
         for name in names {
             let game = games.make(name, &Params::new())?;
             for hash in [0, self.hash] {
                 let row = self.measure(&*game, hash);
-                if !self.json {
-                    let Row { game, depth, nodes, seconds, .. } = row;
-                    println!(
-                        "{game:<12} {depth:>6} {hash:>6} {nodes:>12} {seconds:>10.4} {:>10.1}",
-                        row.nodes_per_second / 1e6
-                    );
-                }
-                rows.push(row);
+                let Row { game, depth, nodes, seconds, .. } = row;
+                let millions = row.nodes_per_second / 1e6;
+                let line = format!("{game:<12} {depth:>6} {hash:>6} {nodes:>12} {seconds:>10.4} {millions:>10.1}");
+                rows.add(row, &line);
             }
         }
-        if self.json {
-            println!("{}", serde_json::to_string(&rows)?);
-        }
-        Ok(ExitCode::SUCCESS)
+        rows.finish()
     }
 
     fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {

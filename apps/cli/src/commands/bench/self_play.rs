@@ -13,7 +13,7 @@ use turnstone_models::{ComputeDevice, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
-use super::subject::{Subject, thread_counts};
+use super::subject::{Rows, Subject, thread_counts};
 use turnstone_agents::load_network;
 use turnstone_agents::shape;
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
@@ -67,31 +67,25 @@ impl SelfPlay {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let config = self.subject.config(games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
-        if !self.json {
-            println!(
-                "{}: {}; {} simulations, {} games per worker, cache {}",
-                game.name(),
-                config.net,
-                config.search.simulations,
-                config.self_play.concurrent_games,
-                config.self_play.cached_positions
-            );
-        }
-        let mut rows = Vec::new();
+        let heading = format!(
+            "{}: {}; {} simulations, {} games per worker, cache {}",
+            game.name(),
+            config.net,
+            config.search.simulations,
+            config.self_play.concurrent_games,
+            config.self_play.cached_positions
+        );
+        let mut rows = Rows::new(self.json, &heading);
         for threads in thread_counts(&self.threads) {
             let row = self.measure(&*game, &config, threads, time)?;
-            if !self.json {
-                row.print();
-            }
-            rows.push(row);
+            let lines = row.lines();
+            rows.add(row, &lines);
         }
-        if self.json {
-            println!("{}", serde_json::to_string(&rows)?);
-        } else if let [one, .., all] = rows.as_slice() {
+        if let [one, .., all] = rows.all.as_slice() {
             let ratio = all.positions_per_second / one.positions_per_second;
-            println!("{} threads: {ratio:.2} times the positions of {}", all.threads, one.threads);
+            rows.say(&format!("{} threads: {ratio:.2} times the positions of {}", all.threads, one.threads));
         }
-        Ok(ExitCode::SUCCESS)
+        rows.finish()
     }
 
     fn measure(&self, game: &dyn TrainableGame, config: &Config, threads: usize, time: Duration) -> Result<Row> {
@@ -158,21 +152,24 @@ impl Row {
         }
     }
 
-    fn print(&self) {
+    /// The row for people, a line for each number.
+    fn lines(&self) -> String {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        println!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
-        let line = |what: &str, value: String| println!("  {what:<34}{value:>14}");
-        line("positions/s", format!("{:.0}", self.positions_per_second));
-        line("positions/s and core", format!("{:.0}", self.positions_per_second_and_core));
-        line("simulations/s", format!("{:.0}", self.simulations_per_second));
-        line("evaluations/s", format!("{:.0}", self.evaluations_per_second));
-        line("of the bare network's rate", percent(self.of_bare_inference));
-        line("time in the network", percent(self.inference_share));
-        line("positions per batch", format!("{:.1}", self.mean_batch));
-        line("batch fill", percent(self.batch_fill));
-        line("answered by the cache", percent(self.cache_hit_rate));
-        line("merged in the batch", percent(self.merged_rate));
-        line("bytes per node", format!("{:.0}", self.bytes_per_node));
-        line("nodes per tree", format!("{:.0}", self.nodes_per_tree));
+        let numbers = [
+            ("positions/s", format!("{:.0}", self.positions_per_second)),
+            ("positions/s and core", format!("{:.0}", self.positions_per_second_and_core)),
+            ("simulations/s", format!("{:.0}", self.simulations_per_second)),
+            ("evaluations/s", format!("{:.0}", self.evaluations_per_second)),
+            ("of the bare network's rate", percent(self.of_bare_inference)),
+            ("time in the network", percent(self.inference_share)),
+            ("positions per batch", format!("{:.1}", self.mean_batch)),
+            ("batch fill", percent(self.batch_fill)),
+            ("answered by the cache", percent(self.cache_hit_rate)),
+            ("merged in the batch", percent(self.merged_rate)),
+            ("bytes per node", format!("{:.0}", self.bytes_per_node)),
+            ("nodes per tree", format!("{:.0}", self.nodes_per_tree)),
+        ];
+        let heading = format!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
+        numbers.iter().fold(heading, |text, (what, value)| format!("{text}\n  {what:<34}{value:>14}"))
     }
 }

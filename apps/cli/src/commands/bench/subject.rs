@@ -1,9 +1,11 @@
-//! Subject of a benchmark: a game with default settings or a config file, with optional changes.
+//! What benchmarks share: their subject, a game with default settings or a config file, and the printing of their rows.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use serde::Serialize;
 use turnstone_base::machine::cores;
 
 use turnstone_selfplay::Games;
@@ -38,5 +40,41 @@ pub(super) fn thread_counts(given: &[u32]) -> Vec<usize> {
         [] if cores() == 1 => vec![1],
         [] => vec![1, cores()],
         given => given.iter().map(|&threads| threads as usize).collect(),
+    }
+}
+
+/// The rows of a benchmark, for people as they are measured, or for scripts together as one JSON array.
+pub(super) struct Rows<R> {
+    json: bool,
+    pub(super) all: Vec<R>,
+}
+
+impl<R: Serialize> Rows<R> {
+    /// No rows, below this heading.
+    pub(super) fn new(json: bool, heading: &str) -> Self {
+        let rows = Self { json, all: Vec::new() };
+        rows.say(heading);
+        rows
+    }
+
+    /// Adds a row, which people see as these lines.
+    pub(super) fn add(&mut self, row: R, lines: &str) {
+        self.say(lines);
+        self.all.push(row);
+    }
+
+    /// Prints a line for people.
+    pub(super) fn say(&self, line: &str) {
+        if !self.json {
+            println!("{line}");
+        }
+    }
+
+    /// Prints the rows for scripts.
+    pub(super) fn finish(self) -> Result<ExitCode> {
+        if self.json {
+            println!("{}", serde_json::to_string(&self.all)?);
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
