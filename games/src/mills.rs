@@ -1,10 +1,34 @@
-//! What the evaluations of the two mill games have in common: features of a side's pieces, and their weights;
-//! and what their rules in Python have.
+//! What the two mill games have in common: an evaluation by weighted features of a side's pieces, and rules in Python.
 
-use turnstone_env::Side;
+use turnstone_env::{Game, Side};
+use turnstone_search::classic::Heuristic;
 
 /// What the rules of the two games in Python have in common.
 pub(crate) const PYTHON: (&str, &str) = ("mills.py", include_str!("mills.py"));
+
+/// A game whose players form mills.
+pub(crate) trait MillGame: Game {
+    /// The position as the features see it.
+    fn position(state: &Self::State) -> Position;
+}
+
+/// Pieces, mills, lines open for a mill, double mills, mobility and blocked pieces, weighted; hundredths of a piece.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mills(pub Weights);
+
+impl<G: MillGame> Heuristic<G> for Mills {
+    fn name(&self) -> &'static str {
+        "mills"
+    }
+
+    fn lead(&self) -> f32 {
+        110.0
+    }
+
+    fn estimate(&self, game: &G, state: &G::State) -> i32 {
+        G::position(state).score(&self.0, game.mover(state))
+    }
+}
 
 /// A position as the features see it. Sets of points are bits, point `p` at bit `p`.
 pub(crate) struct Position {

@@ -15,7 +15,7 @@ use turnstone_search::classic::{Heuristic, WinLoss};
 
 use crate::benched::Benched;
 use crate::mills::PYTHON;
-use heuristic::{Mills, ScoreDifference};
+use heuristic::{MILLS, ScoreDifference};
 
 /// What is known about [Morabaraba](games::Morabaraba).
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl Playable for Morabaraba {
     type Game = games::Morabaraba;
 
     fn heuristics() -> Vec<Box<dyn Heuristic<Self::Game>>> {
-        vec![Box::new(Mills::default()), Box::new(ScoreDifference), Box::new(WinLoss)]
+        vec![Box::new(MILLS), Box::new(ScoreDifference), Box::new(WinLoss)]
     }
 
     fn exact_values(

@@ -15,7 +15,7 @@ use turnstone_search::classic::{Heuristic, WinLoss};
 
 use crate::benched::Benched;
 use crate::mills::PYTHON;
-use heuristic::{MidgameEndgame, Mills, Opening, StaticEstimation};
+use heuristic::{MILLS, MidgameEndgame, Opening, StaticEstimation};
 
 /// What is known about [Morris](games::Morris).
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl Playable for Morris {
 
     fn heuristics() -> Vec<Box<dyn Heuristic<Self::Game>>> {
         vec![
-            Box::new(Mills::default()),
+            Box::new(MILLS),
             Box::new(StaticEstimation),
             Box::new(Opening),
             Box::new(MidgameEndgame),

@@ -1,9 +1,9 @@
 //! Evaluations of Morabaraba.
 
+use turnstone_env::Side;
 use turnstone_env::games::{Morabaraba, morabaraba};
-use turnstone_env::{Game, Side};
 
-use crate::mills::{Position, Weights};
+use crate::mills::{MillGame, Mills, Position, Weights};
 use turnstone_search::classic::Heuristic;
 
 /// Cows shot minus cows lost, the contest's score: the unit is one cow.
@@ -25,41 +25,25 @@ impl Heuristic<Morabaraba> for ScoreDifference {
     }
 }
 
-/// Cows, mills, lines open for a mill, double mills, mobility and blocked cows, weighted; hundredths of a cow.
-#[derive(Clone, Copy, Debug)]
-pub struct Mills(pub Weights);
+/// The weights of [`Mills`]; a cow is a hundred.
+pub const MILLS: Mills = Mills(Weights {
+    piece: 100,
+    mill: 10,
+    open_line: 10,
+    threat: 10,
+    double_mill: 20,
+    mobility: 4,
+    blocked: 5,
+    tempo: 32,
+});
 
-impl Default for Mills {
-    fn default() -> Self {
-        Self(Weights {
-            piece: 100,
-            mill: 10,
-            open_line: 10,
-            threat: 10,
-            double_mill: 20,
-            mobility: 4,
-            blocked: 5,
-            tempo: 32,
-        })
-    }
-}
-
-impl Heuristic<Morabaraba> for Mills {
-    fn name(&self) -> &'static str {
-        "mills"
-    }
-
-    fn lead(&self) -> f32 {
-        110.0
-    }
-
-    fn estimate(&self, game: &Morabaraba, state: &morabaraba::State) -> i32 {
-        let position = Position {
+impl MillGame for Morabaraba {
+    fn position(state: &morabaraba::State) -> Position {
+        Position {
             mills: morabaraba::mills(),
             near: morabaraba::neighbours(),
             pieces: Side::BOTH.map(|side| state.cows(side)),
             hands: Side::BOTH.map(|side| state.in_hand(side)),
-        };
-        position.score(&self.0, game.mover(state))
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Evaluations of the 18-point Morris variant.
 
+use turnstone_env::Side;
 use turnstone_env::games::{Morris, morris};
-use turnstone_env::{Game, Side};
 
-use crate::mills::{Position, Weights};
+use crate::mills::{MillGame, Mills, Position, Weights};
 use turnstone_search::classic::Heuristic;
 
 /// The score of a won game in the handout's static estimations.
@@ -121,41 +121,25 @@ impl Heuristic<Morris> for StaticEstimation {
     }
 }
 
-/// Pieces, mills, lines open for a mill, double mills, mobility and blocked pieces, weighted; hundredths of a piece.
-#[derive(Clone, Copy, Debug)]
-pub struct Mills(pub Weights);
+/// The weights of [`Mills`]; a piece is a hundred.
+pub const MILLS: Mills = Mills(Weights {
+    piece: 100,
+    mill: 10,
+    open_line: 10,
+    threat: 10,
+    double_mill: 0,
+    mobility: 2,
+    blocked: 5,
+    tempo: 32,
+});
 
-impl Default for Mills {
-    fn default() -> Self {
-        Self(Weights {
-            piece: 100,
-            mill: 10,
-            open_line: 10,
-            threat: 10,
-            double_mill: 0,
-            mobility: 2,
-            blocked: 5,
-            tempo: 32,
-        })
-    }
-}
-
-impl Heuristic<Morris> for Mills {
-    fn name(&self) -> &'static str {
-        "mills"
-    }
-
-    fn lead(&self) -> f32 {
-        110.0
-    }
-
-    fn estimate(&self, game: &Morris, state: &morris::State) -> i32 {
-        let position = Position {
+impl MillGame for Morris {
+    fn position(state: &morris::State) -> Position {
+        Position {
             mills: morris::mills(),
             near: morris::neighbours(),
             pieces: Side::BOTH.map(|side| state.pieces(side)),
             hands: Side::BOTH.map(|side| state.in_hand(side)),
-        };
-        position.score(&self.0, game.mover(state))
+        }
     }
 }
