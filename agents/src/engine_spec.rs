@@ -76,7 +76,8 @@ impl fmt::Display for EngineSpec {
     }
 }
 
-/// Splits a command line at white space outside quotes.
+/// Splits a command line at white space outside quotes. Not by a library of shell words: those read a backslash as an
+/// escape, which would break the paths of Windows, and `#` as a comment.
 pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     let mut words: Vec<String> = Vec::new();
     let (mut quote, mut in_word) = (None, false);

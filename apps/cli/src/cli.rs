@@ -53,7 +53,6 @@ enum Command {
     /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
     Export(commands::export::Export),
     /// Play matches and tournaments between agents, or rate one on a ladder
-    #[command(visible_alias = "match")]
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with exact values
     Grade(commands::grade::Grade),

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use turnstone_env::games::NAMES;
 
 /// A command, or a command and its option, and what does it now.
-const RETIRED: [(&[&str], &str); 7] = [
+const RETIRED: [(&[&str], &str); 8] = [
     (&["legal"], "`turnstone show GAME --legal` lists legal actions"),
     (&["perft"], "`turnstone show GAME --perft PLIES` counts sequences of plies"),
     (&["search"], "`turnstone analyse GAME --agent alphabeta:depth=8` searches a position"),
     (&["devices"], "`turnstone doctor --devices` lists the processor and the GPUs"),
+    (&["match"], "`turnstone arena` plays matches and tournaments"),
     (&["pyro"], "`turnstone-hosts pyro`, a program of its own (apps/hosts), plays in Pyro's world"),
     (&["pyro-server"], "`turnstone-hosts pyro-server`, a program of its own (apps/hosts), serves Pyro's world"),
     (&["reference"], SOURCES),
