@@ -206,28 +206,32 @@ impl<'a> Growth<'a> {
 
     /// What is known of a result, if anything is.
     fn operation(&mut self, var: Var) -> Result<Option<Known>, GrowthError> {
-        Ok(match self.new.ops[var.0] {
+        let op = self.new.ops[var.0];
+        Ok(match op {
             Op::Inputs | Op::Points => self.observation(var),
             Op::Linear { x, layer, around } => self.linear(var, x, layer, around)?,
-            Op::Relu { x } => self.one(x, |x| Op::Relu { x }).or_else(|| self.rectified(x)),
-            Op::Sigmoid { x } => self.one(x, |x| Op::Sigmoid { x }),
-            Op::Mean { x } => self.over_rows(x, |x| Op::Mean { x }),
-            Op::Max { x } => self.over_rows(x, |x| Op::Max { x }),
-            Op::Flatten { x } => self.flatten(x),
-            Op::Actions { x } => self.actions(x),
+            Op::Relu { x } => self.one(op, x).or_else(|| self.rectified(x)),
+            Op::Sigmoid { x } => self.one(op, x),
+            Op::Mean { x } | Op::Max { x } => self.over_rows(op, x),
+            Op::Flatten { x } => self.flatten(op, x),
+            Op::Actions { x } => self.actions(op, x),
             Op::Transpose { x } => {
                 let turned =
                     |Known { of, rows, columns, .. }| Known { of, rows: columns, columns: rows, by_point: false };
-                self.one(x, |x| Op::Transpose { x }).map(turned)
+                self.one(op, x).map(turned)
             }
-            Op::Add { x, y } => self.add(x, y),
-            Op::Multiply { x, y } => self.pair(x, y, |x, y| Op::Multiply { x, y }),
-            Op::Concat { x, y } => self.concat(x, y),
+            Op::Add { x, y } => self.add(op, x, y),
+            Op::Multiply { x, y } => self.pair(op, x, y),
+            Op::Concat { x, y } => self.concat(op, x, y),
         })
     }
 
-    /// The old result that this operation on the first of equal ones computes.
+    /// The old result that an operation of the new network computes of those that are known of what it reads.
     fn find(&self, op: Op) -> Option<Var> {
+        let op = op
+            .reads()
+            .all(|var| self.known(var).is_some())
+            .then(|| op.reading(|var| self.known(var).map_or(var, |known| known.of)))?;
         let computes = |other: &Op| other.reading(|var| self.first[var.0]) == op;
         self.old.ops.iter().position(computes).map(|index| self.first[index])
     }
@@ -249,9 +253,8 @@ impl<'a> Growth<'a> {
     }
 
     /// An operation of each number.
-    fn one(&self, x: Var, op: impl Fn(Var) -> Op) -> Option<Known> {
-        let x = self.known(x)?;
-        Some(Known { of: self.find(op(x.of))?, ..x.clone() })
+    fn one(&self, op: Op, x: Var) -> Option<Known> {
+        Some(Known { of: self.find(op)?, ..self.known(x)?.clone() })
     }
 
     /// A ReLU of what has gone through one before, and to which a new block has added nothing.
@@ -260,21 +263,21 @@ impl<'a> Growth<'a> {
         matches!(self.old.ops[x.of.0], Op::Relu { .. } | Op::Sigmoid { .. }).then(|| x.clone())
     }
 
-    fn over_rows(&self, x: Var, op: impl Fn(Var) -> Op) -> Option<Known> {
+    fn over_rows(&self, op: Op, x: Var) -> Option<Known> {
         let all = self.known(x).is_some_and(|x| x.by_point || is_whole(&x.rows, x.rows.len()));
-        let over = self.one(x, op).filter(|_| all)?;
+        let over = self.one(op, x).filter(|_| all)?;
         Some(Known { rows: vec![Some(0)], by_point: false, ..over })
     }
 
-    fn flatten(&self, x: Var) -> Option<Known> {
-        let Known { of, rows, columns, .. } = self.one(x, |x| Op::Flatten { x })?;
+    fn flatten(&self, op: Op, x: Var) -> Option<Known> {
+        let Known { of, rows, columns, .. } = self.one(op, x)?;
         let length = self.old.size(self.known(x)?.of)[1];
         Some(Known { of, columns: product(&rows, &columns, length), rows: vec![Some(0)], by_point: false })
     }
 
     /// The logits of actions, which on another board are others of the same kinds.
-    fn actions(&self, x: Var) -> Option<Known> {
-        let of_kinds = self.one(x, |x| Op::Actions { x })?;
+    fn actions(&self, op: Op, x: Var) -> Option<Known> {
+        let of_kinds = self.one(op, x)?;
         let (old, new) = (&self.old.shape, &self.new.shape);
         let same = old.action_kinds == new.action_kinds;
         let columns = grown(if same { old.actions } else { 0 }, new.actions);
@@ -326,9 +329,9 @@ impl<'a> Growth<'a> {
         Ok(Some(known))
     }
 
-    fn add(&mut self, x: Var, y: Var) -> Option<Known> {
+    fn add(&mut self, op: Op, x: Var, y: Var) -> Option<Known> {
         match (self.known(x).cloned(), self.known(y).cloned()) {
-            (Some(_), Some(_)) => self.pair(x, y, |x, y| Op::Add { x, y }),
+            (Some(_), Some(_)) => self.pair(op, x, y),
             (Some(known), None) => self.silence(y, &known.columns).then_some(known),
             (None, Some(known)) => {
                 (self.new.size(x) == self.new.size(y) && self.silence(x, &known.columns)).then_some(known)
@@ -338,16 +341,14 @@ impl<'a> Growth<'a> {
     }
 
     /// An operation of two numbers, or of the rows of one result and the only row of another.
-    fn pair(&self, x: Var, y: Var, op: impl Fn(Var, Var) -> Op) -> Option<Known> {
-        let (x, y) = (self.known(x)?, self.known(y)?);
-        let of = self.find(op(x.of, y.of))?;
+    fn pair(&self, op: Op, x: Var, y: Var) -> Option<Known> {
+        let (of, x, y) = (self.find(op)?, self.known(x)?, self.known(y)?);
         let same = x.columns == y.columns && (x.rows == y.rows || y.rows.len() == 1);
         same.then(|| Known { of, ..x.clone() })
     }
 
-    fn concat(&self, x: Var, y: Var) -> Option<Known> {
-        let (x, y) = (self.known(x)?, self.known(y)?);
-        let of = self.find(Op::Concat { x: x.of, y: y.of })?;
+    fn concat(&self, op: Op, x: Var, y: Var) -> Option<Known> {
+        let (of, x, y) = (self.find(op)?, self.known(x)?, self.known(y)?);
         let before = self.old.size(x.of)[1];
         let behind = y.columns.iter().map(|column| column.map(|column| before + column));
         let columns = x.columns.iter().copied().chain(behind).collect();

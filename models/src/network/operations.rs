@@ -84,20 +84,18 @@ pub(super) fn computed(ops: &[Op], mut var: Var) -> Var {
 
 impl Op {
     /// The results that it reads.
-    pub(crate) fn reads(&self) -> impl Iterator<Item = Var> {
-        let pair = match *self {
-            Op::Inputs | Op::Points => [None, None],
-            Op::Linear { x, .. } | Op::Relu { x } | Op::Sigmoid { x } | Op::Mean { x } | Op::Max { x } => {
-                [Some(x), None]
-            }
-            Op::Flatten { x } | Op::Transpose { x } | Op::Actions { x } => [Some(x), None],
-            Op::Add { x, y } | Op::Multiply { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
-        };
-        pair.into_iter().flatten()
+    pub(crate) fn reads(self) -> impl Iterator<Item = Var> {
+        let (mut vars, mut count) = ([None; 2], 0);
+        self.reading(|var| {
+            vars[count] = Some(var);
+            count += 1;
+            var
+        });
+        vars.into_iter().flatten()
     }
 
     /// The operation on other results.
-    pub(crate) fn reading(self, of: impl Fn(Var) -> Var) -> Op {
+    pub(crate) fn reading(self, mut of: impl FnMut(Var) -> Var) -> Op {
         match self {
             Op::Inputs | Op::Points => self,
             Op::Linear { x, layer, around } => Op::Linear { x: of(x), layer, around },
@@ -164,7 +162,7 @@ impl Network {
     /// The results that are read by others or are outputs, by [`Var`]: how often.
     pub(crate) fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.ops.len()];
-        self.ops.iter().flat_map(Op::reads).chain([self.policy, self.value]).for_each(|var| uses[var.0] += 1);
+        self.ops.iter().flat_map(|op| op.reads()).chain([self.policy, self.value]).for_each(|var| uses[var.0] += 1);
         uses
     }
 }
