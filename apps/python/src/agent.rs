@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
@@ -55,8 +55,7 @@ struct Inner {
 impl Agent {
     /// An agent that has made so many choices.
     fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
-        let player =
-            py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(|error| agent_error(&error))?;
+        let player = py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(agent_error)?;
         Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
     }
 
@@ -95,7 +94,7 @@ impl Agent {
         if result.is_err() {
             inner.analyser = None;
             let player = py.detach(|| self.game.guarded(|| self.loaded.player(&*self.game.rules)))?;
-            inner.player = player.map_err(|error| agent_error(&error))?;
+            inner.player = player.map_err(agent_error)?;
         }
         result?
     }
@@ -141,12 +140,12 @@ impl Agent {
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let game = Game::with_params(game, params, &["seed"])?;
-        let spec: AgentSpec = spec.parse().map_err(|error| agent_error(&error))?;
+        let spec: AgentSpec = spec.parse().map_err(agent_error)?;
         if spec == AgentSpec::Human {
-            return Err(PyValueError::new_err("agent `human`: a person chooses actions with State.play"));
+            return Err(value_error("agent `human`: a person chooses actions with State.play"));
         }
         let rules = &*game.rules;
-        let loaded = py.detach(|| game.guarded(|| Loaded::load(&spec, rules)))?.map_err(|error| agent_error(&error))?;
+        let loaded = py.detach(|| game.guarded(|| Loaded::load(&spec, rules)))?.map_err(agent_error)?;
         Self::of_loaded(py, game, loaded, seed, 0)
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn is_rules_error(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 /// Names, parameters, positions and actions.
-pub(crate) fn game_error(error: &Error) -> PyErr {
+pub(crate) fn game_error(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Illegal { .. } | Error::GameOver { .. } | Error::InEnv { .. } => illegal_action(message),
@@ -55,7 +55,7 @@ pub(crate) fn game_error(error: &Error) -> PyErr {
 }
 
 /// Specs, checkpoints and players.
-pub(crate) fn agent_error(error: &AgentError) -> PyErr {
+pub(crate) fn agent_error(error: AgentError) -> PyErr {
     match error {
         AgentError::Player(_) => PyRuntimeError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
@@ -75,12 +75,12 @@ pub(crate) fn within<T: PartialOrd + Display + Copy>(name: &str, value: T, least
 
 /// An error of the program, with its causes in one line. Faults of the operating system are `OSError`s.
 #[cfg(feature = "program")]
-pub(crate) fn program_error<E>(error: &E) -> PyErr
+pub(crate) fn program_error<E>(error: E) -> PyErr
 where
     E: Display + std::ops::Deref<Target = dyn std::error::Error + Send + Sync + 'static>,
 {
     let message = format!("{error:#}").replace('\n', " ");
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&*error);
     while let Some(error) = cause {
         if error.is::<std::io::Error>() {
             return pyo3::exceptions::PyOSError::new_err(message);

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyString, PyTuple};
 use turnstone_search::{ReadTensors, TensorEvaluator, TensorFault};
 
 use crate::arrays::{expect_shape, floats};
+use crate::errors::value_error;
 use crate::game::Game;
 use crate::waiting::handle_signals;
 
@@ -31,9 +32,7 @@ impl Leaves {
         if evaluate.is_instance_of::<PyString>() {
             let name: String = evaluate.extract()?;
             if name != "uniform" {
-                return Err(PyValueError::new_err(format!(
-                    "evaluate is '{name}', but must be a function or 'uniform'"
-                )));
+                return Err(value_error(format!("evaluate is '{name}', but must be a function or 'uniform'")));
             }
             return Ok(Self::Uniform);
         }

@@ -56,7 +56,7 @@ impl Game {
             )));
         }
         let rules = registered().make(&game.extract::<String>()?, &params);
-        Ok(Self { rules: rules.map_err(|error| game_error(&with_keywords(error, keywords)))? })
+        Ok(Self { rules: rules.map_err(|error| game_error(with_keywords(error, keywords)))? })
     }
 
     pub(crate) fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -83,7 +83,7 @@ impl Game {
     pub(crate) fn action(&self, action: &Bound<'_, PyAny>, state: &AnyState) -> PyResult<Action> {
         if action.is_instance_of::<PyString>() {
             let text: String = action.extract()?;
-            return self.guarded(|| self.rules.parse_action_in(state, &text))?.map_err(|error| game_error(&error));
+            return self.guarded(|| self.rules.parse_action_in(state, &text))?.map_err(game_error);
         }
         let index: i64 = action.extract().map_err(|_| {
             let kind = action.get_type();
@@ -127,7 +127,7 @@ impl Game {
 
     /// The game of a name.
     pub(crate) fn named(name: &str, params: &Params) -> PyResult<Self> {
-        Ok(Self { rules: registered().make(name, params).map_err(|error| game_error(&error))? })
+        Ok(Self { rules: registered().make(name, params).map_err(game_error)? })
     }
 
     /// All parameters with their values.
@@ -382,7 +382,7 @@ impl GameObject {
     /// The action of a text; whether it is legal depends on the state.
     fn action_index(slf: &Bound<'_, Self>, text: &str) -> PyResult<u16> {
         let game = Game::of_object(slf.as_any())?;
-        game.guarded(|| game.rules.parse_action(text))?.map(|action| action.0).map_err(|error| game_error(&error))
+        game.guarded(|| game.rules.parse_action(text))?.map(|action| action.0).map_err(game_error)
     }
 
     /// Where the policy vector of a network holds an action of a player (0 or 1). Policies are seen by the player to
@@ -449,7 +449,7 @@ pub(crate) fn made(class: &Bound<'_, PyType>, params: &Params) -> PyResult<Arc<E
         if !names().any(|name| name == key) {
             let game = interned(&class.name()?.to_string());
             let (key, nearest, known) = (key.to_owned(), nearest(key, names()), names().collect::<Vec<_>>().join(", "));
-            return Err(game_error(&Error::UnknownParam { game, key, nearest, known }));
+            return Err(game_error(Error::UnknownParam { game, key, nearest, known }));
         }
         keywords.set_item(key, settings::param_value(py, value)?)?;
     }

@@ -14,7 +14,6 @@ mod game;
 mod own_games;
 mod state;
 mod stepping;
-mod envs_record;
 mod vec_env;
 mod evaluate;
 mod analysis;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params, load_network, shape};
@@ -56,12 +56,12 @@ pub(crate) fn load(py: Python<'_>, checkpoint: PathBuf, game: Option<&Bound<'_, 
     let named = game.map(|game| Game::of(game)).transpose()?;
     let is_pretrained = checkpoint.as_os_str() == PRETRAINED;
     if is_pretrained && named.is_none() {
-        return Err(PyValueError::new_err("load('pretrained') needs the game: load('pretrained', 'mancala')"));
+        return Err(value_error("load('pretrained') needs the game: load('pretrained', 'mancala')"));
     }
     py.detach(|| {
         let (game, network) = match named {
             Some(game) => {
-                let network = load_network(&checkpoint, &*game.rules).map_err(|error| agent_error(&error))?;
+                let network = load_network(&checkpoint, &*game.rules).map_err(agent_error)?;
                 (game, network)
             }
             None => of_checkpoint(&checkpoint)?,
@@ -75,10 +75,9 @@ pub(crate) fn load(py: Python<'_>, checkpoint: PathBuf, game: Option<&Bound<'_, 
 
 /// The network of a checkpoint, and its game.
 fn of_checkpoint(checkpoint: &Path) -> PyResult<(Game, LoadedNetwork)> {
-    let network = LoadedNetwork::read(checkpoint).map_err(|error| agent_error(&error))?;
-    let rules =
-        registered().make(&network.info.game, &game_params(&network.info)).map_err(|error| game_error(&error))?;
-    let network = network.checked(checkpoint, &*rules).map_err(|error| agent_error(&error))?;
+    let network = LoadedNetwork::read(checkpoint).map_err(agent_error)?;
+    let rules = registered().make(&network.info.game, &game_params(&network.info)).map_err(game_error)?;
+    let network = network.checked(checkpoint, &*rules).map_err(agent_error)?;
     Ok((Game { rules }, network))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_env::{Params, Row};
@@ -27,7 +27,7 @@ pub(crate) fn register_game(game: &Bound<'_, PyAny>) -> PyResult<()> {
     };
     let name = Game::of(class)?.rules.name();
     if built_in().names().any(|other| other == name) {
-        return Err(PyValueError::new_err(format!("{name}: a game of this name is built in")));
+        return Err(value_error(format!("{name}: a game of this name is built in")));
     }
     let class = class.clone().unbind();
     let make = move |params: &Params| {

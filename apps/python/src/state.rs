@@ -55,7 +55,7 @@ impl State {
     fn of_text(game: &Bound<'_, PyAny>, text: Option<&str>, params: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let game = Game::with_params(game, params, &["text"])?;
         let state = match text {
-            Some(text) => game.guarded(|| game.rules.parse_position(text))?.map_err(|error| game_error(&error))?,
+            Some(text) => game.guarded(|| game.rules.parse_position(text))?.map_err(game_error)?,
             None => game.rules.start(),
         };
         Ok(Self::new(game, state))
@@ -126,10 +126,10 @@ impl State {
         let last = if actions.is_instance_of::<PyString>() {
             let text: String = actions.extract()?;
             let played = self.ask(|rules| rules.play_text(&mut state, &text))?;
-            played.map_err(|error| game_error(&error))?.last().copied().or(self.last)
+            played.map_err(game_error)?.last().copied().or(self.last)
         } else {
             let action = self.game.action(actions, &self.state)?;
-            self.ask(|rules| rules.try_play(&mut state, action))?.map_err(|error| game_error(&error))?;
+            self.ask(|rules| rules.try_play(&mut state, action))?.map_err(game_error)?;
             Some(action)
         };
         Ok(Self { game: self.game.clone(), state, last })
@@ -290,7 +290,7 @@ pub(crate) fn restore_state(
     let py = params.py();
     let game = restored(game, version, params)?;
     let Some(text) = text else { return Ok(game.into_pyobject(py)?.unbind()) };
-    let state = game.guarded(|| game.rules.parse_position(text))?.map_err(|error| game_error(&error))?;
+    let state = game.guarded(|| game.rules.parse_position(text))?.map_err(game_error)?;
     let last = last.map(|action| game.index(action)).transpose()?;
     Ok(State { game, state, last }.into_pyobject(py)?.into_any().unbind())
 }

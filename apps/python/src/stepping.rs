@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_base::machine::cores;
 use turnstone_env::{Action, AnyLanes, AutoReset, Error, ThreadChoice, VecBuffers};
 
+use crate::errors::value_error;
 use crate::game::Game;
 
 /// Fewest envs of a thread where their number is chosen.
@@ -49,23 +49,17 @@ impl Stepping {
     }
 }
 
+const AUTO_RESETS: [(&str, AutoReset); 3] =
+    [("next_step", AutoReset::NextStep), ("same_step", AutoReset::SameStep), ("disabled", AutoReset::Disabled)];
+
 /// The autoreset mode of a name.
-pub(crate) fn auto_reset(mode: &str) -> PyResult<AutoReset> {
-    match mode {
-        "next_step" => Ok(AutoReset::NextStep),
-        "same_step" => Ok(AutoReset::SameStep),
-        "disabled" => Ok(AutoReset::Disabled),
-        _ => Err(PyValueError::new_err(format!(
-            "autoreset is '{mode}', but must be 'next_step', 'same_step' or 'disabled'"
-        ))),
-    }
+pub(crate) fn auto_reset(name: &str) -> PyResult<AutoReset> {
+    let found = AUTO_RESETS.iter().find(|(known, _)| *known == name);
+    let wrong = || value_error(format!("autoreset is '{name}', but must be 'next_step', 'same_step' or 'disabled'"));
+    found.map(|(_, mode)| *mode).ok_or_else(wrong)
 }
 
 /// The name of an autoreset mode.
 pub(crate) fn auto_reset_name(mode: AutoReset) -> &'static str {
-    match mode {
-        AutoReset::NextStep => "next_step",
-        AutoReset::SameStep => "same_step",
-        AutoReset::Disabled => "disabled",
-    }
+    AUTO_RESETS.iter().find(|(_, known)| *known == mode).expect("every mode has a name").0
 }

@@ -4,14 +4,13 @@ use std::sync::{Mutex, MutexGuard};
 
 use numpy::ndarray::{Dimension, IntoDimension};
 use numpy::{Element, PyArray, PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_env::{Action, AutoReset, VecBuffers};
+use turnstone_env::{Action, AnyState, AutoReset, EnvRecord, LanesRecord, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
-use crate::envs_record::EnvsRecord;
-use crate::errors::{game_error, illegal_action, within};
+use crate::errors::{game_error, illegal_action, value_error, within};
 use crate::game::Game;
 use crate::state::{Outcome, State};
 use crate::stepping::{Stepping, auto_reset, auto_reset_name};
@@ -126,10 +125,10 @@ impl VecEnv {
                 let mask: Vec<bool> = mask.extract()?;
                 if mask.len() != self.num_envs {
                     let (given, envs) = (mask.len(), self.num_envs);
-                    return Err(PyValueError::new_err(format!("reset_mask has {given} entries for {envs} envs")));
+                    return Err(value_error(format!("reset_mask has {given} entries for {envs} envs")));
                 }
                 if !self.inner()?.is_reset && mask.contains(&false) {
-                    return Err(PyValueError::new_err("reset_mask leaves games out, but the first reset starts all"));
+                    return Err(value_error("reset_mask leaves games out, but the first reset starts all"));
                 }
                 Some(mask)
             }
@@ -261,7 +260,7 @@ impl VecEnv {
             inner.actions.extend(actions.iter().map(|&action| Action(action.into() as u16)));
             inner.step(out)
         })?;
-        result.map_err(|error| game_error(&error))?;
+        result.map_err(game_error)?;
         Ok(self.on_step.clone_ref(py))
     }
 
@@ -319,7 +318,52 @@ fn zeros<T: Element, D: Dimension>(py: Python<'_>, shape: impl IntoDimension<Dim
     PyArray::zeros(py, shape, false).unbind()
 }
 
-/// The envs of a pickle.
+/// Most samples that are drawn anew: a quarter of an hour, after weeks of drawing.
+const MOST_DRAWN: u64 = 1 << 40;
+
+/// The games of a `VecEnv` as a pickle holds them: a tuple of numbers and texts.
+#[derive(FromPyObject, IntoPyObject)]
+pub(crate) struct EnvsRecord(
+    /// Seed of the random streams.
+    u64,
+    /// Number of samples since then.
+    u64,
+    /// Whether the caller has started the games.
+    bool,
+    /// For every env its position, the last position of the game that ended last, and whether that was in the last step.
+    Vec<(String, Option<String>, bool)>,
+);
+
+impl EnvsRecord {
+    fn new(game: &Game, record: &LanesRecord, is_reset: bool) -> PyResult<Self> {
+        let text = |state: &AnyState| game.rules.position_text(state);
+        let envs = record.envs.iter().map(|env| (text(&env.state), env.last_final.as_ref().map(text), env.has_ended));
+        let envs: Vec<_> = game.guarded(|| envs.collect())?;
+        Ok(Self(record.seed, record.drawn, is_reset, envs))
+    }
+
+    fn record(&self, game: &Game) -> PyResult<LanesRecord> {
+        let Self(seed, drawn, _, envs) = self;
+        if drawn.saturating_mul(envs.len() as u64) > MOST_DRAWN {
+            let most = MOST_DRAWN;
+            return Err(value_error(format!("the pickle is of {drawn} samples of all games, more than {most} in all")));
+        }
+        let state = |text: &String| game.guarded(|| game.rules.parse_position(text))?.map_err(game_error);
+        let env = |(env, (position, last, has_ended)): (usize, &(String, Option<String>, bool))| {
+            let last_final = last.as_ref().map(state).transpose()?;
+            let is_over =
+                game.guarded(|| last_final.as_ref().is_some_and(|state| game.rules.outcome(state).is_some()))?;
+            if is_over != last_final.is_some() || (*has_ended && !is_over) {
+                return Err(value_error(format!("env {env} of the pickle: its last game has not ended")));
+            }
+            Ok(EnvRecord { state: state(position)?, last_final, has_ended: *has_ended })
+        };
+        let envs = envs.iter().enumerate().map(env).collect::<PyResult<_>>()?;
+        Ok(LanesRecord { seed: *seed, drawn: *drawn, envs })
+    }
+}
+
+/// The envs of a pickle. Everything is checked, since it may come from anywhere.
 #[pyfunction]
 #[pyo3(name = "_restore_envs")]
 pub(crate) fn restore_envs(

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, Effort};
 use turnstone_arena::grading::{self, Sampling, TruthSet};
@@ -32,36 +31,28 @@ pub(crate) fn grade(
 ) -> PyResult<String> {
     let game = Game::of(game)?;
     let [agent, sampler] = [agent, sampler].map(str::parse::<AgentSpec>);
-    let (agent, sampler) = (agent.map_err(|e| agent_error(&e))?, sampler.map_err(|e| agent_error(&e))?);
+    let (agent, sampler) = (agent.map_err(agent_error)?, sampler.map_err(agent_error)?);
     let (stop, rules) = (AtomicBool::new(false), &*game.rules);
-    let work = || {
-        interruptible(
-            py,
-            || stop.store(true, Ordering::Relaxed),
-            || {
-                let agent = Agent::load(&agent, rules).map_err(|error| agent_error(&error))?;
-                let set = if let Some(path) = positions {
-                    TruthSet::read(&path, rules).map_err(value_error)?
-                } else if let Some(count) = sample {
-                    let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
-                    let missing = || PyValueError::new_err(format!("{} has no exact values", rules.name()));
-                    let values = values.ok_or_else(missing)?;
-                    let sampler = Agent::load(&sampler, rules).map_err(|error| agent_error(&error))?;
-                    let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
-                    grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop)
-                        .map_err(|error| program_error(&error))?
-                } else {
-                    let name = rules.name();
-                    let missing = || {
-                        PyValueError::new_err(format!("{name} comes without exact values: give positions or sample"))
-                    };
-                    grading::known(rules).map_err(|error| program_error(&error))?.ok_or_else(missing)?
-                };
-                let grade = grading::grade(rules, &agent, &set, seed, threads.unwrap_or_else(cores), &|| {}, &stop);
-                let grade = grade.map_err(|error| program_error(&error))?;
-                serde_json::to_string(&grade).map_err(value_error)
-            },
-        )
+    let set = || {
+        let name = rules.name();
+        if let Some(path) = positions {
+            return TruthSet::read(&path, rules).map_err(value_error);
+        }
+        let Some(count) = sample else {
+            let missing = || value_error(format!("{name} comes without exact values: give positions or sample"));
+            return grading::known(rules).map_err(program_error)?.ok_or_else(missing);
+        };
+        let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
+        let values = values.ok_or_else(|| value_error(format!("{name} has no exact values")))?;
+        let sampler = Agent::load(&sampler, rules).map_err(agent_error)?;
+        let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
+        grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop).map_err(program_error)
     };
-    game.guarded(work)??
+    let work = || {
+        let agent = Agent::load(&agent, rules).map_err(agent_error)?;
+        let threads = threads.unwrap_or_else(cores);
+        let grade = grading::grade(rules, &agent, &set()?, seed, threads, &|| {}, &stop).map_err(program_error)?;
+        serde_json::to_string(&grade).map_err(value_error)
+    };
+    game.guarded(|| interruptible(py, || stop.store(true, Ordering::Relaxed), work))??
 }

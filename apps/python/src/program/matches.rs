@@ -44,7 +44,7 @@ pub(crate) fn arena(
     let game = Game::of(game)?;
     let agents = agents.iter().map(|spec| spec.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
     let mut asked = Asked {
-        agents: agents.map_err(|error| agent_error(&error))?,
+        agents: agents.map_err(agent_error)?,
         options: MatchOptions::default(),
         ladder,
         threads: threads.unwrap_or_else(cores),
@@ -65,29 +65,29 @@ pub(crate) fn arena(
     let rules = &*game.rules;
     let report = || {
         let result = play(rules, &asked, &counts, &stop)?;
-        let page = result.page(rules).map_err(|error| program_error(&error))?;
+        let page = result.page(rules).map_err(program_error)?;
         Ok((result.json().to_string(), result.text(), result.ratings_svg(), page))
     };
     game.guarded(|| watched(py, || stop.store(true, Ordering::Relaxed), look, report))??
 }
 
 fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &AtomicBool) -> PyResult<MatchResult> {
-    let load = |spec| Agent::load(spec, game).map_err(|error| agent_error(&error));
+    let load = |spec| Agent::load(spec, game).map_err(agent_error);
     let mut agents = asked.agents.iter().map(load).collect::<PyResult<Vec<Agent>>>()?;
     let ladder = if asked.ladder { Some(rungs(game, &asked.agents)?) } else { None };
     if let Some(ladder) = &ladder {
-        agents.extend(ladder.agents(game).map_err(|error| program_error(&error))?);
+        agents.extend(ladder.agents(game).map_err(program_error)?);
     }
     let scale = ladder.as_ref().map_or(RatingScale::Mean, RatingScale::Ladder);
     let prepared = Match::new(game, agents.iter().collect(), &asked.options, scale, stop);
     let interrupted = || PyValueError::new_err("the matches were interrupted before their end");
-    let prepared = prepared.map_err(|error| program_error(&error))?.ok_or_else(interrupted)?.played_by(turnstone::PROGRAM);
+    let prepared = prepared.map_err(program_error)?.ok_or_else(interrupted)?.played_by(turnstone::PROGRAM);
     counts.planned.store(prepared.games(), Ordering::Relaxed);
     let count = |_: &GameRecord| {
         counts.finished.fetch_add(1, Ordering::Relaxed);
     };
     let played = prepared.play(None, &Running::new(asked.threads, &count, stop));
-    played.map_err(|error| program_error(&error))?.ok_or_else(interrupted)
+    played.map_err(program_error)?.ok_or_else(interrupted)
 }
 
 /// The game's ladder without the one agent that is rated on it.
@@ -95,5 +95,5 @@ fn rungs(game: &dyn PlayableGame, agents: &[AgentSpec]) -> PyResult<Ladder> {
     let [agent] = agents else {
         return Err(PyValueError::new_err(format!("a ladder rates one agent, not {}", agents.len())));
     };
-    Ladder::shipped(game).and_then(|ladder| ladder.for_agent(agent)).map_err(|error| program_error(&error))
+    Ladder::shipped(game).and_then(|ladder| ladder.for_agent(agent)).map_err(program_error)
 }

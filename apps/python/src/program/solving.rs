@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use turnstone_agents::{Counts, DynExactValues, Effort};
@@ -41,16 +41,15 @@ pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: Path
                 let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
                 return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
             }
-            let known = rules.exact_values(&tables, Effort::Full).map_err(|error| table_error(&error))?;
-            let missing =
-                || PyValueError::new_err(format!("{} has no exact values with these parameters", rules.name()));
+            let known = rules.exact_values(&tables, Effort::Full).map_err(table_error)?;
+            let missing = || value_error(format!("{} has no exact values with these parameters", rules.name()));
             let values = Arc::from(known.ok_or_else(missing)?);
             Ok(ExactValues { game, values, counts: None, start: None, positions: None })
         })?
     })?
 }
 
-fn table_error(error: &TableError) -> PyErr {
+fn table_error(error: TableError) -> PyErr {
     match &error.fault {
         TableFault::Io(fault) if fault.kind() == std::io::ErrorKind::NotFound => {
             PyFileNotFoundError::new_err(error.to_string())

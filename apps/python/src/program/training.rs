@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
@@ -71,7 +70,7 @@ pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyRe
 impl Task {
     fn train(&self, stop: &AtomicBool, watch: &dyn Fn((String, String, u64))) -> PyResult<(u64, bool)> {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
-        let time = time.map_err(|error| PyValueError::new_err(format!("max_minutes: {error}")))?;
+        let time = time.map_err(|error| value_error(format!("max_minutes: {error}")))?;
         let games = registered();
         let (config, folder) = if self.resumes() { self.reopen(&games)? } else { self.create(&games)? };
         let game = Game { rules: config.game(&games).map_err(value_error)? };
@@ -88,7 +87,6 @@ impl Task {
         stop: &AtomicBool,
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
-        let resumed = self.resumes();
         let reporter = Reporter::new(true);
         let players = Players::default();
         let setup = Setup {
@@ -100,17 +98,13 @@ impl Task {
             stop,
             players,
         };
-        let started = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
-        let run = match started {
-            Ok(run) => run,
-            Err(error) => {
-                if !resumed {
-                    folder.discard();
-                }
-                return Err(program_error(&error));
-            }
+        let run = if self.resumes() {
+            Run::resume(setup, DamagedShards::Refuse)
+        } else {
+            Run::start(setup).inspect_err(|_| folder.discard())
         };
-        folder.remove_unfinished_parts().map_err(|error| program_error(&error))?;
+        let run = run.map_err(program_error)?;
+        folder.remove_unfinished_parts().map_err(program_error)?;
         let iterations = config.run.iterations;
         let started = std::time::Instant::now();
         let mut done = 0;
@@ -121,7 +115,7 @@ impl Task {
             watch((json, metrics.line(iterations, left), iterations));
             ControlFlow::Continue(())
         });
-        Ok(match ending.map_err(|error| program_error(&error))? {
+        Ok(match ending.map_err(program_error)? {
             Ending::Finished => (iterations, true),
             Ending::Stopped { iteration } => (iteration, false),
         })
@@ -134,14 +128,15 @@ impl Task {
 
     /// Creates the folder of a new run.
     fn create(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let overrides = self.overrides.iter().map(|text| {
-            text.parse::<Override>().map_err(|fault| PyValueError::new_err(format!("override `{text}`: {fault}")))
-        });
+        let overrides = self
+            .overrides
+            .iter()
+            .map(|text| text.parse::<Override>().map_err(|fault| value_error(format!("override `{text}`: {fault}"))));
         let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
         let mut config = match (&self.config, &self.config_json) {
             (Some(path), _) => Config::read_with(path, &overrides, games).map_err(value_error)?,
             (None, Some(json)) => {
-                let fault = |fault: String| PyValueError::new_err(format!("config: {fault}"));
+                let fault = |fault: String| value_error(format!("config: {fault}"));
                 let table: toml::Table = serde_json::from_str(json).map_err(|error| fault(error.to_string()))?;
                 let text = toml::to_string(&table).map_err(|error| fault(error.to_string()))?;
                 let config = Config::parse(&text, games).map_err(fault)?;
@@ -152,18 +147,18 @@ impl Task {
         config.seed = self.seed.unwrap_or(config.seed);
         let game = config.game(games).map_err(value_error)?;
         let game = Game { rules: game };
-        game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(|error| program_error(&error))?;
+        game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(program_error)?;
         let text = toml::to_string(&config).map_err(value_error)?;
-        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(|error| program_error(&error))?;
+        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(program_error)?;
         Ok((config, folder))
     }
 
     fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(|error| program_error(&error))?;
+        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(program_error)?;
         let config = Config::read(&folder.config(), games).map_err(value_error)?;
         if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
             let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
-            return Err(PyValueError::new_err(text));
+            return Err(value_error(text));
         }
         Ok((config, folder))
     }
