@@ -158,6 +158,32 @@ fn named_files_exist() {
     assert!(gone.is_empty(), "{}", gone.join("\n"));
 }
 
+/// What the page for contributors says of common changes names folders and code that exist.
+#[test]
+fn common_changes_name_what_exists() {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a page");
+    let (_, changes) = text.split_once("\n## Common changes\n").expect("the section");
+    let (changes, _) = changes.split_once("\n## ").expect("its end");
+    for change in ["A game", "A kind of network", "A config key", "A constant of the tree search"] {
+        assert!(changes.contains(&format!("\n**{change}.** ")), "CONTRIBUTING.md does not tell: {change}");
+    }
+    let sources: String =
+        files("*.rs").iter().map(|file| fs::read_to_string(root().join(file)).expect("readable")).collect();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = sources.split(|c| !is_word(c)).collect();
+    let exists = |code: &str| {
+        let mut names = code.trim_end_matches('!').split("::");
+        match code.split_once('/') {
+            Some((folder, _)) if root().join(folder).is_dir() && !code.contains([' ', '<']) => {
+                root().join(code).exists()
+            }
+            _ => !names.clone().all(|name| name.chars().all(is_word)) || names.all(|name| words.contains(name)),
+        }
+    };
+    let gone: Vec<&str> = changes.split('`').skip(1).step_by(2).filter(|code| !exists(code)).collect();
+    assert!(gone.is_empty(), "CONTRIBUTING.md names {gone:?}");
+}
+
 /// The page for newcomers stays short, and says what each crate contains.
 #[test]
 fn the_architecture_is_short_and_whole() {
