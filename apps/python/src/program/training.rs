@@ -88,7 +88,6 @@ impl Task {
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
         let reporter = Reporter::new(true);
-        let players = Players::default();
         let setup = Setup {
             program: turnstone::PROGRAM,
             game: &*game.rules,
@@ -96,29 +95,19 @@ impl Task {
             folder: &folder,
             reporter: &reporter,
             stop,
-            players,
+            players: Players::default(),
         };
-        let run = if self.resumes() {
-            Run::resume(setup, DamagedShards::Refuse)
-        } else {
-            Run::start(setup).inspect_err(|_| folder.discard())
+        let resumes = self.resumes();
+        let started = if resumes { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
+        let run = match started {
+            Err(error) if !resumes => {
+                folder.discard();
+                return Err(program_error(error));
+            }
+            started => started.map_err(program_error)?,
         };
-        let run = run.map_err(program_error)?;
         folder.remove_unfinished_parts().map_err(program_error)?;
-        let iterations = config.run.iterations;
-        let started = std::time::Instant::now();
-        let mut done = 0;
-        let ending = run.train_watched(time, &mut |metrics| {
-            done += 1;
-            let left = started.elapsed() / done * (iterations - metrics.iteration) as u32;
-            let json = serde_json::to_string(metrics).unwrap_or_default();
-            watch((json, metrics.line(iterations, left), iterations));
-            ControlFlow::Continue(())
-        });
-        Ok(match ending.map_err(program_error)? {
-            Ending::Finished => (iterations, true),
-            Ending::Stopped { iteration } => (iteration, false),
-        })
+        train_watched(run, config.run.iterations, time, watch)
     }
 
     /// Whether the run of the folder goes on.
@@ -162,4 +151,26 @@ impl Task {
         }
         Ok((config, folder))
     }
+}
+
+/// Trains, and tells each iteration's metrics as JSON and as a line.
+fn train_watched(
+    run: Run<'_>,
+    iterations: u64,
+    time: Option<Duration>,
+    watch: &dyn Fn((String, String, u64)),
+) -> PyResult<(u64, bool)> {
+    let started = std::time::Instant::now();
+    let mut done = 0;
+    let ending = run.train_watched(time, &mut |metrics| {
+        done += 1;
+        let left = started.elapsed() / done * (iterations - metrics.iteration) as u32;
+        let json = serde_json::to_string(metrics).unwrap_or_default();
+        watch((json, metrics.line(iterations, left), iterations));
+        ControlFlow::Continue(())
+    });
+    Ok(match ending.map_err(program_error)? {
+        Ending::Finished => (iterations, true),
+        Ending::Stopped { iteration } => (iteration, false),
+    })
 }
