@@ -40,7 +40,7 @@ impl EngineSpec {
     }
 
     /// The `go` command, and the time limit of its answer; `clock` is the remaining time for the game.
-    #[cfg(any(feature = "process", test))]
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn go(&self, clock: Option<Duration>) -> (String, Duration) {
         let mut go = "go".to_owned();
         let mut add = |name: &str, number: Option<u128>| {

@@ -39,7 +39,7 @@ mod spec;
 mod tree_player;
 mod players;
 mod exact_player;
-#[cfg(feature = "process")]
+#[cfg(not(target_family = "wasm"))]
 mod external;
 mod analyser;
 mod agent;

@@ -126,9 +126,9 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 let search = ClassicalSearch::new::<K>(classical, &game).expect("the heuristic was found on loading");
                 Box::new(Seat { game, player: ClassicalPlayer::new(search) })
             }
-            #[cfg(feature = "process")]
+            #[cfg(not(target_family = "wasm"))]
             AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Erased::new(game)), spec)?),
-            #[cfg(not(feature = "process"))]
+            #[cfg(target_family = "wasm")]
             AgentSpec::Engine(_) => {
                 let fault = "this build cannot start other programs".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });

@@ -3,8 +3,8 @@
 #
 #   apps/web/build.sh                             into apps/serve/page, compressed, as `turnstone serve` embeds it
 #   apps/web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
-#   apps/web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which has a feature `page` or
-#                                            names the games' types: `games = ["MyGame"]` in [package.metadata.turnstone]
+#   apps/web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which names
+#                                            the games' types: `games = ["MyGame"]` in [package.metadata.turnstone]
 #
 # Needs cargo with the target wasm32-unknown-unknown, and Node 20 or later with npm; what is missing is named before anything
 # is built. wasm-bindgen of the version in Cargo.toml is installed into the target folder if it is missing. Everything is
@@ -48,17 +48,14 @@ fi
 
 target=${CARGO_TARGET_DIR:-$root/target}
 if [ -n "$manifest" ]; then
-  # Target folder, name of the library that is a module, and its manifest, which is written where the crate names its games.
+  # A crate whose library is the module with the games that the manifest names: target folder, name, manifest.
   described=$(cargo metadata --format-version 1 --no-deps --manifest-path "$manifest" | node -e '
     const fs = require("fs"), path = require("path");
     const { packages, target_directory, workspace_root } = JSON.parse(fs.readFileSync(0, "utf8"));
     const [manifest, web] = process.argv.slice(1).map((each) => fs.realpathSync(each));
     const own = packages.find((each) => fs.realpathSync(each.manifest_path) === manifest);
-    const library = own?.targets.find((each) => each.crate_types.includes("cdylib"));
     const games = own?.metadata?.turnstone?.games;
-    if (own && "page" in own.features && library) {
-      console.log(`${target_directory}\n${library.name}\n${manifest}`);
-    } else if (games?.length) {
+    if (games?.length) {
       const folder = path.join(target_directory, "turnstone-page-module"), name = `${own.name}-page`;
       fs.mkdirSync(path.join(folder, "src"), { recursive: true });
       const types = games.map((game) => `${own.name.replaceAll("-", "_")}::${game}`).join(", ");
@@ -69,9 +66,6 @@ if [ -n "$manifest" ]; then
 name = "${name}"
 version = "${own.version}"
 edition = "2024"
-
-[features]
-page = []
 
 [lib]
 crate-type = ["cdylib"]
@@ -86,8 +80,7 @@ turnstone-web = { path = ${JSON.stringify(web)} }
     }
   ' "$manifest" "$here")
   if [ -z "$described" ]; then
-    echo "apps/web/build.sh: $manifest: a page needs [package.metadata.turnstone] games, or a feature \`page\` and a library of the" \
-      "type cdylib, see docs/web.md" >&2
+    echo "apps/web/build.sh: $manifest: a page needs [package.metadata.turnstone] with the games' types, see docs/web.md" >&2
     exit 1
   fi
   { read -r target; read -r name; read -r manifest; } <<< "$described"
@@ -101,8 +94,7 @@ remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-
 flags="-C target-feature=+simd128 ${remap[*]}"
 export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
 if [ -n "$manifest" ]; then
-  cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib \
-    --no-default-features --features page
+  cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib
   module=$target/wasm32-unknown-unknown/release/${name//-/_}.wasm
 else
   cargo build --profile web --target wasm32-unknown-unknown --manifest-path "$root/Cargo.toml" --target-dir "$target" \

@@ -19,11 +19,11 @@ medium="journals params pyro_requests"
 slow="learner_states shards journals tables forged_shards forged_tables forged_states forged_journals ugi_sessions analysis_sessions"
 
 cargo run --quiet --release --locked -p turnstone-fuzz --bin corpus -- checks/fuzz/corpus
-$fuzz build --fuzz-dir checks/fuzz --features libfuzzer
+$fuzz build --fuzz-dir checks/fuzz --features libfuzzer-sys
 sum=0
 run() { # TARGET EXECUTIONS
     local log=$logs/$1.log count
-    $fuzz run --fuzz-dir checks/fuzz --features libfuzzer "$1" -- -runs="$2" -timeout=20 -max_len=20000 -print_final_stats=1 >"$log" 2>&1 ||
+    $fuzz run --fuzz-dir checks/fuzz --features libfuzzer-sys "$1" -- -runs="$2" -timeout=20 -max_len=20000 -print_final_stats=1 >"$log" 2>&1 ||
         echo "$1: FAILED, see $log"
     count=$(sed -n 's/^stat::number_of_executed_units: //p' "$log" | tail -n 1)
     printf '%-20s %12d\n' "$1" "${count:-0}"

@@ -40,11 +40,8 @@ mod game_list;
 #[macro_use]
 pub mod games;
 mod make;
-#[cfg(feature = "testing")]
 pub mod conformance;
-#[cfg(feature = "testing")]
 pub mod text_checks;
-#[cfg(feature = "testing")]
 pub mod toy;
 
 pub use action::{Action, ActionList};

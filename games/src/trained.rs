@@ -1,14 +1,14 @@
-//! Trained agents: files that the feature `pretrained` compiles in.
+//! Trained agents: files that are compiled in, but into no page, which reads them from its server.
 
 /// The bytes of a checkpoint as [`GameFiles`](turnstone_agents::GameFiles) have them.
-#[cfg(feature = "pretrained")]
+#[cfg(not(target_family = "wasm"))]
 macro_rules! trained {
     ($file:literal) => {
         Some(include_bytes!($file))
     };
 }
 
-#[cfg(not(feature = "pretrained"))]
+#[cfg(target_family = "wasm")]
 macro_rules! trained {
     ($file:literal) => {
         None

@@ -8,18 +8,18 @@ use crate::precision::Precision;
 use crate::shape::Shape;
 use crate::weights::Weights;
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 use crate::train::gpu::{Network, Running};
 
 /// Without GPUs there is no such network.
-#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+#[cfg(not(feature = "gpu"))]
 mod absent {
     #[derive(Debug)]
     pub(super) enum Network {}
     #[derive(Debug)]
     pub(super) struct Running;
 }
-#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+#[cfg(not(feature = "gpu"))]
 use self::absent::{Network, Running};
 
 /// The GPUs that this program can use, in the order of their numbers: those of CUDA first, software last.
@@ -27,9 +27,9 @@ use self::absent::{Network, Running};
 /// # Errors
 /// The program is built without GPUs.
 pub fn gpus() -> Result<Vec<Gpu>, DeviceError> {
-    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    #[cfg(feature = "gpu")]
     return Ok(crate::train::gpus());
-    #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+    #[cfg(not(feature = "gpu"))]
     return Err(DeviceError::NotBuilt);
 }
 
@@ -93,12 +93,12 @@ impl GpuInference {
         if precision == Precision::I8 {
             return Err(NetworkError::NoGpuIntegers);
         }
-        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        #[cfg(feature = "gpu")]
         {
             let network = Network::new(weights, config, shape, number, precision == Precision::Auto)?;
             Ok(GpuInference { shape: shape.clone(), max_batch, network })
         }
-        #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+        #[cfg(not(feature = "gpu"))]
         {
             let _ = number;
             Err(DeviceError::NotBuilt.into())
@@ -178,7 +178,7 @@ fn padded_sizes(most: usize) -> impl Iterator<Item = usize> {
 /// Fewer rows are not faster.
 const SMALLEST_BATCH: usize = 8;
 
-#[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+#[cfg(not(feature = "gpu"))]
 impl Network {
     fn begin(&self, _: usize, _: Vec<f32>) -> Running {
         match *self {}

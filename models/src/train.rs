@@ -7,7 +7,7 @@ mod loss;
 mod operations;
 mod adamw;
 mod state;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 pub(crate) mod gpu;
 mod gradients;
 mod config;
@@ -15,7 +15,7 @@ mod learner;
 
 pub use batch::{BatchError, Example, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 pub(crate) use gpu::gpus;
 pub use learner::{Learner, StepReport};
 pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};

@@ -9,7 +9,7 @@ mod gradients;
 mod growth;
 #[cfg(feature = "train")]
 mod inference_in_burn;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "train")]
 mod learner_files;

@@ -17,7 +17,6 @@ pub use best_first::BestFirst;
 pub use breadth_first::BreadthFirst;
 pub use found::{SearchResult, SearchStats};
 pub use game_tree::MOST_POSITIONS;
-#[cfg(feature = "testing")]
 pub use heuristic::toy::ToyMargin;
 pub use heuristic::{Heuristic, WIN_BAND, WON, WinLoss};
 pub use limits::{Control, Limits, Stop};

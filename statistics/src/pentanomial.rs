@@ -10,16 +10,14 @@ use super::{elo_of, normal, normal_of_student, student95};
 /// Makes no assumption about the five probabilities: draws, decided openings and the advantage of a seat are all part
 /// of the counts. The intervals, the likelihood of superiority and the sequential test are derived from
 /// [`Self::deviance`], which measures how well a mean score explains the counts.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
 pub struct Pentanomial {
     counts: [usize; 5],
 }
 
 /// Match result between two agents, from the first agent's point of view.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct MatchScore {
     /// Pairs by their points.
     pub pairs: Pentanomial,

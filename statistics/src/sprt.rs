@@ -8,9 +8,8 @@ use super::{Pentanomial, score_of};
 /// Test of `elo0` (H0) against `elo1` (H1) on the pairs of a match (Wald, 1945; as a generalised likelihood ratio over
 /// the pentanomial counts, Van den Bergh, "A practical introduction to the GSPRT", 2020). The text form is
 /// `elo0=0,elo1=10,alpha=0.05,beta=0.05`, with error rates of 5 % if left out, or the numbers alone.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(into = "String", try_from = "String"))]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,
@@ -19,9 +18,8 @@ pub struct Sprt {
 }
 
 /// Decision of a test.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Neither difference is refuted yet.
     Continue,
@@ -32,8 +30,7 @@ pub enum Decision {
 }
 
 /// State of a test after a number of pairs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct SprtState {
     /// Hypotheses and error rates.
     pub test: Sprt,
@@ -218,7 +215,6 @@ mod tests {
         assert_eq!(Sprt::new(0.0, 5.0, 0.05, 0.0), Err(SprtError::Rate(0.0)));
     }
 
-    #[cfg(feature = "serde")]
     #[test]
     fn tests_as_text() {
         let test: Sprt = "-2, 5".parse().expect("a test");

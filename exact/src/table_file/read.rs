@@ -1,4 +1,4 @@
-//! Reading a table, through a memory map where the feature `mmap` is on.
+//! Reading a table, through a memory map, but on WebAssembly.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -7,14 +7,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-#[cfg(feature = "mmap")]
+#[cfg(not(target_family = "wasm"))]
 use memmap2::Mmap as Bytes;
 
 use super::fault::{TableError, TableFault};
 use super::{BLOCK, Prefix, TableIdentity};
 
 /// The bytes of a table file.
-#[cfg(not(feature = "mmap"))]
+#[cfg(target_family = "wasm")]
 type Bytes = Vec<u8>;
 
 /// A section of an open table.
@@ -195,7 +195,7 @@ fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Ve
 }
 
 /// Maps a file for reading.
-#[cfg(feature = "mmap")]
+#[cfg(not(target_family = "wasm"))]
 #[expect(unsafe_code, reason = "a table is probed in place: reading hundreds of megabytes first would take seconds")]
 fn map(file: &File) -> io::Result<Bytes> {
     // SAFETY: the bytes of a map must not change. Tables are written under another name and renamed, never changed in
@@ -204,7 +204,7 @@ fn map(file: &File) -> io::Result<Bytes> {
 }
 
 /// Reads a whole file.
-#[cfg(not(feature = "mmap"))]
+#[cfg(target_family = "wasm")]
 fn map(mut file: &File) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut file, &mut bytes)?;

@@ -37,6 +37,3 @@ impl Playable for ConnectFour {
         GameFiles { ladder: Some(include_str!("../ladder.toml")), ..GameFiles::default() }
     }
 }
-
-#[cfg(feature = "page")]
-turnstone_web::add_games!(ConnectFour);

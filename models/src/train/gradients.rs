@@ -1,10 +1,10 @@
 //! Losses and gradients of a batch by burn: with our operations on the processor, with burn's own on a GPU.
 
 mod on_processor;
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 mod on_gpu;
 
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
+#[cfg(feature = "gpu")]
 use self::on_gpu::GpuGradients;
 use self::on_processor::ProcessorGradients;
 use super::batch::TrainingBatch;
@@ -18,7 +18,7 @@ use crate::weights::Weights;
 #[derive(Debug)]
 pub(super) enum Gradients {
     Processor(Box<ProcessorGradients>),
-    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    #[cfg(feature = "gpu")]
     Gpu(GpuGradients),
 }
 
@@ -27,9 +27,9 @@ impl Gradients {
     pub(super) fn new(device: ComputeDevice, state: &LearnerState) -> Result<Gradients, NetworkError> {
         Ok(match device {
             ComputeDevice::Cpu => Gradients::Processor(Box::new(ProcessorGradients::new(state)?)),
-            #[cfg(any(feature = "wgpu", feature = "cuda"))]
+            #[cfg(feature = "gpu")]
             ComputeDevice::Gpu(number) => Gradients::Gpu(GpuGradients::new(state, number)?),
-            #[cfg(not(any(feature = "wgpu", feature = "cuda")))]
+            #[cfg(not(feature = "gpu"))]
             ComputeDevice::Gpu(_) => return Err(crate::device::DeviceError::NotBuilt.into()),
         })
     }
@@ -45,7 +45,7 @@ impl Gradients {
     ) -> Result<(LossSums, &Weights), NetworkError> {
         match self {
             Gradients::Processor(processor) => Ok(processor.differentiate(state, batch, value_weight, threads)),
-            #[cfg(any(feature = "wgpu", feature = "cuda"))]
+            #[cfg(feature = "gpu")]
             Gradients::Gpu(gpu) => gpu.differentiate(state, batch, value_weight),
         }
     }

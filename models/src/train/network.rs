@@ -45,7 +45,7 @@ impl PolicyValueNet {
     }
 
     /// The network with its parameters rounded to other floats; its inputs must then be such.
-    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    #[cfg(feature = "gpu")]
     pub(crate) fn with_floats(mut self, float: burn::tensor::FloatDType) -> PolicyValueNet {
         for (weight, bias) in &mut self.layers {
             (*weight, *bias) = (weight.clone().cast(float), bias.clone().cast(float));

@@ -1,6 +1,5 @@
 //! Static evaluations of positions.
 
-#[cfg(feature = "testing")]
 pub mod toy;
 
 use turnstone_env::{Game, Outcome};
