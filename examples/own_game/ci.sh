@@ -48,7 +48,7 @@ expect() {
 }
 
 expect "connect_four" games
-expect "5673234" perft connect_four --depth 8
+expect "5673234" show connect_four --perft 8
 expect "O" show connect_four --moves "4 4"
 expect "connect_four" bench env connect_four --seconds 0.2
 minutes=1

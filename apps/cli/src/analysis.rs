@@ -58,18 +58,23 @@ pub fn analyse(
                 }
             }
         }
-        let mut lines = Lines::new(input);
-        // An error while reading counts as the end of the input.
-        while let Ok(Some(line)) = lines.read() {
-            let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
-                "" => Ok(Query::Analyse(Vec::new())),
-                line => parse(game, line, simulations.max(1)),
-            });
-            take(&queue, query, output);
-        }
+        read_queries(game, simulations.max(1), input, &queue, output);
         queue.close();
         Ok(())
     })
+}
+
+/// Handles the queries of the input to its end.
+fn read_queries(game: &dyn DynGame, simulations: u32, input: impl BufRead, queue: &Queue, output: &Output) {
+    let mut lines = Lines::new(input);
+    // An error while reading counts as the end of the input.
+    while let Ok(Some(line)) = lines.read() {
+        let query = line.map_err(|fault| Fault::of_line(&fault)).and_then(|line| match line.trim() {
+            "" => Ok(Query::Analyse(Vec::new())),
+            line => parse(game, line, simulations),
+        });
+        take(queue, query, output);
+    }
 }
 
 /// Handles a query, or queues it for the workers.

@@ -135,6 +135,34 @@ fn the_seeds_mancala_task() {
 }
 
 #[test]
+fn one_position_is_analysed_by_a_network() {
+    let agent = "az:pretrained,sims=8";
+    let answers = stdout(&["analyse", "mu_torere", "--moves", "0,4", "--agent", agent]);
+    let answer: Value = serde_json::from_str(&answers).expect("one answer");
+    let moves: Vec<&Value> = answer["moveInfos"].as_array().expect("a list").iter().map(|info| &info["move"]).collect();
+    assert_eq!((answer["player"].as_u64(), moves.len()), (Some(2), 2), "{answer}");
+    assert!(answer["rootInfo"]["visits"].as_u64() > Some(0), "{answer}");
+}
+
+#[test]
+fn a_command_that_is_gone_names_what_does_it_now() {
+    for (args, instead) in [
+        (&["perft", "mancala", "--depth", "6"][..], "`turnstone show GAME --perft PLIES`"),
+        (&["legal", "mancala", "--json"], "`turnstone show GAME --legal`"),
+        (&["search", "mancala", "--agent", "alphabeta:depth=2"], "`turnstone analyse GAME --agent"),
+        (&["devices", "--json"], "`turnstone doctor --devices`"),
+        (&["match", "mancala", "random", "random"], "`turnstone arena`"),
+        (&["pyro", "--agent", "random"], "`turnstone-hosts pyro`"),
+        (&["reference", "morris", "neighbors", "1"], "`turnstone-hosts GAME`"),
+        (&["morris", "neighbors", "1"], "`turnstone-hosts GAME`"),
+    ] {
+        let line = fault(args);
+        let expected = format!("error: `{}` is gone: {instead}", args[0]);
+        assert!(line.starts_with(&expected) && line.trim_end().lines().count() == 1, "{line}");
+    }
+}
+
+#[test]
 fn boards_are_drawn_as_svg() {
     for (game, action) in
         [("mu_torere", "0,4"), ("mancala", "B5"), ("morris", "a0"), ("konane", "remove(5,4)"), ("morabaraba", "a1")]

@@ -149,7 +149,11 @@ impl Search<'_> {
             }
         }
         plies.sort_by_key(|&(promise, _)| -promise);
-        let large = position.stones.count_ones() >= SMALL;
+        self.any_answered(&plies, position.stones.count_ones() >= SMALL)
+    }
+
+    /// Whether one of these plies, with their promises, wins. Those that another thread searches come last.
+    fn any_answered(&mut self, plies: &[(i32, Reduced)], large: bool) -> Result<bool, Stopped> {
         let mut put_off = Vec::new();
         for (at, (_, next)) in plies.iter().enumerate() {
             if at > 0 && large && self.solver.busy.contains(next.hash()) {

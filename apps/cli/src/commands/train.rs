@@ -77,15 +77,14 @@ impl Train {
         let cluster = self.cluster.named(cluster)?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
-        let (config, folder, resumed) = match &self.resume {
+        let resumed = self.resume.is_some();
+        let (config, folder) = match &self.resume {
             Some(named) => self.reopen(named.as_deref(), games)?,
             None => self.create(games)?,
         };
-        let config = if resumed { self.on_device(config, games)? } else { config };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
-        let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
         self.confirm_engines(&config, resumed, &reporter)?;
         let shown = folder.path().display();
         reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
@@ -110,38 +109,41 @@ impl Train {
             stop,
             players,
         };
-        let run = if resumed {
-            Run::resume(setup, damaged)?
-        } else {
-            match Run::start(setup) {
-                Ok(run) => run,
-                Err(error) => {
-                    folder.discard();
-                    return Err(error);
-                }
+        let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
+        let run = match if resumed { Run::resume(setup, damaged) } else { Run::start(setup) } {
+            Err(error) if !resumed => {
+                folder.discard();
+                return Err(error);
             }
+            run => run?,
         };
         let ending = run.train(time)?;
         folder.remove_unfinished_parts()?;
-        match ending {
-            Ending::Finished => {
-                leader.into_iter().for_each(Leader::finish);
-                remove_received(&cluster_of(&folder), &reporter);
-                reporter.line(&format!("finished: {}", folder.latest().display()));
-                reporter.line(&as_called(&next_steps(&*game, &folder)));
-                Ok(ExitCode::SUCCESS)
-            }
-            Ending::Stopped { iteration } => {
-                reporter.line(&as_called(&format!(
-                    "stopped after iteration {iteration}; go on with: turnstone train --resume {shown}"
-                )));
-                Ok(if time.is_some() && !stop.load(Ordering::Relaxed) {
-                    ExitCode::SUCCESS
-                } else {
-                    ExitCode::from(130)
-                })
-            }
+        if let Ending::Finished = ending {
+            leader.into_iter().for_each(Leader::finish);
         }
+        Ok(self.ended(ending, &*game, &folder, &reporter, stop))
+    }
+
+    /// Says how the training ended and what can be done next. Returns the exit code.
+    fn ended(
+        &self,
+        ending: Ending,
+        game: &dyn TrainableGame,
+        folder: &RunFolder,
+        reporter: &Reporter,
+        stop: &AtomicBool,
+    ) -> ExitCode {
+        let Ending::Stopped { iteration } = ending else {
+            remove_received(&cluster_of(folder), reporter);
+            reporter.line(&format!("finished: {}", folder.latest().display()));
+            reporter.line(&as_called(&next_steps(game, folder)));
+            return ExitCode::SUCCESS;
+        };
+        let resume = format!("turnstone train --resume {}", folder.path().display());
+        reporter.line(&as_called(&format!("stopped after iteration {iteration}; go on with: {resume}")));
+        let in_time = self.max_minutes.is_some() && !stop.load(Ordering::Relaxed);
+        if in_time { ExitCode::SUCCESS } else { ExitCode::from(130) }
     }
 
     /// The leader of a run that a cluster plays. It keeps what it receives in the run's folder.
@@ -190,7 +192,7 @@ impl Train {
     }
 
     /// Creates a new run of the config.
-    fn create(&self, games: &Games) -> Result<(Config, RunFolder, bool)> {
+    fn create(&self, games: &Games) -> Result<(Config, RunFolder)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
@@ -215,7 +217,7 @@ impl Train {
             folder.discard();
             return Err(fault);
         }
-        Ok((config, folder, false))
+        Ok((config, folder))
     }
 
     /// The network of `--from`. A config that has `run.from` already repeats a run, and needs the network of that run.
@@ -240,7 +242,7 @@ impl Train {
     }
 
     /// Opens an existing run. If a config is given as well, it must equal the run's own.
-    fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder, bool)> {
+    fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {
             (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),
@@ -261,7 +263,7 @@ impl Train {
             }
         }
         let config = if self.set.is_empty() { config } else { self.change(&config, &folder, games)? };
-        Ok((config, folder, true))
+        Ok((self.on_device(config, games)?, folder))
     }
 
     /// Replaces values in the config of a run that continues. Nothing is written if one may not change.

@@ -126,6 +126,7 @@ impl Server {
     }
 }
 
+// long because the states of a connection are one loop
 /// Answers the requests of one connection until it is closed.
 fn serve(
     mut stream: TcpStream,

@@ -53,6 +53,7 @@ impl<'a> Search<'a> {
         self.search(board, known, beta)
     }
 
+    // long because its two passes over the plies share bounds, order and what other threads search
     /// As [`Search::test`], of a position whose bounds leave the answer open.
     fn search(&mut self, board: Board, known: Entry, beta: i16) -> Result<i16, Stopped> {
         self.counter.count()?;

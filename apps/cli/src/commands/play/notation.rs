@@ -57,8 +57,8 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// A move's text, and what remains without the words and brackets around its points: `5,4` of `remove(5,4)`, `a1` of
-/// `xa1`.
+/// A move's text, and what remains of it without what two conventions of notations put before the points: the word before
+/// brackets (`5,4` of `remove(5,4)`) and the `x` of a capture (`a1` of `xa1`). In a game without them both are the same.
 fn forms(text: &str) -> [String; 2] {
     let whole = plain(text);
     let bare = match whole.split_once('(') {
