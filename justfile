@@ -1,6 +1,6 @@
 # Shortcuts for contributors (https://just.systems). Nothing here is required to build; CONTRIBUTING.md says when to run what.
 
-light := "-p turnstone-env -p turnstone-search -p turnstone-exact -p turnstone-statistics -p xtask"
+light := "-p turnstone-env -p turnstone-search -p turnstone-exact -p turnstone-statistics -p turnstone-base -p xtask"
 
 # List the recipes.
 default:
