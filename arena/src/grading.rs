@@ -40,6 +40,7 @@ struct Answer {
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
+// long because one scope holds the threads and the list that they fill
 pub fn grade(
     game: &dyn PlayableGame,
     agent: &Agent,
@@ -204,6 +205,7 @@ pub struct Sampling {
 ///
 /// # Errors
 /// The agent cannot play, or fails.
+// long because the loop over games shares the set and the count of barren games
 pub fn sample(
     game: &dyn PlayableGame,
     truth: &dyn DynExactValues,

@@ -88,6 +88,7 @@ impl<'a> Tournament<'a> {
     /// # Errors
     /// There are fewer than two agents or too few openings, a test is requested for more than two agents, an engine
     /// does not start, or exact values cover the initial position or are missing.
+    // long because each check of the settings uses what the ones before have found
     pub(super) fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
@@ -170,6 +171,7 @@ impl<'a> Tournament<'a> {
     ///
     /// # Errors
     /// An agent cannot play at all, the journal cannot be written, or `done` is of another tournament.
+    // long because its rounds share the games that are done and their notes
     pub fn play(
         &self,
         journal: Option<&Journal>,
@@ -248,6 +250,7 @@ impl<'a> Tournament<'a> {
     }
 
     /// Plays games that no other thread has taken, up to `at_once` side by side, until none is left.
+    // long because the loop over seats shares the games and the numbers that are left
     fn play_some(
         &self,
         plans: &[Plan],

@@ -165,6 +165,7 @@ impl Leader {
     ///
     /// # Errors
     /// The server cannot be reached at first, or the folder cannot be written.
+    // long because every part of the leader is made once, in the order in which they depend on each other
     pub fn new(
         settings: LeaderSettings,
         game: &dyn turnstone_env::DynGame,
@@ -281,6 +282,7 @@ impl Leader {
     }
 
     /// Has workers play the items of a job. Returns false if `stop` was set before the end.
+    // long because it is the course of a job from its journal to its end
     pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
         let mut incoming = lock(&self.incoming);
         let job = checksum(items.job);
@@ -329,6 +331,7 @@ impl Leader {
         done
     }
 
+    // long because it is the loop that waits for results, with every way out of it
     fn collect(&self, course: &mut Course<'_, '_>, incoming: &mut Incoming) -> Result<bool> {
         let mut looked = Instant::now();
         let mut faults = 0u32;

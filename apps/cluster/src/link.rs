@@ -42,6 +42,7 @@ impl Link {
     /// Connects. `name` is the client's name on the server and part of its inbox; `note` is called with what happens to
     /// the connection. A server that cannot be reached is tried again for as long as `patience` allows and `stop` is not
     /// set.
+    // long because the attempts to connect share options, events and patience
     pub(crate) fn connect(
         options: &ServerOptions,
         name: &str,

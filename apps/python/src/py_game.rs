@@ -154,6 +154,7 @@ impl PyGame {
         while states.len() < CHECKED {
             states.extend(games.next().into_iter().flatten().map(|(state, _)| state));
         }
+        states.truncate(CHECKED);
         let rules = &self.0.rules;
         let plays: Vec<(PyState, Action)> =
             states.iter().filter_map(|state| Some((*state, *self.facts(state).legal.first()?))).collect();

@@ -18,6 +18,7 @@ use crate::side_by_side::games_at_once;
 ///
 /// # Errors
 /// Those of [`grade`](super::grade), or the agent cannot play on other machines.
+// long because its closures share the positions and their answers
 pub fn grade_remotely(
     game: &dyn PlayableGame,
     agent: &Agent,
@@ -77,6 +78,7 @@ pub fn grade_remotely(
 ///
 /// # Errors
 /// The agent cannot play or fails, or a text is not a position of this game in which the game goes on.
+// long because one player and a team answer the same positions, and share their answers
 pub fn answers_to(
     game: &dyn PlayableGame,
     agent: &Agent,

@@ -78,7 +78,7 @@ const PROGRAMS: [&str; 2] = ["apps/cli", "apps/hosts"];
 
 type Rule = fn(&Workspace) -> Vec<String>;
 
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 16] = [
     ("crates depend on earlier crates only", layers),
     ("some crates do without some dependencies", independence),
     ("the workspaces agree", workspaces),
@@ -88,6 +88,7 @@ const RULES: [(&str, Rule); 15] = [
     ("only the program ends the process", exits),
     ("errors without a type are for the last crates", anyhow),
     ("a long file says why", lengths),
+    ("a long function says why", long_functions),
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
     ("crates for all games name none", named_games),

@@ -60,6 +60,7 @@ impl<G: Game> OfTask<G> {
 }
 
 impl<G: Game> Restorer for OfTask<G> {
+    // long because it reads the format from front to back, with a fault at each step
     fn restore(&self, number: usize, transcript: &[u8]) -> Result<FinishedGame, String> {
         let (rules, spec, game) = (&self.rules, &self.spec, &self.rules.game);
         let mut rest = transcript;

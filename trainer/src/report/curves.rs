@@ -8,6 +8,7 @@ use turnstone_arena::page::{Chart, Form, Part, Series, escaped};
 use turnstone_models::StepReport;
 
 /// Losses, schedules, and outcomes and lengths of self-play games.
+// long because it is a list of charts
 pub(super) fn learning(history: &[Metrics]) -> Part {
     let loss = |loss: fn(&StepReport) -> f64| over(history, move |iteration| iteration.loss(loss));
     let outcome = |i: usize| over(history, move |it| it.outcome_shares.map(|shares| 100.0 * shares[i]));
@@ -68,6 +69,7 @@ pub(super) fn learning(history: &[Metrics]) -> Part {
 }
 
 /// Rates, and the shares of each iteration's time.
+// long because it is a list of charts
 pub(super) fn throughput(history: &[Metrics]) -> Part {
     let stage = |i: usize| {
         over(history, move |it| {

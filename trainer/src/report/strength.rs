@@ -9,6 +9,7 @@ use turnstone_arena::grading::{Grade, Share};
 use turnstone_arena::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
+// long because each kind of match has its chart and its sentence
 pub(super) fn strength(config: &Config, history: &[Metrics]) -> Part {
     let (names, x_range) = (opponents(history), span(history));
     let series = |point: fn(u64, &MatchMetrics) -> Point| {
@@ -82,6 +83,7 @@ fn match_table(names: &[String], history: &[Metrics]) -> String {
 }
 
 /// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
+// long because each measure of a grade has its chart and its sentence
 pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Part {
     let mut rows = String::new();
     let mut row = |name: &str, share: &Share| {

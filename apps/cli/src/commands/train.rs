@@ -73,6 +73,7 @@ pub(crate) struct Train {
 }
 
 impl Train {
+    // long because it is the command from its options to its exit code
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();

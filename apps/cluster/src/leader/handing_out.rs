@@ -49,6 +49,7 @@ impl Leader {
 
     /// Hands out the missing items. At first (`Some`) whatever was handed out before is taken back, and what the server
     /// lacks is made, unless it is known to be ready.
+    // long because it prepares the ranges and publishes them in one wait for the server
     pub(super) fn publish_missing(&self, course: &mut Course<'_, '_>, at_first: Option<bool>) -> Result<()> {
         let (js, subject) = (&self.link.js, work(&self.run));
         let needed = |number: &usize| (course.items.is_needed)(*number);

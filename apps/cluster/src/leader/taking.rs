@@ -93,6 +93,7 @@ impl Leader {
     }
 
     /// Takes an outcome of a worker, or from the journal.
+    // long because each check of a result has its consequence for the worker
     pub(super) fn take(
         &self,
         course: &mut Course<'_, '_>,

@@ -87,6 +87,7 @@ fn consider(shared: &Shared, announcement: Announcement) {
 type Queue = Consumer<pull::Config>;
 
 /// Fetches ranges as long as there is room for them.
+// long because it is the loop of the fetcher, with its reasons to wait
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let mut queues: HashMap<String, Queue> = HashMap::new();
     let mut jobs = Jobs::default();
@@ -155,6 +156,7 @@ async fn fetch_one(
 }
 
 /// Takes a range in: it goes on the board if its job is there, or waits for the job.
+// long because each check of a message has its consequence
 async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: Message) -> Result<()> {
     let range = match Range::decode(&message.payload) {
         Ok(range) => range,
