@@ -4,12 +4,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use turnstone_env::{Game, Side, Spec};
+use turnstone_env::{Action, ActionList, Game, Side, Spec};
 use turnstone_models::{
     BoardShape, DeviceError, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork,
     Shape, Weights, portable_softmax, softmax,
 };
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout};
+use turnstone_search::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 
 /// Shape of the inputs and outputs of a network for a game.
 #[must_use]
@@ -93,6 +93,9 @@ pub(crate) trait TryEvaluator<G: Game> {
     /// # Errors
     /// The GPU failed.
     fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError>;
+
+    /// Forgets earlier games, as playouts do whose random numbers start again.
+    fn restart(&mut self) {}
 }
 
 impl<G: Game> TryEvaluator<G> for NetworkEvaluator {
@@ -164,6 +167,64 @@ impl<G: Game> TryEvaluator<G> for Rollout {
     }
 }
 
+/// Playouts with the same random numbers in every game.
+pub(crate) struct Playouts {
+    seed: u64,
+    rollout: Rollout,
+}
+
+impl Playouts {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, rollout: Rollout::new(seed) }
+    }
+}
+
+impl<G: Game> TryEvaluator<G> for Playouts {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+        self.rollout.try_evaluate(game, batch)
+    }
+
+    fn restart(&mut self) {
+        self.rollout = Rollout::new(self.seed);
+    }
+}
+
+/// Equal priors and even positions.
+impl<G: Game> TryEvaluator<G> for Uniform {
+    fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
+        self.evaluate(game, batch);
+        Ok(())
+    }
+}
+
+/// The priors of the legal actions in increasing order, and the evaluation, of a position in which the game is not over.
+///
+/// # Errors
+/// The GPU failed.
+pub(crate) fn evaluate_one<G: Game>(
+    game: &G,
+    state: &G::State,
+    evaluator: &mut impl TryEvaluator<G>,
+) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    let mut batch = EvalBatch::default();
+    batch.push(*state, &legal);
+    evaluator.try_evaluate(game, &mut batch)?;
+    let (priors, estimate) = batch.answer(0);
+    Ok((legal.iter().copied().zip(priors.iter().copied()).collect(), estimate))
+}
+
+/// The action with the greatest prior, the first among equals.
+///
+/// # Panics
+/// If there are no actions, as in a game that is over.
+#[must_use]
+pub fn most_likely(priors: &[(Action, f32)]) -> Action {
+    let best = priors.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+    best.expect("a running game has legal actions").0
+}
+
 impl<G: Game> Evaluator<G> for NetworkEvaluator {
     /// Evaluates the positions of a batch, on the processor: the players use `TryEvaluator`.
     ///
@@ -209,7 +270,7 @@ impl<G: Game> TryEvaluator<G> for FailsOnce {
         if fails {
             return Err(Self::fault());
         }
-        turnstone_search::Uniform.evaluate(game, batch);
+        Uniform.evaluate(game, batch);
         Ok(())
     }
 }

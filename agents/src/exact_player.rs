@@ -6,7 +6,7 @@ use std::path::Path;
 use rand::RngExt;
 use turnstone_base::machine::cores;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_search::Evaluation;
 use turnstone_search::classic::{AlphaBeta, Heuristic};
@@ -15,7 +15,7 @@ use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
 use crate::playable::{Effort, Playable};
-use crate::player::{PlayerFault, TypedPlayer};
+use crate::player::{Player, PlayerFault};
 use crate::request::{Score, SearchInfo, SearchRequest};
 
 /// Checks that the tables of a spec are a folder.
@@ -60,6 +60,7 @@ pub(crate) fn probes<K: Playable>(
 /// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
 /// the end or margin.
 pub(crate) struct Exact<G: Game> {
+    game: G,
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
@@ -74,6 +75,7 @@ impl<G: Game> Exact<G> {
         let threads = cores();
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
         Ok(Self {
+            game: game.clone(),
             truth: values::<K>(spec, &spec.tables, game, limits)?,
             beyond,
             error: spec.error,
@@ -83,18 +85,18 @@ impl<G: Game> Exact<G> {
     }
 }
 
-impl<G: Game> TypedPlayer<G> for Exact<G> {
+impl<G: Game> Player for Exact<G> {
     fn search(
         &mut self,
-        game: &G,
-        state: &G::State,
+        state: &AnyState,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        let state = if self.truth.heeds_limits() { *state } else { game.without_counters(state) };
-        let action = self.choice(game, &state, rng);
+        let state = state.of();
+        let state = if self.truth.heeds_limits() { *state } else { self.game.without_counters(state) };
+        let action = self.choice(&state, rng);
         request.notify(|| {
-            let (mover, value) = (game.mover(&state), self.truth.value(game, &state));
+            let (mover, value) = (self.game.mover(&state), self.truth.value(&self.game, &state));
             let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), mover));
             SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
         });
@@ -103,7 +105,8 @@ impl<G: Game> TypedPlayer<G> for Exact<G> {
 }
 
 impl<G: Game> Exact<G> {
-    fn choice(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Action {
+    fn choice(&mut self, state: &G::State, rng: &mut Stream) -> Action {
+        let game = &self.game;
         let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
@@ -116,13 +119,14 @@ impl<G: Game> Exact<G> {
         }
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
         match optimal {
-            Some(optimal) if !self.is_lost_blindly(game, state) => any(&optimal, rng),
+            Some(optimal) if !self.is_lost_blindly(state) => any(&optimal, rng),
             _ => self.beyond.search(state, self.depth).action.expect("a running game has a best action"),
         }
     }
 
     /// Whether the game is lost and the exact values do not say which action resists most.
-    fn is_lost_blindly(&self, game: &G, state: &G::State) -> bool {
+    fn is_lost_blindly(&self, state: &G::State) -> bool {
+        let game = &self.game;
         let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
         lost && self.truth.distance(game, state).is_none() && self.truth.margin(game, state).is_none()
     }
@@ -218,7 +222,7 @@ mod tests {
                     if legal.is_empty() {
                         break;
                     }
-                    let action = player.choose(&game, &state, &mut rng).expect("it plays");
+                    let action = player.choose(&AnyState::new(state), &mut rng).expect("it plays");
                     if best.len() < legal.len() {
                         critical += 1.0;
                         errors += f64::from(u8::from(!best.contains(&action)));
@@ -247,7 +251,7 @@ mod tests {
                 let in_play = Side::BOTH.iter().flat_map(|&side| game.row(&state, side)).sum::<u8>();
                 if in_play <= 14 {
                     let (margin, best) = solver.best_margin(&game, &state, &SolveLimits::NONE).expect("no limit");
-                    let action = player.choose(&game, &state, &mut rng).expect("it plays");
+                    let action = player.choose(&AnyState::new(state), &mut rng).expect("it plays");
                     assert!(best.contains(&action), "{}: {margin}", game.position_text(&state));
                     lost += u32::from(f32::from(margin) * game.mover(&state).sign() < 0.0);
                 }
@@ -267,7 +271,8 @@ mod tests {
         for limit in ["nodes=100", "time=5ms"] {
             let mut player = player(&format!("exact:{},{limit}", folder.path().display()), &game);
             assert_eq!(player.truth.value(&game, &game.start()), None, "{limit}");
-            let action = player.choose(&game, &game.start(), &mut stream(1, Purpose::Play, [0, 0])).expect("it plays");
+            let action =
+                player.choose(&AnyState::new(game.start()), &mut stream(1, Purpose::Play, [0, 0])).expect("it plays");
             let beyond = player.beyond.search(&game.start(), 4).action;
             assert_eq!(Some(action), beyond, "{limit}");
         }
@@ -277,12 +282,12 @@ mod tests {
     fn uncovered_positions_are_searched_and_missing_tables_are_named() {
         let game = Konane::with_params(&Params::new()).expect("8x8");
         let mut exact = player("exact", &game);
-        let start = game.start();
+        let start = AnyState::new(game.start());
         let mut rng = stream(1, Purpose::Play, [0, 0]);
         let mut score = None;
         let mut on_info = |info: &SearchInfo| score = info.score;
         let mut request = SearchRequest { report: Some(&mut on_info), ..SearchRequest::default() };
-        assert!(exact.search(&game, &start, &mut request, &mut rng).is_ok());
+        assert!(exact.search(&start, &mut request, &mut rng).is_ok());
         assert_eq!(score, None);
         let fault = |spec: &str| {
             let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };

@@ -3,7 +3,7 @@
 //! `engine:nodes=100:<command line>`, `human`.
 //!
 //! [`AgentSpec`] is the parsed text, [`Agent`] adds the contents of its files, and [`Player`] plays one seat of one
-//! game at a time. Players are generic over the game; the public interface takes object-safe [`PlayableGame`]s.
+//! game at a time. Players are generic over the game inside; the public interface takes object-safe [`PlayableGame`]s.
 //!
 //! ```
 //! use turnstone_agents::Agent;
@@ -41,10 +41,9 @@ mod players;
 mod exact_player;
 #[cfg(not(target_family = "wasm"))]
 mod external;
-mod analyser;
 mod agent;
-mod explorer;
-mod team;
+mod analysis;
+mod tree_search;
 mod playable_game;
 pub mod sheet;
 
@@ -52,23 +51,22 @@ pub mod sheet;
 #[doc(no_inline)]
 pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
 
-pub use agent::Agent;
-pub use analyser::{AnalysedAction, Analyser, Analysis, TensorSearch};
+pub use agent::{Agent, AtOnce};
+pub use analysis::{AnalysedAction, Analysis};
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
-pub use evaluator::{NetworkEvaluator, observe, shape, write_evaluations};
+pub use evaluator::{NetworkEvaluator, most_likely, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
-pub use explorer::Explorer;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use playable::{Effort, GameFiles, Playable};
 pub use playable_game::{PlayableGame, load_network, row};
-pub use player::{Player, PlayerFault, TypedPlayer};
+pub use player::{Player, PlayerFault};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSettings};
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
-pub use team::{AtOnce, Team};
+pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};

@@ -6,25 +6,25 @@ use std::sync::Arc;
 use turnstone_base::machine::memory;
 use turnstone_env::{AnyState, DynGame, Erased, Error, Game, Params, Row};
 use turnstone_exact::TableError;
-use turnstone_models::{Instructions, NetworkError};
+use turnstone_models::{ComputeDevice, Instructions, NetworkError};
 
-use crate::agent::Agent;
-use crate::analyser::{Analyser, NetworkAnalyser, SideBySide, TensorSearch};
+use crate::agent::{Agent, AtOnce};
 use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
 use crate::exact_player;
 use crate::exact_spec::ExactSpec;
-use crate::explorer::{Explorer, explorer};
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::playable::{Effort, GameFiles, Playable};
-use crate::player::{Player, Seat};
+use crate::player::Player;
 use crate::players::{Network, Random, Rollouts};
-use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::team::{AtOnce, NetworkTeam, Team};
+use crate::tree_search::{Leaves, Team, TreeSearch, tree_search};
 use crate::tree_spec::{Budget, TreeSpec};
+
+/// Capacity of a team's evaluation cache, in positions.
+const CACHED_BY_TEAM: usize = 1 << 13;
 
 /// Object-safe interface to a [`Playable`] game.
 pub trait PlayableGame: DynGame {
@@ -45,13 +45,6 @@ pub trait PlayableGame: DynGame {
     /// # Errors
     /// The spec is `human`, which has no player, or the network, the exact values or the program cannot be started.
     fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
-
-    /// Creates a team of `seats` seats for an agent that was loaded for this game; `None` if the agent has no searches whose
-    /// positions can be evaluated together.
-    ///
-    /// # Errors
-    /// The network does not match the game.
-    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError>;
 
     /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
     ///
@@ -76,28 +69,14 @@ pub trait PlayableGame: DynGame {
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
 
-    /// Creates a search of many positions with an evaluator of the caller, and a cache of `cached` evaluations (0: none).
-    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch>;
-
-    /// Creates an analyser that searches with a network, with evaluation batches of up to `batch` positions.
+    /// Creates a tree search in seats with a cache of `cached` evaluations; 0 keeps none.
     ///
     /// # Errors
-    /// The weights do not match the network.
-    fn analyser(
-        &self,
-        network: &LoadedNetwork,
-        tree: &TreeSpec,
-        batch: usize,
-    ) -> Result<Box<dyn Analyser>, NetworkError>;
-
-    /// Creates an explorer for an agent with a tree search that was loaded for this game; `None` for other agents.
-    ///
-    /// # Errors
-    /// The network does not match the game.
+    /// The weights do not match the network, or the GPU cannot be used.
     ///
     /// # Panics
     /// If the processor does not have the instructions.
-    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError>;
+    fn tree_search(&self, leaves: Leaves<'_>, cached: usize) -> Result<Box<dyn TreeSearch>, NetworkError>;
 }
 
 impl<K: Playable> PlayableGame for Erased<K::Game, K> {
@@ -121,10 +100,10 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 let fault = "a person can only `play`".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
             }
-            AgentSpec::Random => Box::new(Seat { game, player: Random::default() }),
+            AgentSpec::Random => Box::new(Random::new(game)),
             AgentSpec::Classical(classical) => {
                 let search = ClassicalSearch::new::<K>(classical, &game).expect("the heuristic was found on loading");
-                Box::new(Seat { game, player: ClassicalPlayer::new(search) })
+                Box::new(ClassicalPlayer::new(game, search))
             }
             #[cfg(not(target_family = "wasm"))]
             AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Erased::new(game)), spec)?),
@@ -133,29 +112,15 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 let fault = "this build cannot start other programs".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
             }
-            AgentSpec::Mcts { budget } => {
-                let player = Rollouts::new(&game, *budget);
-                Box::new(Seat { game, player })
-            }
-            AgentSpec::Exact(spec) => {
-                let player = exact_player::Exact::new::<K>(spec, &game)?;
-                Box::new(Seat { game, player })
-            }
+            AgentSpec::Mcts { budget } => Box::new(Rollouts::new(&game, *budget)),
+            AgentSpec::Exact(spec) => Box::new(exact_player::Exact::new::<K>(spec, &game)?),
             AgentSpec::Az { tree, tables, .. } => {
                 let network = agent.network.as_ref().expect("the checkpoint was read on loading");
                 let truth =
                     tables.as_ref().map(|tables| exact_player::probes::<K>(&agent.spec, tables, &game)).transpose()?;
-                let player = Network::new(&game, network, *tree, truth)?;
-                Box::new(Seat { game, player })
+                Box::new(Network::new(&game, network, *tree, truth)?)
             }
         })
-    }
-
-    fn team(&self, agent: &Agent, seats: usize) -> Result<Option<Box<dyn Team>>, AgentError> {
-        let (AtOnce::Team(_), AgentSpec::Az { tree, .. }) = (agent.at_once(), &agent.spec) else { return Ok(None) };
-        let Budget::Simulations(simulations) = tree.budget else { return Ok(None) };
-        let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-        Ok(Some(Box::new(NetworkTeam::new(self.game(), network, *tree, simulations, seats)?)))
     }
 
     fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {
@@ -177,21 +142,8 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         Enumeration::of(self.game(), most)
     }
 
-    fn tensor_search(&self, settings: SearchSettings, cached: usize) -> Box<dyn TensorSearch> {
-        Box::new(SideBySide::new(self.game(), settings, cached))
-    }
-
-    fn analyser(
-        &self,
-        network: &LoadedNetwork,
-        tree: &TreeSpec,
-        batch: usize,
-    ) -> Result<Box<dyn Analyser>, NetworkError> {
-        Ok(Box::new(NetworkAnalyser::new(self.game(), network, tree, batch)?))
-    }
-
-    fn explorer(&self, agent: &Agent, instructions: Instructions) -> Result<Option<Box<dyn Explorer>>, AgentError> {
-        explorer(self.game(), agent, instructions)
+    fn tree_search(&self, leaves: Leaves<'_>, cached: usize) -> Result<Box<dyn TreeSearch>, NetworkError> {
+        tree_search(self.game(), leaves, cached)
     }
 }
 
@@ -236,6 +188,50 @@ impl Agent {
     /// As [`PlayableGame::player`].
     pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
         game.player(self)
+    }
+
+    /// Creates a team of `seats` seats; `None` if the agent has no searches whose positions can be evaluated together.
+    ///
+    /// # Errors
+    /// The weights do not match the network, or the GPU cannot be used.
+    pub fn team(&self, game: &dyn PlayableGame, seats: usize) -> Result<Option<Team>, AgentError> {
+        let (AtOnce::Team(_), AgentSpec::Az { tree, .. }) = (self.at_once(), &self.spec) else { return Ok(None) };
+        let Budget::Simulations(simulations) = tree.budget else { return Ok(None) };
+        let network = self.network.as_ref().expect("the checkpoint was read on loading");
+        let leaves = Leaves::Network { network, tree, batch: seats, instructions: Instructions::best() };
+        Ok(Some(Team { search: game.tree_search(leaves, CACHED_BY_TEAM)?, simulations }))
+    }
+
+    /// Creates a tree search to look inside, in one seat, for hosts that cannot interrupt a search; `None` for an agent that
+    /// searches no tree. `seed` is that of the playouts of a search without a network.
+    ///
+    /// # Errors
+    /// The weights do not match the network, or the agent has tables or uses a GPU.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub fn explorer(
+        &self,
+        game: &dyn PlayableGame,
+        seed: u64,
+        instructions: Instructions,
+    ) -> Result<Option<Box<dyn TreeSearch>>, AgentError> {
+        let fault = |fault: &str| AgentError::Spec { spec: self.spec.to_string(), fault: fault.to_owned() };
+        let leaves = match &self.spec {
+            AgentSpec::Mcts { .. } => Leaves::Playouts { seed },
+            AgentSpec::Az { tables: Some(_), .. } => {
+                return Err(fault("tables are for players, not for looking inside a search"));
+            }
+            AgentSpec::Az { tree: TreeSpec { device: ComputeDevice::Gpu(_), .. }, .. } => {
+                return Err(fault("a search in slices runs on the processor"));
+            }
+            AgentSpec::Az { tree, .. } => {
+                let network = self.network.as_ref().expect("the checkpoint was read on loading");
+                Leaves::Network { network, tree, batch: 1, instructions }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(game.tree_search(leaves, 0)?))
     }
 }
 

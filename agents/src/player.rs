@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, AnyState, Game};
+use turnstone_env::{Action, AnyState};
 use turnstone_models::DeviceError;
 
 use crate::request::SearchRequest;
@@ -72,89 +72,5 @@ pub trait Player: Send {
     /// Short description of the player's evaluation at its last choice, if it has one.
     fn comment(&self) -> Option<String> {
         None
-    }
-}
-
-/// [`Player`] of a game type, which is passed to every call.
-pub trait TypedPlayer<G: Game>: Send {
-    /// Starts a new game. Earlier games must not influence it.
-    fn new_game(&mut self, _game: &G, _state: &G::State, _rng: &mut Stream) {}
-
-    /// Sets the player's remaining time for the game; called before each choice in games with clocks.
-    fn clock(&mut self, _remaining: Duration) {}
-
-    /// Chooses a legal action in a position in which the game is not over. `rng` is the random stream of the game and
-    /// seat.
-    ///
-    /// # Errors
-    /// The player has no action to play. It can be asked again, or start a new game.
-    fn choose(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Result<Action, PlayerFault> {
-        self.search(game, state, &mut SearchRequest::default(), rng)
-    }
-
-    /// Chooses an action with the limits, stop flag and progress callback of a request.
-    ///
-    /// # Errors
-    /// As [`TypedPlayer::choose`].
-    fn search(
-        &mut self,
-        game: &G,
-        state: &G::State,
-        request: &mut SearchRequest<'_>,
-        rng: &mut Stream,
-    ) -> Result<Action, PlayerFault>;
-
-    /// Notifies the player of an action of either side in the current game.
-    fn played(&mut self, _game: &G, _action: Action) {}
-
-    /// Probabilities of win, draw and loss for the mover, evaluated by the player's network without search; `None`
-    /// without a network.
-    ///
-    /// # Errors
-    /// The GPU failed.
-    fn predict(&mut self, _game: &G, _state: &G::State) -> Result<Option<[f32; 3]>, DeviceError> {
-        Ok(None)
-    }
-
-    /// Short description of the player's evaluation at its last choice, if it has one.
-    fn comment(&self) -> Option<String> {
-        None
-    }
-}
-
-/// A typed player together with its game, as a [`Player`].
-pub(crate) struct Seat<G: Game, P> {
-    pub(crate) game: G,
-    pub(crate) player: P,
-}
-
-impl<G: Game, P: TypedPlayer<G>> Player for Seat<G, P> {
-    fn new_game(&mut self, state: &AnyState, rng: &mut Stream) {
-        self.player.new_game(&self.game, state.of(), rng);
-    }
-
-    fn clock(&mut self, remaining: Duration) {
-        self.player.clock(remaining);
-    }
-
-    fn search(
-        &mut self,
-        state: &AnyState,
-        request: &mut SearchRequest<'_>,
-        rng: &mut Stream,
-    ) -> Result<Action, PlayerFault> {
-        self.player.search(&self.game, state.of(), request, rng)
-    }
-
-    fn played(&mut self, action: Action) {
-        self.player.played(&self.game, action);
-    }
-
-    fn predict(&mut self, state: &AnyState) -> Result<Option<[f32; 3]>, DeviceError> {
-        self.player.predict(&self.game, state.of())
-    }
-
-    fn comment(&self) -> Option<String> {
-        self.player.comment()
     }
 }

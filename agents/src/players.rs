@@ -1,37 +1,42 @@
-//! Simple players: random moves, and tree search with playouts or with a network.
+//! Players with random moves, and with a tree search by playouts or by a network.
 
 use std::time::Duration;
 
 use rand::RngExt;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_exact::ExactValues;
 use turnstone_models::{DeviceError, NetworkError};
-use turnstone_search::{EvalBatch, Evaluation, Rollout};
+use turnstone_search::Rollout;
 
-use crate::evaluator::{NetworkEvaluator, TryEvaluator};
+use crate::evaluator::{NetworkEvaluator, evaluate_one, most_likely};
 use crate::network::LoadedNetwork;
-use crate::player::{PlayerFault, TypedPlayer};
+use crate::player::{Player, PlayerFault};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::tree_player::{TreePlayer, in_words};
 use crate::tree_spec::{Budget, TreeSpec};
 
 /// Uniformly random legal actions.
-#[derive(Default, Debug)]
-pub(crate) struct Random {
+pub(crate) struct Random<G> {
+    game: G,
     legal: ActionList,
 }
 
-impl<G: Game> TypedPlayer<G> for Random {
+impl<G> Random<G> {
+    pub(crate) fn new(game: G) -> Self {
+        Self { game, legal: ActionList::new() }
+    }
+}
+
+impl<G: Game> Player for Random<G> {
     fn search(
         &mut self,
-        game: &G,
-        state: &G::State,
+        state: &AnyState,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        game.legal(state, &mut self.legal);
+        self.game.legal(state.of(), &mut self.legal);
         let action = self.legal[rng.random_range(0..self.legal.len())];
         request.notify(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
         Ok(action)
@@ -51,9 +56,9 @@ impl<G: Game> Rollouts<G> {
     }
 }
 
-impl<G: Game> TypedPlayer<G> for Rollouts<G> {
-    fn new_game(&mut self, game: &G, state: &G::State, rng: &mut Stream) {
-        self.tree.new_game(game, state);
+impl<G: Game> Player for Rollouts<G> {
+    fn new_game(&mut self, state: &AnyState, rng: &mut Stream) {
+        self.tree.new_game(state.of());
         self.evaluator = Rollout::new(rng.random());
     }
 
@@ -63,16 +68,15 @@ impl<G: Game> TypedPlayer<G> for Rollouts<G> {
 
     fn search(
         &mut self,
-        game: &G,
-        state: &G::State,
+        state: &AnyState,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng)?)
+        Ok(self.tree.search(state.of(), &mut self.evaluator, request, rng)?)
     }
 
-    fn played(&mut self, _: &G, action: Action) {
-        self.tree.played(action);
+    fn played(&mut self, action: Action) {
+        self.tree.tree.played(action);
     }
 
     fn comment(&self) -> Option<String> {
@@ -101,35 +105,11 @@ impl<G: Game> Network<G> {
         let tree = TreePlayer::new(game, spec.budget, settings).with_tables(tables);
         Ok(Self { tree, evaluator })
     }
-
-    /// The action with the greatest prior, and the network's evaluation of the position.
-    fn without_search(&mut self, game: &G, state: &G::State) -> Result<(Action, Evaluation), DeviceError> {
-        evaluate_one(game, state, &mut self.evaluator)
-    }
 }
 
-/// The action with the greatest prior, and the network's evaluation of a position in which the game is not over.
-///
-/// # Errors
-/// The GPU failed.
-pub(crate) fn evaluate_one<G: Game>(
-    game: &G,
-    state: &G::State,
-    evaluator: &mut impl TryEvaluator<G>,
-) -> Result<(Action, Evaluation), DeviceError> {
-    let mut legal = ActionList::new();
-    game.legal(state, &mut legal);
-    let mut batch = EvalBatch::default();
-    batch.push(*state, &legal);
-    evaluator.try_evaluate(game, &mut batch)?;
-    let (priors, estimate) = batch.answer(0);
-    let best = (0..legal.len()).rev().max_by(|&a, &b| priors[a].total_cmp(&priors[b]));
-    Ok((legal[best.expect("a running game has legal actions")], estimate))
-}
-
-impl<G: Game> TypedPlayer<G> for Network<G> {
-    fn new_game(&mut self, game: &G, state: &G::State, _: &mut Stream) {
-        self.tree.new_game(game, state);
+impl<G: Game> Player for Network<G> {
+    fn new_game(&mut self, state: &AnyState, _: &mut Stream) {
+        self.tree.new_game(state.of());
     }
 
     fn clock(&mut self, remaining: Duration) {
@@ -138,32 +118,34 @@ impl<G: Game> TypedPlayer<G> for Network<G> {
 
     fn search(
         &mut self,
-        game: &G,
-        state: &G::State,
+        state: &AnyState,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        if let Some(action) = self.tree.table_move(game, state, rng) {
+        let state = state.of();
+        if let Some(action) = self.tree.table_move(state, rng) {
             request.notify(|| SearchInfo { depth: 1, nodes: 0, score: None, line: vec![action] });
             return Ok(action);
         }
         if self.tree.budget == POLICY_ALONE {
-            let (action, estimate) = self.without_search(game, state)?;
-            self.tree.comment = in_words(estimate, game.mover(state));
-            let score = Some(Score::of_estimate(estimate, game.mover(state)));
+            let (priors, estimate) = evaluate_one(&self.tree.game, state, &mut self.evaluator)?;
+            let (action, mover) = (most_likely(&priors), self.tree.game.mover(state));
+            self.tree.comment = in_words(estimate, mover);
+            let score = Some(Score::of_estimate(estimate, mover));
             request.notify(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
             return Ok(action);
         }
-        Ok(self.tree.search(game, state, &mut self.evaluator, request, rng)?)
+        Ok(self.tree.search(state, &mut self.evaluator, request, rng)?)
     }
 
-    fn predict(&mut self, game: &G, state: &G::State) -> Result<Option<[f32; 3]>, DeviceError> {
-        let (_, estimate) = self.without_search(game, state)?;
+    fn predict(&mut self, state: &AnyState) -> Result<Option<[f32; 3]>, DeviceError> {
+        let (game, state) = (&self.tree.game, state.of());
+        let (_, estimate) = evaluate_one(game, state, &mut self.evaluator)?;
         Ok(Some(estimate.win_draw_loss(game.mover(state))))
     }
 
-    fn played(&mut self, _: &G, action: Action) {
-        self.tree.played(action);
+    fn played(&mut self, action: Action) {
+        self.tree.tree.played(action);
     }
 
     fn comment(&self) -> Option<String> {

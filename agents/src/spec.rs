@@ -88,6 +88,17 @@ impl FromStr for AgentSpec {
     }
 }
 
+impl AgentSpec {
+    /// The limit of a tree search per move; `None` if the agent searches no tree.
+    #[must_use]
+    pub fn budget(&self) -> Option<Budget> {
+        match self {
+            Self::Mcts { budget } | Self::Az { tree: TreeSpec { budget, .. }, .. } => Some(*budget),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

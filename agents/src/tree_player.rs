@@ -7,7 +7,7 @@ use turnstone_base::streams::Stream;
 use turnstone_env::{Action, Game, Side};
 use turnstone_exact::ExactValues;
 use turnstone_models::DeviceError;
-use turnstone_search::classic::{Control, Limits, Stop};
+use turnstone_search::classic::Limits;
 use turnstone_search::{Clock, EvalBatch, Evaluation, Mcts, SearchStep};
 
 use crate::evaluator::TryEvaluator;
@@ -30,14 +30,46 @@ const SMALL: u64 = 20_000;
 /// Minimum time between two progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
-/// Tree search with its budget.
-pub(crate) struct TreePlayer<G: Game> {
+/// The tree of a game, which is kept from one search to the next.
+pub(crate) struct KeptTree<G: Game> {
     pub(crate) search: Mcts<G>,
+    /// Actions played since the last search.
+    played: Vec<Action>,
+}
+
+impl<G: Game> KeptTree<G> {
+    pub(crate) fn new(game: &G) -> Self {
+        Self { search: Mcts::new(game, game.start()), played: Vec::new() }
+    }
+
+    pub(crate) fn new_game(&mut self, game: &G, state: &G::State) {
+        self.search.reset(game, *state);
+        self.played.clear();
+    }
+
+    pub(crate) fn played(&mut self, action: Action) {
+        self.played.push(action);
+    }
+
+    /// Moves the root along the played actions to a position. It keeps the tree below it unless `go_on` returns false.
+    pub(crate) fn root(&mut self, game: &G, state: &G::State, go_on: &mut dyn FnMut() -> bool) {
+        let played = std::mem::take(&mut self.played);
+        if !played.is_empty() {
+            self.search.advance_along(game, &played, go_on);
+        }
+        if self.search.state() != state {
+            self.search.reset(game, *state);
+        }
+    }
+}
+
+/// Tree search of a game with its budget.
+pub(crate) struct TreePlayer<G: Game> {
+    pub(crate) game: G,
+    pub(crate) tree: KeptTree<G>,
     pub(crate) budget: Budget,
     settings: SearchSettings,
     pub(crate) comment: String,
-    /// Actions played since the last search.
-    played: Vec<Action>,
     /// Remaining time for the game, if it has clocks.
     remaining: Option<Duration>,
     tables: Option<Tables<G>>,
@@ -63,8 +95,8 @@ impl<G: Game> Tables<G> {
 
 impl<G: Game> TreePlayer<G> {
     pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings) -> Self {
-        let (search, comment, played) = (Mcts::new(game, game.start()), String::new(), Vec::new());
-        Self { search, budget, settings, comment, played, remaining: None, tables: None }
+        let (tree, comment) = (KeptTree::new(game), String::new());
+        Self { game: game.clone(), tree, budget, settings, comment, remaining: None, tables: None }
     }
 
     /// The same with exact values: positions below the root that they cover are proven.
@@ -74,14 +106,13 @@ impl<G: Game> TreePlayer<G> {
 
     /// An optimal action by the exact values, where they cover the position and it is not lost. In lost positions the
     /// search that follows does without them, so as to set the opponent problems.
-    pub(crate) fn table_move(&mut self, game: &G, state: &G::State, rng: &mut Stream) -> Option<Action> {
-        let tables = self.tables.as_mut()?;
+    pub(crate) fn table_move(&mut self, state: &G::State, rng: &mut Stream) -> Option<Action> {
+        let (game, tables) = (&self.game, self.tables.as_mut()?);
         let value = tables.value(game, state);
         tables.asked = value.is_none();
         if f32::from(value?) == -game.mover(state).sign() {
             // The tree may contain proofs.
-            self.search.reset(game, *state);
-            self.played.clear();
+            self.tree.new_game(game, state);
             return None;
         }
         let optimal = tables.truth.optimal_actions(game, &tables.state(game, state)).filter(|all| !all.is_empty())?;
@@ -89,14 +120,9 @@ impl<G: Game> TreePlayer<G> {
         Some(optimal[rng.random_range(0..optimal.len())])
     }
 
-    pub(crate) fn new_game(&mut self, game: &G, state: &G::State) {
-        self.search.reset(game, *state);
-        self.played.clear();
+    pub(crate) fn new_game(&mut self, state: &G::State) {
+        self.tree.new_game(&self.game, state);
         self.remaining = None;
-    }
-
-    pub(crate) fn played(&mut self, action: Action) {
-        self.played.push(action);
     }
 
     pub(crate) fn clock(&mut self, remaining: Duration) {
@@ -109,24 +135,21 @@ impl<G: Game> TreePlayer<G> {
     /// The GPU failed. The next search begins with an empty tree.
     pub(crate) fn search(
         &mut self,
-        game: &G,
         state: &G::State,
         evaluator: &mut impl TryEvaluator<G>,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, DeviceError> {
         let limits = request.limits.unwrap_or_else(|| self.own_limits());
-        let watch = Watch::new(&limits, request.control.clock);
-        self.root(game, state, &watch, &request.control.stop);
+        let (watch, stop) = (Watch::new(&limits, request.control.clock), &request.control.stop);
+        self.tree.root(&self.game, state, &mut || !stop.is_raised() && watch.is_early());
         let searched = match self.budget {
-            Budget::Simulations(simulations) if !request.is_watched() => {
-                self.search_alone(game, evaluator, simulations, rng)
-            }
-            _ => self.search_watched(game, evaluator, &limits, watch, request, rng),
+            Budget::Simulations(simulations) if !request.is_watched() => self.search_alone(evaluator, simulations, rng),
+            _ => self.search_watched(evaluator, &limits, watch, request, rng),
         };
         if searched.is_err() {
             // A search cannot be used again while it waits for an evaluation.
-            self.search = Mcts::new(game, *state);
+            self.tree.search = Mcts::new(&self.game, *state);
         }
         searched.map(|()| self.end(rng))
     }
@@ -134,42 +157,22 @@ impl<G: Game> TreePlayer<G> {
     /// Runs this number of simulations.
     fn search_alone(
         &mut self,
-        game: &G,
         evaluator: &mut impl TryEvaluator<G>,
         simulations: u32,
         rng: &mut Stream,
     ) -> Result<(), DeviceError> {
-        self.search.begin(game, &self.settings.strongest(simulations), simulations, rng);
+        self.tree.search.begin(&self.game, &self.settings.strongest(simulations), simulations, rng);
         let mut batch = EvalBatch::default();
-        while self.search.gather(game).is_some() {
-            self.answer(game, evaluator, &mut batch)?;
+        while self.tree.search.gather(&self.game).is_some() {
+            self.answer(evaluator, &mut batch)?;
         }
         Ok(())
     }
 
-    /// Begins a search of `simulations` simulations for a caller that runs it to its end, as [`Self::search`] does alone.
-    pub(crate) fn begin(&mut self, game: &G, state: &G::State, simulations: u32, rng: &mut Stream) {
-        let control = Control::default();
-        let watch = Watch::new(&Limits::default(), control.clock);
-        self.root(game, state, &watch, &control.stop);
-        self.search.begin(game, &self.settings.strongest(simulations), simulations, rng);
-    }
-
     /// Ends a search and returns the chosen action.
     pub(crate) fn end(&mut self, rng: &mut Stream) -> Action {
-        self.comment = in_words(self.search.estimate(), self.search.mover());
-        self.search.choose(0.0, rng)
-    }
-
-    /// Moves the root along the played actions to a position, and keeps the tree below it unless that takes too long.
-    fn root(&mut self, game: &G, state: &G::State, watch: &Watch, stop: &Stop) {
-        let played = std::mem::take(&mut self.played);
-        if !played.is_empty() {
-            self.search.advance_along(game, &played, &mut || !stop.is_raised() && watch.is_early());
-        }
-        if self.search.state() != state {
-            self.search.reset(game, *state);
-        }
+        self.comment = in_words(self.tree.search.estimate(), self.tree.search.mover());
+        self.tree.search.choose(0.0, rng)
     }
 
     /// Searches until a limit is reached. Gumbel search needs the number of simulations in advance, which a time limit
@@ -177,7 +180,6 @@ impl<G: Game> TreePlayer<G> {
     /// before.
     fn search_watched(
         &mut self,
-        game: &G,
         evaluator: &mut impl TryEvaluator<G>,
         limits: &Limits,
         mut watch: Watch,
@@ -185,15 +187,15 @@ impl<G: Game> TreePlayer<G> {
         rng: &mut Stream,
     ) -> Result<(), DeviceError> {
         if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
-            self.search.reserve(LARGEST_TREE);
+            self.tree.search.reserve(LARGEST_TREE);
         }
         let mut round = match limits.nodes {
             Some(nodes) => nodes.min(u64::from(LARGEST_ROUND)) as u32,
             None => FIRST_ROUND,
         };
         loop {
-            self.search.begin(game, &self.settings.strongest(round), round, rng);
-            if self.round(game, evaluator, &mut watch, request, rng)? || self.is_enough(limits, watch.done) {
+            self.tree.search.begin(&self.game, &self.settings.strongest(round), round, rng);
+            if self.round(evaluator, &mut watch, request, rng)? || self.is_enough(limits, watch.done) {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
@@ -212,7 +214,6 @@ impl<G: Game> TreePlayer<G> {
     /// Runs one round; returns whether the search is over.
     fn round(
         &mut self,
-        game: &G,
         evaluator: &mut impl TryEvaluator<G>,
         watch: &mut Watch,
         request: &mut SearchRequest<'_>,
@@ -220,14 +221,14 @@ impl<G: Game> TreePlayer<G> {
     ) -> Result<bool, DeviceError> {
         let mut batch = EvalBatch::default();
         loop {
-            let is_new = self.search.actions().next().is_none(); // the first step then expands the root
-            match self.search.step(game) {
-                SearchStep::Done => return Ok(self.search.proven().is_some()),
+            let is_new = self.tree.search.actions().next().is_none(); // the first step then expands the root
+            match self.tree.search.step(&self.game) {
+                SearchStep::Done => return Ok(self.tree.search.proven().is_some()),
                 SearchStep::Finished => {}
-                SearchStep::Leaf => self.answer(game, evaluator, &mut batch)?,
+                SearchStep::Leaf => self.answer(evaluator, &mut batch)?,
             }
             watch.done += u64::from(!is_new);
-            if request.control.stop.is_raised() || self.search.size().bytes > LARGEST_TREE || watch.is_over() {
+            if request.control.stop.is_raised() || self.tree.search.size().bytes > LARGEST_TREE || watch.is_over() {
                 return Ok(true);
             }
             if watch.report_is_due() {
@@ -239,38 +240,37 @@ impl<G: Game> TreePlayer<G> {
     /// Answers the position that the search has come to: by exact values or by the evaluator.
     fn answer(
         &mut self,
-        game: &G,
         evaluator: &mut impl TryEvaluator<G>,
         batch: &mut EvalBatch<G::State>,
     ) -> Result<(), DeviceError> {
-        let (state, legal) = self.search.leaf();
-        let tables = self.tables.as_ref().filter(|tables| tables.asked && state != self.search.state());
-        if let Some(value) = tables.and_then(|tables| tables.value(game, state)) {
-            self.search.settle(value);
+        let (state, legal) = self.tree.search.leaf();
+        let tables = self.tables.as_ref().filter(|tables| tables.asked && state != self.tree.search.state());
+        if let Some(value) = tables.and_then(|tables| tables.value(&self.game, state)) {
+            self.tree.search.settle(value);
             return Ok(());
         }
         batch.clear();
         batch.push(*state, legal);
-        evaluator.try_evaluate(game, batch)?;
+        evaluator.try_evaluate(&self.game, batch)?;
         let (priors, estimate) = batch.answer(0);
-        self.search.apply(priors, estimate);
+        self.tree.search.apply(priors, estimate);
         Ok(())
     }
 
     /// Whether no further round is needed: there is a single action under a time limit, or the depth limit is reached.
     fn is_enough(&self, limits: &Limits, done: u64) -> bool {
-        let forced = limits.time.is_some() && self.search.actions().count() == 1;
+        let forced = limits.time.is_some() && self.tree.search.actions().count() == 1;
         let deep = limits.depth.is_some_and(|depth| {
             let own = matches!(self.budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
-            own || self.search.principal_variation().len() >= depth as usize
+            own || self.tree.search.principal_variation().len() >= depth as usize
         });
         forced || deep
     }
 
     fn info(&self, nodes: u64, rng: &mut Stream) -> SearchInfo {
-        let line = self.search.line(self.search.choose(0.0, rng));
-        let mover = self.search.mover();
-        let score = Some(Score::of_estimate(self.search.estimate(), mover));
+        let line = self.tree.search.line(self.tree.search.choose(0.0, rng));
+        let mover = self.tree.search.mover();
+        let score = Some(Score::of_estimate(self.tree.search.estimate(), mover));
         SearchInfo { depth: line.len() as u32, nodes, score, line }
     }
 }

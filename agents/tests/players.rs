@@ -182,7 +182,7 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
         rng: Stream,
         others: Stream,
     }
-    let mut team = game.team(agent, seats).expect("its network").expect("a network's search has a team");
+    let mut team = agent.team(game, seats).expect("its network").expect("a network's search has a team");
     let (mut begun, mut all) = (0, vec![Vec::new(); games]);
     let mut playing: Vec<Option<Seat>> = (0..seats).map(|_| None).collect();
     let mut done = Vec::new();
@@ -190,7 +190,7 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
         for (i, place) in playing.iter_mut().enumerate() {
             if place.is_none() && begun < games {
                 let [rng, others] = [0, 1].map(|stream_of| stream(1, Purpose::Match, [begun as u64, stream_of]));
-                team.new_game(i, &game.start());
+                team.search.new_game(i, &game.start());
                 *place = Some(Seat { number: begun, state: game.start(), rng, others });
                 begun += 1;
                 done.push((i, None));
@@ -203,7 +203,7 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
             loop {
                 if let Some(action) = next.take() {
                     game.play(state, action);
-                    team.played(i, action);
+                    team.search.played(i, action);
                     all[*number].push(action);
                 }
                 if game.outcome(state).is_some() || all[*number].len() == 40 {
@@ -221,10 +221,9 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
             return all;
         }
         let mut seats = Vec::new();
-        team.advance(&mut seats).expect("no GPU");
+        team.search.advance(&mut seats).expect("no GPU");
         for i in seats {
-            let Some(Seat { rng, .. }) = &mut playing[i] else { panic!("a game in this seat") };
-            done.push((i, Some(team.chosen(i, rng))));
+            done.push((i, Some(team.search.chosen(i))));
         }
     }
 }
@@ -255,9 +254,10 @@ fn a_team_plays_the_moves_of_players() {
     }
     let start = games[0].start();
     let agent = Agent::load(&"az:pretrained,sims=8".parse().expect("a spec"), &*games[0]).expect("it plays this game");
-    let mut team = games[0].team(&agent, 2).expect("its network").expect("a team");
+    let mut team = agent.team(&*games[0], 2).expect("its network").expect("a team");
     let mut player = agent.player(&*games[0]).expect("a player");
-    assert_eq!(team.predict(&start).map(Some), player.predict(&start));
+    let (_, predicted) = team.search.predict(&start).expect("no GPU");
+    assert_eq!(Ok(Some(predicted.win_draw_loss(games[0].mover(&start)))), player.predict(&start));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn memory_and_clocks_bound_the_games_at_once() {
         let has_team = matches!(expected, AtOnce::Team(_));
         let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
         if !spec.contains("0000000") {
-            assert_eq!(game.team(&agent, 2).expect("its network").is_some(), has_team, "{spec}");
+            assert_eq!(agent.team(&*game, 2).expect("its network").is_some(), has_team, "{spec}");
         }
     }
 }

@@ -65,9 +65,9 @@ pub fn grade(
     let at_once = games_at_once(&[agent], false, set.positions.len().div_ceil(threads));
     let work = || -> anyhow::Result<()> {
         if at_once > 1
-            && let Some(mut team) = game.team(agent, at_once)?
+            && let Some(mut team) = agent.team(game, at_once)?
         {
-            return ask_side_by_side(game, &mut *team, at_once, &take, &put);
+            return ask_side_by_side(game, &mut team, at_once, &take, &put);
         }
         let mut player = agent.player(game)?;
         while let Some((number, position, mut rng)) = take() {
@@ -102,7 +102,7 @@ fn ask(
 /// Asks a team in positions from `take`, each in a free one of its seats, until there are no more.
 fn ask_side_by_side<'s>(
     game: &dyn DynGame,
-    team: &mut dyn Team,
+    team: &mut Team,
     seats: usize,
     take: &dyn Fn() -> Option<(usize, &'s TruthPosition, Stream)>,
     put: &dyn Fn(usize, Answer),
@@ -111,7 +111,6 @@ fn ask_side_by_side<'s>(
         number: usize,
         position: &'s TruthPosition,
         state: AnyState,
-        rng: Stream,
         prediction: [f32; 3],
     }
     let mut asked: Vec<Option<Asked<'_>>> = (0..seats).map(|_| None).collect();
@@ -120,18 +119,18 @@ fn ask_side_by_side<'s>(
         for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
             let Some((number, position, mut rng)) = take() else { break };
             let state = game.parse_position(&position.text)?;
-            team.new_game(seat, &state);
-            let prediction = team.predict(&state)?;
+            team.search.new_game(seat, &state);
+            let prediction = team.search.predict(&state)?.1.win_draw_loss(game.mover(&state));
             team.begin(seat, &state, &mut rng);
-            *place = Some(Asked { number, position, state, rng, prediction });
+            *place = Some(Asked { number, position, state, prediction });
         }
         if asked.iter().all(Option::is_none) {
             return Ok(());
         }
-        team.advance(&mut done)?;
+        team.search.advance(&mut done)?;
         for seat in done.drain(..) {
-            let Some(Asked { number, position, state, mut rng, prediction }) = asked[seat].take() else { continue };
-            let chosen = team.chosen(seat, &mut rng);
+            let Some(Asked { number, position, state, prediction }) = asked[seat].take() else { continue };
+            let chosen = team.search.chosen(seat);
             put(number, answer(game, position, &state, chosen, Some(prediction))?);
         }
     }

@@ -52,7 +52,7 @@ struct Seat {
 /// The players of an agent in the games of a thread.
 enum Participant {
     /// One for all games, with a seat in each.
-    Team(Box<dyn Team>),
+    Team(Team),
     /// One for all games, which keeps nothing from one move to the next.
     Shared(Box<dyn Player>),
     /// One per seat, created when it is needed.
@@ -89,7 +89,7 @@ impl<'a> SideBySide<'a> {
                 place => place.insert(Participant::new(self.game, agent, seats)?),
             };
             match participant {
-                Participant::Team(team) => team.new_game(seat, &opening.state),
+                Participant::Team(team) => team.search.new_game(seat, &opening.state),
                 Participant::Shared(player) => player.new_game(&opening.state, &mut side.rng),
                 Participant::Players(players) => {
                     let player = match &mut players[seat] {
@@ -117,12 +117,10 @@ impl<'a> SideBySide<'a> {
         let mut done = Vec::new();
         for agent in 0..self.participants.len() {
             let Some(Participant::Team(team)) = &mut self.participants[agent] else { continue };
-            team.advance(&mut done).map_err(|fault| failed(self.agents[agent], &fault))?;
+            team.search.advance(&mut done).map_err(|fault| failed(self.agents[agent], &fault))?;
             for seat in done.drain(..) {
                 let Some(Participant::Team(team)) = &mut self.participants[agent] else { continue };
-                let Some(Seat { agents, game, .. }) = &mut self.seats[seat] else { continue };
-                let side = usize::from(agents[1] == agent);
-                let action = team.chosen(seat, &mut game.sides[side].rng);
+                let action = team.search.chosen(seat);
                 self.answer(seat, Ok(action))?;
                 self.go_on(seat)?;
             }
@@ -166,7 +164,7 @@ impl<'a> SideBySide<'a> {
         let Some(action) = answered.map_err(|fault| failed(mover, &fault))? else { return Ok(()) };
         for agent in *agents {
             match &mut self.participants[agent] {
-                Some(Participant::Team(team)) => team.played(seat, action),
+                Some(Participant::Team(team)) => team.search.played(seat, action),
                 Some(Participant::Players(players)) => {
                     players[seat].iter_mut().for_each(|player| player.played(action));
                 }
@@ -188,7 +186,7 @@ impl<'a> SideBySide<'a> {
 impl Participant {
     fn new(game: &dyn PlayableGame, agent: &Agent, seats: usize) -> Result<Self> {
         if seats > 1
-            && let Some(team) = game.team(agent, seats)?
+            && let Some(team) = agent.team(game, seats)?
         {
             return Ok(Self::Team(team));
         }
@@ -225,6 +223,9 @@ impl Player for Absent {
 mod tests {
     use super::*;
     use crate::record::{Format, Settings};
+    use turnstone_agents::search::classic::Stop;
+    use turnstone_agents::search::{Evaluation, RootAction, TensorEvaluator, TensorFault};
+    use turnstone_agents::{Analysis, TreeSearch};
     use turnstone_env::Params;
 
     const LOST: &str = "the GPU failed: device lost";
@@ -244,24 +245,44 @@ mod tests {
         }
     }
 
-    impl Team for Lost {
+    impl TreeSearch for Lost {
         fn new_game(&mut self, _: usize, _: &AnyState) {}
 
         fn played(&mut self, _: usize, _: Action) {}
 
-        fn begin(&mut self, _: usize, _: &AnyState, _: &mut Stream) {}
+        fn begin(&mut self, _: usize, _: &AnyState, _: u32, _: &mut Stream, _: Stop) {}
 
-        fn advance(&mut self, _: &mut Vec<usize>) -> Result<(), DeviceError> {
+        fn searching(&self) -> usize {
+            1
+        }
+
+        fn advance_while(&mut self, _: &mut dyn FnMut() -> bool, _: &mut Vec<usize>) -> Result<(), DeviceError> {
             Err(Self::fault())
         }
 
-        fn chosen(&mut self, _: usize, _: &mut Stream) -> Action {
+        fn advance_with(&mut self, _: &mut dyn TensorEvaluator, _: &mut Vec<usize>) -> Result<(), TensorFault> {
+            unreachable!("games have their own evaluator")
+        }
+
+        fn chosen(&self, _: usize) -> Action {
             unreachable!("nothing is chosen")
         }
 
-        fn predict(&mut self, _: &AnyState) -> Result<[f32; 3], DeviceError> {
+        fn analysis(&self, _: usize) -> Analysis {
+            unreachable!("games look at no analysis")
+        }
+
+        fn actions_after(&self, _: usize, _: &[Action]) -> Option<Vec<RootAction>> {
+            None
+        }
+
+        fn predict(&mut self, _: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
             Err(Self::fault())
         }
+
+        fn clear(&mut self) {}
+
+        fn forget(&mut self) {}
     }
 
     #[test]
@@ -273,7 +294,9 @@ mod tests {
         let settings = Settings::plain(Format::RoundRobin, 2, 1);
         let opening = Opening { state: game.start(), actions: Vec::new() };
         let plan = Plan { number: 0, round: 1, agents: [0, 1], opening: 0 };
-        for lost in [Participant::Team(Box::new(Lost)), Participant::Shared(Box::new(Lost))] {
+        for lost in
+            [Participant::Team(Team { search: Box::new(Lost), simulations: 1 }), Participant::Shared(Box::new(Lost))]
+        {
             let referee = Referee { game: &*game, settings: &settings, truth: None };
             let mut games = SideBySide::new(&*game, &agents, referee, 2);
             games.participants[1] = Some(lost);

@@ -71,6 +71,11 @@ impl<G: Game, T: Pooled<G>> Pool<G, T> {
         self.seats.push(Place { seat: Some(seat), row: None });
     }
 
+    /// The searches, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.seats.iter().flat_map(|place| &place.seat)
+    }
+
     /// Number of searches.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -91,14 +96,29 @@ impl<G: Game, T: Pooled<G>> Pool<G, T> {
 
     /// Takes every search to its next leaf that needs an evaluation, unless leaves wait already. A search that is over goes to
     /// `over`, which returns what takes its place: itself, begun anew, or another.
-    pub fn gather(&mut self, game: &G, mut over: impl FnMut(T, &mut Spare<G>) -> Option<T>) {
+    pub fn gather(&mut self, game: &G, over: impl FnMut(T, &mut Spare<G>) -> Option<T>) {
+        self.gather_while(game, || true, over);
+    }
+
+    /// [`Pool::gather`], ended early when `go_on`, which is called after every simulation without a leaf, returns false. The
+    /// searches that have no leaf then continue in the next call.
+    pub fn gather_while(
+        &mut self,
+        game: &G,
+        mut go_on: impl FnMut() -> bool,
+        mut over: impl FnMut(T, &mut Spare<G>) -> Option<T>,
+    ) {
         let mut i = if self.requests.is_empty() { 0 } else { self.seats.len() };
         while let Some(place) = self.seats.get_mut(i) {
             let seat = place.seat.as_mut().expect("the caller has decided");
-            place.row = next_leaf(seat, game, &mut self.requests);
-            if place.row.is_some() {
-                i += 1;
-                continue;
+            match next_leaf(seat, game, &mut self.requests, &mut go_on) {
+                Next::Leaf(row) => {
+                    place.row = Some(row);
+                    i += 1;
+                    continue;
+                }
+                Next::Paused => return,
+                Next::Over => {}
             }
             let next = place.seat.take().and_then(|seat| over(seat, &mut self.spare));
             match next {
@@ -119,8 +139,8 @@ impl<G: Game, T: Pooled<G>> Pool<G, T> {
         }
         self.requests.try_evaluate(evaluate)?;
         for place in &mut self.seats {
-            // A search that was added since has no leaf yet.
-            let (Some(seat), Some(row)) = (&mut place.seat, place.row) else { continue };
+            // A search that was added or paused since has no leaf yet.
+            let (Some(seat), Some(row)) = (&mut place.seat, place.row.take()) else { continue };
             let (priors, estimate) = self.requests.answer(row);
             seat.search().apply(priors, estimate);
         }
@@ -146,23 +166,41 @@ impl<G: Game, T: Pooled<G>> Pool<G, T> {
     }
 }
 
-/// Takes a search to its next leaf that has to be evaluated, and returns its row; `None` if the search is over.
-fn next_leaf<G: Game, T: Pooled<G>>(seat: &mut T, game: &G, requests: &mut Requests<G::State>) -> Option<usize> {
+/// Where a search has come to.
+enum Next {
+    /// A leaf that has to be evaluated, in this row.
+    Leaf(usize),
+    /// The caller interrupted it.
+    Paused,
+    /// Its end.
+    Over,
+}
+
+/// Takes a search to its next leaf that has to be evaluated, while `go_on` returns true.
+fn next_leaf<G: Game, T: Pooled<G>>(
+    seat: &mut T,
+    game: &G,
+    requests: &mut Requests<G::State>,
+    go_on: &mut impl FnMut() -> bool,
+) -> Next {
     loop {
         if seat.is_stopped() {
-            return None;
+            return Next::Over;
         }
         let search = seat.search();
         match search.step(game) {
-            SearchStep::Done => return None,
+            SearchStep::Done => return Next::Over,
             SearchStep::Finished => {}
             SearchStep::Leaf => {
                 let (state, legal) = search.leaf();
                 match requests.request(state, legal) {
                     Lookup::Known(priors, estimate) => search.apply(priors, estimate),
-                    Lookup::Waiting(row) => return Some(row),
+                    Lookup::Waiting(row) => return Next::Leaf(row),
                 }
             }
+        }
+        if !go_on() {
+            return Next::Paused;
         }
     }
 }
@@ -262,6 +300,35 @@ mod tests {
     }
 
     #[test]
+    fn a_paused_search_continues_with_the_same_result() {
+        let game = Mancala::default();
+        let searched = |slices: bool| {
+            let mut pool = Pool::new(64);
+            (0..3).for_each(|number| pool.push(begun(&game, number, Mcts::new(&game, game.start()))));
+            let (mut found, mut calls, mut pauses) = (Vec::new(), 0, 0);
+            while !pool.is_empty() {
+                let go_on = || {
+                    calls += 1;
+                    pauses += u32::from(slices);
+                    !slices
+                };
+                pool.gather_while(&game, go_on, |over: Numbered, _| {
+                    found.push((over.number, over.search.actions().collect::<Vec<_>>()));
+                    None
+                });
+                let Ok(_) = pool.evaluate(|batch| {
+                    evaluate(&game, batch);
+                    Ok::<(), std::convert::Infallible>(())
+                });
+            }
+            found.sort_by_key(|(number, _)| *number);
+            assert_eq!(pauses > 3, slices, "{calls} simulations had no leaf");
+            found
+        };
+        assert_eq!(searched(true), searched(false));
+    }
+
+    #[test]
     fn a_stopped_search_is_over_and_the_others_keep_their_order() {
         let game = Mancala::default();
         let mut pool = Pool::new(0);
@@ -275,7 +342,7 @@ mod tests {
             None
         });
         assert_eq!((over, pool.len(), pool.waiting().len()), (vec![1], 3, 1), "the equal roots are one row");
-        let left: Vec<usize> = pool.seats.iter().flat_map(|place| &place.seat).map(|seat| seat.number).collect();
+        let left: Vec<usize> = pool.iter().map(|seat| seat.number).collect();
         assert_eq!(left, [0, 2, 3]);
         pool.clear();
         assert!(pool.is_empty() && pool.waiting().is_empty());

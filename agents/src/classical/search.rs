@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
 use crate::playable::Playable;
-use crate::player::{PlayerFault, TypedPlayer};
+use crate::player::{Player, PlayerFault};
 use crate::request::{Scale, SearchInfo, SearchRequest};
 
 /// Classical search built from a spec.
@@ -165,18 +165,19 @@ impl<G: Game> Search<G> {
 
 /// Player with a classical search.
 pub(crate) struct ClassicalPlayer<G: Game> {
+    game: G,
     search: ClassicalSearch<G>,
     comment: String,
 }
 
 impl<G: Game> ClassicalPlayer<G> {
-    pub(crate) fn new(search: ClassicalSearch<G>) -> Self {
-        Self { search, comment: String::new() }
+    pub(crate) fn new(game: G, search: ClassicalSearch<G>) -> Self {
+        Self { game, search, comment: String::new() }
     }
 }
 
-impl<G: Game> TypedPlayer<G> for ClassicalPlayer<G> {
-    fn new_game(&mut self, _: &G, _: &G::State, _: &mut Stream) {
+impl<G: Game> Player for ClassicalPlayer<G> {
+    fn new_game(&mut self, _: &AnyState, _: &mut Stream) {
         self.search.begin_game();
     }
 
@@ -186,11 +187,11 @@ impl<G: Game> TypedPlayer<G> for ClassicalPlayer<G> {
 
     fn search(
         &mut self,
-        game: &G,
-        state: &G::State,
+        state: &AnyState,
         request: &mut SearchRequest<'_>,
         _: &mut Stream,
     ) -> Result<Action, PlayerFault> {
+        let (game, state) = (&self.game, state.of());
         let (mover, heuristic) = (game.mover(state), self.search.heuristic());
         let scale = Scale { won: heuristic.won(), lead: heuristic.lead() };
         let info = |found: &SearchResult| SearchInfo {

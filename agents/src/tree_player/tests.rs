@@ -29,11 +29,11 @@ fn exact_values_at_the_leaves_prove_the_root() {
             let player = TreePlayer::new(&game, budget, settings);
             let tables = with_tables.then(|| Box::new(truth(SolveLimits::nodes(0))) as Box<dyn ExactValues<Mancala>>);
             let mut player = player.with_tables(tables);
-            player.new_game(&game, &state);
-            assert_eq!(player.table_move(&game, &state, &mut rng), None, "the table is too small: {text}");
+            player.new_game(&state);
+            assert_eq!(player.table_move(&state, &mut rng), None, "the table is too small: {text}");
             let request = &mut SearchRequest::default();
-            player.search(&game, &state, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
-            if let Some(found) = player.search.proven() {
+            player.search(&state, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
+            if let Some(found) = player.tree.search.proven() {
                 assert_eq!(found, value, "{text}");
                 *proven += 1;
             }
@@ -53,12 +53,12 @@ fn covered_positions_are_played_by_the_values_unless_lost() {
     let mut rng = stream(4, Purpose::Play, [0, 0]);
     let won = game.parse_position("0,0,1,0,2,1/20 3,0,0,1,0,0/20 2").expect("possible");
     let lost = game.parse_position("0,0,1,0,2,1/30 3,0,0,1,0,0/10 2").expect("possible");
-    assert!(player.table_move(&game, &won, &mut rng).is_some());
-    assert_eq!(player.table_move(&game, &lost, &mut rng), None);
+    assert!(player.table_move(&won, &mut rng).is_some());
+    assert_eq!(player.table_move(&lost, &mut rng), None);
     let request = &mut SearchRequest::default();
-    let action = player.search(&game, &lost, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
+    let action = player.search(&lost, &mut FailsOnce::never(), request, &mut rng).expect("no failure");
     assert!(game.action_text(action).starts_with('A'));
-    assert_eq!(player.search.proven(), None, "the search of a lost position does without tables");
+    assert_eq!(player.tree.search.proven(), None, "the search of a lost position does without tables");
 }
 
 #[test]
@@ -68,11 +68,11 @@ fn a_player_searches_again_after_a_failure() {
         let chosen = |evaluator: &mut FailsOnce| {
             let settings = SearchSettings::from(SearchKind::Gumbel);
             let mut player = TreePlayer::new(&game, Budget::Simulations(30), settings);
-            player.new_game(&game, &game.start());
+            player.new_game(&game.start());
             let mut search = || {
                 let mut rng = stream(5, Purpose::Play, [0, 0]);
                 let request = &mut SearchRequest { limits, ..SearchRequest::default() };
-                player.search(&game, &game.start(), evaluator, request, &mut rng)
+                player.search(&game.start(), evaluator, request, &mut rng)
             };
             let first = search();
             (first.clone(), if first.is_err() { search() } else { first })

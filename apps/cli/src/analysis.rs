@@ -14,14 +14,18 @@ use std::thread;
 
 use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, Budget, Leaves, PlayableGame};
 use turnstone_base::line_io::Lines;
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::DynGame;
+use turnstone_models::Instructions;
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
 use self::worker::{SEATS, Worker};
+
+/// Capacity of a worker's evaluation cache, in positions.
+const CACHED: usize = 1 << 16;
 
 /// Answers the queries from `input` on `output`. Returns when the input has ended and all queries are answered.
 ///
@@ -46,10 +50,11 @@ pub fn analyse(
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
-    let analysers = (0..threads).map(|_| game.analyser(network, tree, SEATS)).collect::<Result<Vec<_>, _>>()?;
+    let leaves = Leaves::Network { network, tree, batch: SEATS, instructions: Instructions::best() };
+    let searches = (0..threads).map(|_| game.tree_search(leaves, CACHED)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
-        for (number, analyser) in analysers.into_iter().enumerate() {
-            let worker = Worker::new(game, analyser, &queue, output);
+        for (number, search) in searches.into_iter().enumerate() {
+            let worker = Worker::new(game, search, &queue, output);
             match thread::Builder::new().spawn_scoped(scope, move || worker.run()) {
                 Ok(_) => {}
                 Err(error) if number == 0 => bail!("cannot start a thread: {error}"),

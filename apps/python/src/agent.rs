@@ -5,10 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_agents::{Agent as Loaded, AgentSpec, Analyser, Budget, Player, SearchInfo, SearchRequest, TreeSpec};
+use turnstone_agents::{
+    Agent as Loaded, AgentSpec, Budget, Leaves, Player, SearchInfo, SearchRequest, TreeSearch, TreeSpec,
+};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::Action;
-use turnstone_models::DeviceError;
+use turnstone_models::{DeviceError, Instructions};
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
@@ -19,6 +21,9 @@ use crate::waiting::interruptible;
 
 /// Positions that a network's search evaluates in one batch.
 const BATCH: usize = 256;
+
+/// Capacity of the cache of evaluations, in positions.
+const CACHED: usize = 1 << 16;
 
 /// An agent from its one-line spec: `Agent("mancala", "az:pretrained,sims=200")`.
 ///
@@ -48,8 +53,8 @@ struct Inner {
     player: Box<dyn Player>,
     /// Number of choices so far: each has a random stream of its own.
     choices: u64,
-    /// Searches many positions at once, where the agent is a search with a network and a fixed number of simulations.
-    analyser: Option<Box<dyn Analyser>>,
+    /// Searches a position, where the agent is a search with a network and a fixed number of simulations.
+    analyser: Option<Box<dyn TreeSearch>>,
 }
 
 impl Agent {
@@ -174,7 +179,9 @@ impl Agent {
         };
         let found = self.playing(py, &mut inner, |inner| {
             if inner.analyser.is_none() {
-                inner.analyser = Some(self.game.rules.analyser(network, &tree, BATCH).map_err(value_error)?);
+                let instructions = Instructions::best();
+                let leaves = Leaves::Network { network, tree: &tree, batch: BATCH, instructions };
+                inner.analyser = Some(self.game.rules.tree_search(leaves, CACHED).map_err(value_error)?);
             }
             let analyser = inner.analyser.as_mut().expect("it was just made");
             let stop = Stop::default();
@@ -183,17 +190,15 @@ impl Agent {
                 py,
                 move || flag.raise(),
                 || {
-                    let mut found = None;
-                    analyser.begin(0, &state.state, simulations, stop);
+                    analyser.analyse(0, &state.state, simulations, stop);
                     while analyser.searching() > 0 {
-                        analyser.advance(&mut |_, analysis| found = Some(analysis))?;
+                        analyser.advance(&mut Vec::new()).inspect_err(|_| analyser.clear())?;
                     }
-                    Ok::<_, DeviceError>(found)
+                    Ok::<_, DeviceError>(analyser.analysis(0))
                 },
             )
         })?;
         let found = found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
-        let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
         Ok(Analysis::of_tree(state, &found))
     }
 

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
-use turnstone_agents::{SearchSettings, TensorSearch};
+use turnstone_agents::{Leaves as Source, SearchSettings, TreeSearch};
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
@@ -52,7 +52,12 @@ pub(crate) struct Search {
     simulations: u32,
     cached_positions: usize,
     settings: SearchSettings,
-    search: Mutex<Box<dyn TensorSearch>>,
+    search: Mutex<Box<dyn TreeSearch>>,
+}
+
+/// A search that begins afresh.
+fn made(game: &Game, settings: SearchSettings, cached: usize) -> PyResult<Box<dyn TreeSearch>> {
+    game.rules.tree_search(Source::Caller(settings), cached).map_err(value_error)
 }
 
 fn simulations(given: i64) -> PyResult<u32> {
@@ -77,7 +82,7 @@ impl Search {
         let game = Game::of(game)?;
         let settings = settings::search(settings)?;
         within("cached_positions", cached_positions, 0, 1 << 26)?;
-        let search = Mutex::new(game.rules.tensor_search(settings, cached_positions));
+        let search = Mutex::new(made(&game, settings, cached_positions)?);
         let (leaves, simulations) = (Leaves::new(evaluate)?, self::simulations(simulations)?);
         Ok(Self { game, leaves, simulations, cached_positions, settings, search })
     }
@@ -135,7 +140,7 @@ impl Search {
 }
 
 impl Search {
-    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn TensorSearch>>> {
+    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn TreeSearch>>> {
         self.search.try_lock().map_err(|_| self.leaves.in_use("Search"))
     }
 
@@ -152,26 +157,24 @@ impl Search {
         let found = py.detach(|| {
             self.game.guarded(|| {
                 let mut evaluator = self.leaves.evaluator(&self.game);
-                let mut found: Vec<Option<_>> = vec![None; states.len()];
-                for (ticket, state) in states.iter().enumerate() {
-                    search.begin(ticket as u64, &state.state, simulations, Stop::default());
+                for (seat, state) in states.iter().enumerate() {
+                    search.analyse(seat, &state.state, simulations, Stop::default());
                 }
                 while search.searching() > 0 {
-                    let mut done = |ticket: u64, analysis| found[ticket as usize] = Some(analysis);
-                    if let Err(fault) = search.advance(&mut evaluator, &mut done) {
+                    if let Err(fault) = search.advance_with(&mut evaluator, &mut Vec::new()) {
                         search.clear();
                         return Err(fault);
                     }
                 }
-                Ok(found)
+                Ok((0..states.len()).map(|seat| search.analysis(seat)).collect::<Vec<_>>())
             })
         });
         if found.is_err() {
             // The rules have ended the search in the middle.
-            *search = self.game.rules.tensor_search(self.settings, self.cached_positions);
+            *search = made(&self.game, self.settings, self.cached_positions)?;
         }
         let found = found?.map_err(evaluator_error)?;
-        let results = states.into_iter().zip(found.into_iter().flatten());
+        let results = states.into_iter().zip(found);
         Ok(results.map(|(state, found)| Analysis::of_tree(state, &found)).collect())
     }
 }

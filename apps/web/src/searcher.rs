@@ -6,27 +6,32 @@ use std::time::Duration;
 use turnstone_base::streams::{Purpose, Stream, stream};
 
 use turnstone_agents::{
-    Agent, AgentSpec, Analysis, Budget, Explorer, LoadedNetwork, Player, SearchInfo, SearchRequest, checkpoint_params,
+    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Player, SearchInfo, SearchRequest, TreeSearch,
+    checkpoint_params, most_likely,
 };
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_models::Instructions;
-use turnstone_search::classic::{Control, Limits};
+use turnstone_search::classic::{Control, Limits, Stop};
 use turnstone_search::{Evaluation, RootAction};
 
 use crate::clock::clock;
 use crate::error::Fault;
 use crate::table::{Table, json};
 
+/// The seat of the tree search.
+const SEAT: usize = 0;
+
+const NO_GPU: &str = "the network runs on the processor";
+
 /// An agent of a game.
 pub struct Searcher {
     table: Table,
     spec: AgentSpec,
-    explorer: Option<Box<dyn Explorer>>,
+    explorer: Option<Box<dyn TreeSearch>>,
     player: Option<Box<dyn Player>>,
     /// The position that is being searched.
     root: Option<AnyState>,
     rng: Stream,
-    seed: u64,
 }
 
 /// The result of a tree search, complete or so far. Values are expected results for player 1, -1 to 1.
@@ -106,10 +111,10 @@ impl Searcher {
             (AgentSpec::Az { .. }, None) => return Err(Fault(format!("{spec} needs the file of its checkpoint"))),
             _ => Agent::load(&spec, game)?,
         };
-        let explorer = game.explorer(&agent, instructions)?;
-        let player = if explorer.is_none() { Some(game.player(&agent)?) } else { None };
+        let explorer = agent.explorer(game, seed, instructions)?;
+        let player = if explorer.is_none() { Some(agent.player(game)?) } else { None };
         let rng = stream(seed, Purpose::Play, [0, 0]);
-        Ok(Self { table, spec, explorer, player, root: None, rng, seed })
+        Ok(Self { table, spec, explorer, player, root: None, rng })
     }
 
     /// Game and parameters of a checkpoint, as a JSON object: `{"game": ..., "params": {...}}`.
@@ -138,15 +143,10 @@ impl Searcher {
     /// Simulations per move of the agent's spec, if it has a number.
     #[must_use]
     pub fn simulations(&self) -> Option<u32> {
-        match &self.spec {
-            AgentSpec::Az { tree, .. } => Some(tree.budget),
-            AgentSpec::Mcts { budget } => Some(*budget),
-            _ => None,
-        }
-        .and_then(|budget| match budget {
+        match self.spec.budget()? {
             Budget::Simulations(simulations) => Some(simulations),
             Budget::Time(_) => None,
-        })
+        }
     }
 
     /// Begins a tree search.
@@ -156,7 +156,7 @@ impl Searcher {
     pub fn begin(&mut self, position: &str, simulations: u32) -> Result<(), Fault> {
         let state = self.running(position)?;
         let explorer = self.explorer.as_mut().ok_or_else(|| Fault(format!("{} searches no tree", self.spec)))?;
-        explorer.begin(&state, simulations, self.seed);
+        explorer.analyse(SEAT, &state, simulations, Stop::default());
         self.root = Some(state);
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Searcher {
         let (Some(explorer), true) = (&mut self.explorer, self.root.is_some()) else { return true };
         let clock = clock();
         let end = clock.now() + Duration::from_secs_f64(milliseconds.clamp(0.0, 1e6) / 1000.0);
-        explorer.advance(&mut || clock.now() < end)
+        search_while(&mut **explorer, &mut || clock.now() < end)
     }
 
     /// The result of the tree search so far, as a JSON object.
@@ -175,7 +175,7 @@ impl Searcher {
     /// No search was begun.
     pub fn report(&self) -> Result<String, Fault> {
         let (explorer, root) = self.searched()?;
-        Ok(json(&self.of_analysis(&explorer.analysis(), root)))
+        Ok(json(&self.of_analysis(&explorer.analysis(SEAT), root)))
     }
 
     /// The actions after a line of actions from the root of the tree, separated by spaces, as a JSON array; `null` where
@@ -194,7 +194,7 @@ impl Searcher {
             let _ = game.try_play(&mut state, action);
         }
         let line = actions;
-        let mut actions = explorer.actions_after(&line);
+        let mut actions = explorer.actions_after(SEAT, &line);
         if let Some(actions) = &mut actions {
             actions.sort_by_key(|root| std::cmp::Reverse((root.visits, root.prior.to_bits())));
         }
@@ -211,7 +211,7 @@ impl Searcher {
         let state = self.running(position)?;
         let AgentSpec::Az { .. } = self.spec else { return Err(Fault(format!("{} has no network", self.spec))) };
         let explorer = self.explorer.as_mut().expect("a network is an evaluator of a tree");
-        let (priors, Evaluation { value, draw }) = explorer.predict(&state);
+        let (priors, Evaluation { value, draw }) = explorer.predict(&state).expect(NO_GPU);
         let game = self.table.game();
         let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
@@ -246,18 +246,13 @@ impl Searcher {
     /// The best action by the agent's tree search, with the limits of its spec.
     fn choose_in_tree(&mut self, state: AnyState) -> String {
         let explorer = self.explorer.as_mut().expect("the agent searches a tree");
-        let budget = match &self.spec {
-            AgentSpec::Az { tree, .. } => tree.budget,
-            AgentSpec::Mcts { budget } => *budget,
-            _ => Budget::Simulations(1),
-        };
         let mut search = |simulations, go_on: &mut dyn FnMut() -> bool| {
-            explorer.begin(&state, simulations, self.seed);
-            explorer.advance(go_on);
-            explorer.analysis().actions[0].root.action
+            explorer.analyse(SEAT, &state, simulations, Stop::default());
+            search_while(&mut **explorer, go_on);
+            explorer.chosen(SEAT)
         };
-        let action = match budget {
-            Budget::Simulations(0) => most_likely(&explorer.predict(&state).0),
+        let action = match self.spec.budget().expect("the agent searches a tree") {
+            Budget::Simulations(0) => most_likely(&explorer.predict(&state).expect(NO_GPU).0),
             Budget::Simulations(simulations) => search(simulations, &mut || true),
             Budget::Time(time) => {
                 let clock = clock();
@@ -279,7 +274,7 @@ impl Searcher {
         }
     }
 
-    fn searched(&self) -> Result<(&dyn Explorer, &AnyState), Fault> {
+    fn searched(&self) -> Result<(&dyn TreeSearch, &AnyState), Fault> {
         let searched = self.explorer.as_deref().zip(self.root.as_ref());
         searched.ok_or_else(|| Fault("no search was begun".to_owned()))
     }
@@ -306,10 +301,15 @@ impl Searcher {
     }
 }
 
-/// The action with the greatest prior, the first among equals.
-fn most_likely(priors: &[(Action, f32)]) -> Action {
-    let best = priors.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
-    best.expect("a running game has legal actions").0
+/// Searches until `go_on`, which is called after every simulation, returns false. Returns whether the search is over.
+fn search_while(search: &mut dyn TreeSearch, go_on: &mut dyn FnMut() -> bool) -> bool {
+    let mut done = Vec::new();
+    loop {
+        search.advance_while(go_on, &mut done).expect(NO_GPU);
+        if search.searching() == 0 || !go_on() {
+            return search.searching() == 0;
+        }
+    }
 }
 
 fn progress(game: &dyn DynGame, state: &AnyState, info: &SearchInfo, sign: f32) -> Progress {

@@ -93,7 +93,7 @@ pub fn answers_to(
         anyhow::ensure!(game.outcome(&state).is_none(), "position `{text}`: the game is over");
         Ok((state, stream(seed, Purpose::Play, [number as u64, 0])))
     };
-    let team = if at_once > 1 { game.team(agent, at_once)? } else { None };
+    let team = if at_once > 1 { agent.team(game, at_once)? } else { None };
     let mut player = if team.is_none() { Some(agent.player(game)?) } else { None };
     let (mut waiting, mut done) = (positions.iter(), Vec::new());
     if let Some(player) = &mut player {
@@ -114,10 +114,10 @@ pub fn answers_to(
             for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
                 let Some(&(number, text)) = waiting.next() else { break };
                 let (state, mut rng) = begin(number, text)?;
-                team.new_game(seat, &state);
-                let prediction = team.predict(&state)?;
+                team.search.new_game(seat, &state);
+                let prediction = team.search.predict(&state)?.1.win_draw_loss(game.mover(&state));
                 team.begin(seat, &state, &mut rng);
-                *place = Some((number, state, rng, prediction));
+                *place = Some((number, state, prediction));
             }
             if asked.iter().all(Option::is_none) {
                 break;
@@ -125,10 +125,10 @@ pub fn answers_to(
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            team.advance(&mut done)?;
+            team.search.advance(&mut done)?;
             for seat in done.drain(..) {
-                let Some((number, state, mut rng, prediction)) = asked[seat].take() else { continue };
-                let action = game.action_text_in(&state, team.chosen(seat, &mut rng));
+                let Some((number, state, prediction)) = asked[seat].take() else { continue };
+                let action = game.action_text_in(&state, team.search.chosen(seat));
                 answers.push((number, RemoteAnswer { action, prediction: Some(prediction) }));
             }
         }

@@ -1,9 +1,7 @@
 //! A worker, which searches many positions at once and answers each when its search is done.
 
-use std::collections::HashMap;
-
 use crate::output::Output;
-use turnstone_agents::{Analyser, PlayableGame};
+use turnstone_agents::{PlayableGame, TreeSearch};
 use turnstone_models::DeviceError;
 
 use super::answer::{analysed, failed, finished};
@@ -14,38 +12,37 @@ pub(super) const SEATS: usize = 64;
 
 pub(super) struct Worker<'a> {
     game: &'a dyn PlayableGame,
-    analyser: Box<dyn Analyser>,
+    search: Box<dyn TreeSearch>,
     queue: &'a Queue,
     output: &'a Output,
-    /// Running searches by the number under which the analyser has them.
-    searching: HashMap<u64, Ticket>,
-    next: u64,
+    /// The ticket of each seat of the search that is searching.
+    seats: [Option<Ticket>; SEATS],
 }
 
 impl<'a> Worker<'a> {
     pub(super) fn new(
         game: &'a dyn PlayableGame,
-        analyser: Box<dyn Analyser>,
+        search: Box<dyn TreeSearch>,
         queue: &'a Queue,
         output: &'a Output,
     ) -> Self {
-        Self { game, analyser, queue, output, searching: HashMap::new(), next: 0 }
+        Self { game, search, queue, output, seats: [const { None }; SEATS] }
     }
 
     /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
         loop {
-            let searching = self.analyser.searching();
+            let searching = self.search.searching();
             let tickets = self.queue.take(SEATS - searching, searching == 0);
             if tickets.is_empty() && searching == 0 {
                 return;
             }
             tickets.into_iter().for_each(|ticket| self.begin(ticket));
             let mut done = Vec::new();
-            let advanced = self.analyser.advance(&mut |number, analysis| done.push((number, analysis)));
-            for (number, analysis) in done {
-                let ticket = self.searching.remove(&number).expect("the analyser returns the numbers it was given");
-                self.output.json(&analysed(self.game, &ticket.task, &analysis));
+            let advanced = self.search.advance(&mut done);
+            for seat in done {
+                let ticket = self.seats[seat].take().expect("a search was begun in this seat");
+                self.output.json(&analysed(self.game, &ticket.task, &self.search.analysis(seat)));
                 self.queue.finish(&ticket);
             }
             if let Err(fault) = advanced {
@@ -54,11 +51,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Answers all running searches with the failure of the GPU.
+    /// Ends all running searches and answers them with the failure of the GPU.
     fn fail(&mut self, fault: &DeviceError) {
-        let mut tickets: Vec<(u64, Ticket)> = self.searching.drain().collect();
-        tickets.sort_unstable_by_key(|&(number, _)| number);
-        for (_, ticket) in tickets {
+        self.search.clear();
+        for ticket in self.seats.iter_mut().filter_map(Option::take) {
             self.output.json(&failed(&ticket.task, fault));
             self.queue.finish(&ticket);
         }
@@ -71,9 +67,9 @@ impl<'a> Worker<'a> {
             self.output.json(&finished(self.game, task, &outcome));
             return self.queue.finish(&ticket);
         }
-        self.analyser.begin(self.next, &task.state, task.simulations, ticket.stop.clone());
-        self.searching.insert(self.next, ticket);
-        self.next += 1;
+        let seat = self.seats.iter().position(Option::is_none).expect("no more tickets are taken than seats are free");
+        self.search.analyse(seat, &task.state, task.simulations, ticket.stop.clone());
+        self.seats[seat] = Some(ticket);
     }
 }
 
@@ -84,29 +80,60 @@ mod tests {
 
     use serde_json::{Value, json};
     use turnstone_agents::Analysis;
-    use turnstone_env::{AnyState, Params};
+    use turnstone_base::streams::Stream;
+    use turnstone_env::{Action, AnyState, Params};
     use turnstone_games::built_in;
     use turnstone_search::classic::Stop;
+    use turnstone_search::{Evaluation, RootAction, TensorEvaluator, TensorFault};
 
     use super::super::query::Task;
     use super::*;
 
-    /// An analyser whose GPU is gone.
+    /// A search whose GPU is gone.
     struct Lost(usize);
 
-    impl Analyser for Lost {
+    impl TreeSearch for Lost {
+        fn new_game(&mut self, _: usize, _: &AnyState) {}
+
+        fn played(&mut self, _: usize, _: Action) {}
+
+        fn begin(&mut self, _: usize, _: &AnyState, _: u32, _: &mut Stream, _: Stop) {
+            self.0 += 1;
+        }
+
         fn searching(&self) -> usize {
             self.0
         }
 
-        fn begin(&mut self, _: u64, _: &AnyState, _: u32, _: Stop) {
-            self.0 += 1;
-        }
-
-        fn advance(&mut self, _: &mut dyn FnMut(u64, Analysis)) -> Result<(), DeviceError> {
-            self.0 = 0;
+        fn advance_while(&mut self, _: &mut dyn FnMut() -> bool, _: &mut Vec<usize>) -> Result<(), DeviceError> {
             Err(DeviceError::Failed("device lost".to_owned()))
         }
+
+        fn advance_with(&mut self, _: &mut dyn TensorEvaluator, _: &mut Vec<usize>) -> Result<(), TensorFault> {
+            unreachable!("the worker has no evaluator")
+        }
+
+        fn chosen(&self, _: usize) -> Action {
+            unreachable!("nothing is found")
+        }
+
+        fn analysis(&self, _: usize) -> Analysis {
+            unreachable!("nothing is found")
+        }
+
+        fn actions_after(&self, _: usize, _: &[Action]) -> Option<Vec<RootAction>> {
+            None
+        }
+
+        fn predict(&mut self, _: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
+            unreachable!("the worker asks for no prediction")
+        }
+
+        fn clear(&mut self) {
+            self.0 = 0;
+        }
+
+        fn forget(&mut self) {}
     }
 
     #[derive(Clone, Default)]
