@@ -10,7 +10,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{Action, ActionList, AutoReset, Game, Lanes, VecBuffers, VecEnv, for_each_game, playout};
+use turnstone_env::{Action, ActionList, AutoReset, DynGame, Erased, Game, VecBuffers, VecEnv, for_each_game, playout};
 
 const ENVS: usize = 256;
 const LANES: usize = 1024;
@@ -42,7 +42,7 @@ fn bench_game<G: Game>(criterion: &mut Criterion, game: &G) {
 }
 
 fn bench_lanes<G: Game>(group: &mut BenchmarkGroup<'_, WallTime>, game: &G) {
-    let mut lanes = Lanes::new(game.clone(), LANES).with_auto_reset(AutoReset::NextStep);
+    let mut lanes = Erased::new(game.clone()).lanes(LANES, 1, AutoReset::NextStep);
     let (tensor, all) = (lanes.spec().tensor_len(), lanes.spec().actions);
     let (mut observations, mut masks, mut rewards) =
         (vec![0.0; LANES * tensor], vec![false; LANES * all], vec![0.0; 2 * LANES]);

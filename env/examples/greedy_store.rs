@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p turnstone-env --example greedy_store`
 
-use turnstone_env::{Action, AnyEnv, Error, Params, Side, make};
+use turnstone_env::{Action, Env, Error, Params, Side, make};
 
 const GAMES: u64 = 1000;
 
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
         let greedy = if game % 2 == 0 { Side::First } else { Side::Second };
         let mut step = env.reset(Some(game));
         while !step.terminated {
-            let action = if step.mover == greedy { greedy_action(&*env, &mut *trial, greedy)? } else { env.sample() };
+            let action = if step.mover == greedy { greedy_action(&env, &mut trial, greedy)? } else { env.sample() };
             step = env.step(action)?;
         }
         results[(1.0 - step.rewards[greedy.index()]) as usize] += 1;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-fn greedy_action(env: &dyn AnyEnv, trial: &mut dyn AnyEnv, side: Side) -> Result<Action, Error> {
+fn greedy_action(env: &Env, trial: &mut Env, side: Side) -> Result<Action, Error> {
     let spec = env.spec();
     let area = spec.lattice[0] * spec.lattice[1];
     let scalar = spec.scalars.iter().position(|name| name == "store difference / 16").expect("Mancala has this plane");

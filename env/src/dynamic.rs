@@ -13,7 +13,7 @@ use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
 use crate::error::Error;
 use crate::game::Game;
-use crate::gym::{AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, Lanes, VecEnv};
+use crate::lanes::{AutoReset, GameLanes, Lanes};
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
@@ -28,10 +28,14 @@ use crate::svg::BoardPoint;
 /// Every method that takes a state panics if the state is of another game.
 pub trait DynGame: Debug + Send + Sync {
     /// The game's name, [`Spec::name`].
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.spec().name
+    }
 
     /// The version of its rules, [`Spec::version`].
-    fn version(&self) -> u32;
+    fn version(&self) -> u32 {
+        self.spec().version
+    }
 
     /// All parameters with their values in force.
     fn params(&self) -> Params;
@@ -133,20 +137,11 @@ pub trait DynGame: Debug + Send + Sync {
     /// Plays uniformly random legal actions from the start, and returns the outcome and the number of plies.
     fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64);
 
-    /// An environment of this game.
-    fn env(&self) -> Box<dyn AnyEnv>;
-
-    /// An environment of many games, stepped by up to `threads` threads.
-    ///
-    /// # Panics
-    /// If `envs` is 0.
-    fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv>;
-
     /// Many games that write into buffers of their caller, stepped by up to `threads` threads.
     ///
     /// # Panics
     /// If `envs` is 0.
-    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn AnyLanes>;
+    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes>;
 
     /// The image of a position under the symmetry of this index in [`Spec::symmetries`].
     ///
@@ -239,14 +234,6 @@ impl<G: Game, K> Erased<G, K> {
 }
 
 impl<G: Game, K: 'static> DynGame for Erased<G, K> {
-    fn name(&self) -> &'static str {
-        self.spec.name
-    }
-
-    fn version(&self) -> u32 {
-        self.spec.version
-    }
-
     fn params(&self) -> Params {
         self.game.params()
     }
@@ -367,16 +354,8 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
         playout(&self.game, &mut self.game.start(), &mut ActionList::new(), rng)
     }
 
-    fn env(&self) -> Box<dyn AnyEnv> {
-        Box::new(Env::new(self.game.clone()))
-    }
-
-    fn vec_env(&self, envs: usize, threads: usize) -> Box<dyn AnyVecEnv> {
-        Box::new(VecEnv::new(self.game.clone(), envs).with_threads(threads))
-    }
-
-    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn AnyLanes> {
-        Box::new(Lanes::new(self.game.clone(), envs).with_threads(threads).with_auto_reset(auto_reset))
+    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes> {
+        Box::new(GameLanes::new(self.game.clone(), envs, threads, auto_reset))
     }
 
     fn permuted(&self, state: &AnyState, symmetry: usize) -> AnyState {

@@ -77,7 +77,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Plays a legal action. It trusts its caller; [`try_play`] and [`crate::gym::Env`] check.
+    /// Plays a legal action. It trusts its caller; [`try_play`] and [`Env`](crate::Env) check.
     fn play(&self, state: &mut Self::State, action: Action);
 
     /// How the game ended, `None` while it runs.

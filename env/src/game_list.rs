@@ -23,10 +23,16 @@ pub struct Row<T: ?Sized> {
 /// Makes a game from its parameters.
 type Make<T> = dyn Fn(&Params) -> Result<Arc<T>, Error> + Send + Sync;
 
-impl<T: ?Sized> Row<T> {
+impl<T: ?Sized + 'static> Row<T> {
     /// The row of the game with this name that `make` makes.
     pub fn new(name: &'static str, make: impl Fn(&Params) -> Result<Arc<T>, Error> + Send + Sync + 'static) -> Self {
         Self { name, make: Arc::new(make) }
+    }
+
+    /// The row of a game, with `K` for what is known about it. `as_any` turns it into a `T`: `|game| game`.
+    #[must_use]
+    pub fn knowing<G: Game, K: 'static>(as_any: fn(Arc<Erased<G, K>>) -> Arc<T>) -> Self {
+        Self::new(G::NAME, move |params| Ok(as_any(Arc::new(Erased::<G>::knowing(G::with_params(params)?)))))
     }
 }
 
@@ -95,6 +101,6 @@ impl Row<dyn DynGame> {
     /// The row of a game.
     #[must_use]
     pub fn of<G: Game>() -> Self {
-        Self::new(G::NAME, |params| Ok(Arc::new(Erased::new(G::with_params(params)?))))
+        Self::knowing::<G, ()>(|game| game)
     }
 }

@@ -34,8 +34,9 @@ mod mill_material;
 mod playout;
 pub mod perft;
 mod any_state;
-mod gym;
+mod lanes;
 mod dynamic;
+mod gym;
 mod game_list;
 #[macro_use]
 pub mod games;
@@ -50,10 +51,8 @@ pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game::{Game, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
-pub use gym::{
-    AnyEnv, AnyLanes, AnyVecEnv, AutoReset, Env, EnvRecord, Lanes, LanesRecord, ThreadChoice, TimeStep, VecBuffers,
-    VecEnv, VecStep,
-};
+pub use gym::{Env, TimeStep, VecEnv, VecStep};
+pub use lanes::{AutoReset, EnvRecord, Lanes, LanesRecord, ThreadChoice, VecBuffers};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::games::built_in;
-use crate::gym::{AnyEnv, AnyVecEnv};
+use crate::gym::{Env, VecEnv};
 use crate::params::Params;
 
 /// One game as an environment, by its name and parameters.
@@ -25,8 +25,8 @@ use crate::params::Params;
 ///
 /// # Errors
 /// An unknown name or parameter, or a parameter value out of its range.
-pub fn make(name: &str, params: &Params) -> Result<Box<dyn AnyEnv>, Error> {
-    Ok(built_in().make(name, params)?.env())
+pub fn make(name: &str, params: &Params) -> Result<Env, Error> {
+    Ok(Env::of(built_in().make(name, params)?))
 }
 
 /// Many games of one kind as an environment, by name and parameters, stepped by up to `threads` threads.
@@ -49,6 +49,6 @@ pub fn make(name: &str, params: &Params) -> Result<Box<dyn AnyEnv>, Error> {
 ///
 /// # Panics
 /// If `envs` is 0.
-pub fn make_vec(name: &str, params: &Params, envs: usize, threads: usize) -> Result<Box<dyn AnyVecEnv>, Error> {
-    Ok(built_in().make(name, params)?.vec_env(envs, threads))
+pub fn make_vec(name: &str, params: &Params, envs: usize, threads: usize) -> Result<VecEnv, Error> {
+    Ok(VecEnv::of(&*built_in().make(name, params)?, envs, threads))
 }

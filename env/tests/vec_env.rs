@@ -1,7 +1,9 @@
 //! Many envs at once: the same games as one at a time, on any number of threads.
 
 use turnstone_env::games::{self, Mancala, MuTorere};
-use turnstone_env::{Action, AutoReset, Env, Game, Lanes, Params, Side, Spec, VecBuffers, VecEnv, make, make_vec};
+use turnstone_env::{
+    Action, AnyState, AutoReset, DynGame, Env, Erased, Game, Params, Side, Spec, VecBuffers, VecEnv, make, make_vec,
+};
 
 #[test]
 fn agrees_with_single_envs() {
@@ -79,15 +81,15 @@ fn a_seed_restarts_every_stream() {
 #[test]
 fn an_illegal_action_is_named_and_nothing_is_stepped() {
     let mut envs = VecEnv::new(MuTorere::default(), 3);
-    let [good, bad] = ["0,4", "1,4"].map(|text| envs.game().parse_action(text).expect("an action"));
-    let before: Vec<_> = (0..3).map(|env| *envs.state(env)).collect();
+    let [good, bad] = ["0,4", "1,4"].map(|text| MuTorere::default().parse_action(text).expect("an action"));
+    let before: Vec<_> = (0..3).map(|env| envs.state(env)).collect();
     let observations = envs.batch().observations.to_vec();
     let error = envs.step(&[good, good, bad]).expect_err("player 2's piece stands there").to_string();
     assert!(error.starts_with("env 2: ") && error.contains("0,4 2,4 6,4 8,4"), "{error}");
     let error = envs.step(&[good, Action(u16::MAX), bad]).expect_err("there is no such action").to_string();
     assert!(error.starts_with("env 1: "), "{error}");
     assert_eq!(envs.step(&[good]).expect_err("one of three").to_string(), "1 actions for 3 envs");
-    assert!((0..3).all(|env| *envs.state(env) == before[env]));
+    assert!((0..3).all(|env| envs.state(env) == before[env]));
     assert_eq!(envs.batch().observations, observations);
 }
 
@@ -101,8 +103,8 @@ fn a_game_that_ends_starts_anew_in_the_same_step() {
     let batch = envs.step(&[second]).expect("legal");
     assert!(batch.truncated[0] && !batch.terminated[0] && batch.outcomes[0].is_some());
     assert_eq!((batch.rewards[0], batch.movers[0]), ([0.0; 2], Side::First));
-    assert_eq!(*envs.state(0), game.start());
-    let last = envs.final_state(0).map(|state| game.position_text(state));
+    assert_eq!(envs.state(0), AnyState::new(game.start()));
+    let last = envs.final_state(0).map(|state| game.position_text(state.of()));
     assert_eq!(last.as_deref(), Some("201212121 1 2"));
     let batch = envs.step(&[first]).expect("legal");
     assert!(!batch.truncated[0] && batch.outcomes[0].is_none(), "flags hold for one step");
@@ -133,28 +135,31 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
     let game = MuTorere { max_plies: 2, ..MuTorere::default() };
     let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
     for mode in [AutoReset::NextStep, AutoReset::Disabled] {
-        let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(mode), row());
+        let (mut lanes, mut row) = (Erased::new(game).lanes(1, 1, mode), row());
         lanes.step(&[first], &mut row.buffers()).expect("legal");
         lanes.step(&[second], &mut row.buffers()).expect("legal");
         assert!(row.truncated[0] && !row.terminated[0] && lanes.outcome(0).is_some());
-        assert_eq!(game.position_text(lanes.state(0)), "201212121 1 2", "the last position is seen");
+        assert_eq!(game.position_text(lanes.state(0).of()), "201212121 1 2", "the last position is seen");
         let mut sampled = Vec::new();
         lanes.sample(&mut sampled);
         let next = lanes.step(&sampled, &mut row.buffers());
         if mode == AutoReset::NextStep {
             next.expect("the action is ignored");
-            assert_eq!((*lanes.state(0), row.truncated[0], lanes.outcome(0)), (game.start(), false, None));
+            assert_eq!(
+                (lanes.state(0), row.truncated[0], lanes.outcome(0)),
+                (AnyState::new(game.start()), false, None)
+            );
             assert_eq!(row.masks.iter().filter(|&&legal| legal).count(), 4, "those of the start");
         } else {
             assert_eq!(next.expect_err("it is over").to_string(), "env 0: action `0,1`: the game is over");
             assert!(row.masks.iter().all(|legal| !legal));
-            lanes.reset(None, |env| env != 0, &mut row.buffers());
+            lanes.reset(None, &|env| env != 0, &mut row.buffers());
             assert!(lanes.outcome(0).is_some(), "only the envs that are named are reset");
-            lanes.reset(None, |env| env == 0, &mut row.buffers());
-            assert_eq!((*lanes.state(0), lanes.outcome(0)), (game.start(), None));
+            lanes.reset(None, &|env| env == 0, &mut row.buffers());
+            assert_eq!((lanes.state(0), lanes.outcome(0)), (AnyState::new(game.start()), None));
         }
     }
-    let (mut lanes, mut row) = (Lanes::new(game, 1).with_auto_reset(AutoReset::NextStep), row());
+    let (mut lanes, mut row) = (Erased::new(game).lanes(1, 1, AutoReset::NextStep), row());
     lanes.step(&[first], &mut row.buffers()).expect("legal");
     lanes.step(&[second], &mut row.buffers()).expect("legal");
     assert!(row.masks.iter().all(|&legal| legal), "any action is accepted");
@@ -163,8 +168,8 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
 #[test]
 #[should_panic(expected = "observations")]
 fn buffers_of_another_length_are_refused() {
-    let (mut lanes, mut row) = (Lanes::new(MuTorere::default(), 2).with_threads(2), row());
-    lanes.reset(Some(1), |_| true, &mut row.buffers());
+    let (mut lanes, mut row) = (Erased::new(MuTorere::default()).lanes(2, 2, AutoReset::SameStep), row());
+    lanes.reset(Some(1), &|_| true, &mut row.buffers());
 }
 
 #[test]
@@ -199,9 +204,9 @@ fn lists_of_legal_actions_agree_with_the_masks() {
 #[test]
 fn the_number_of_threads_may_change_between_steps() {
     let run = |threads: &[usize]| {
-        let mut lanes = Lanes::new(MuTorere::default(), 9).with_threads(4);
+        let mut lanes = Erased::new(MuTorere::default()).lanes(9, 4, AutoReset::SameStep);
         let (mut rows, mut actions, mut trace) = (Rows::new(lanes.spec(), 9), Vec::new(), Vec::new());
-        lanes.reset(Some(5), |_| true, &mut rows.buffers());
+        lanes.reset(Some(5), &|_| true, &mut rows.buffers());
         for step in 0..120 {
             lanes.set_threads(threads[step % threads.len()]);
             lanes.sample(&mut actions);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use turnstone_base::machine::cores;
-use turnstone_env::{Action, AnyLanes, AutoReset, Error, ThreadChoice, VecBuffers};
+use turnstone_env::{Action, AutoReset, Error, Lanes, ThreadChoice, VecBuffers};
 
 use crate::errors::value_error;
 use crate::game::Game;
@@ -13,7 +13,7 @@ use crate::game::Game;
 const FEWEST: usize = 64;
 
 pub(crate) struct Stepping {
-    pub(crate) lanes: Box<dyn AnyLanes>,
+    pub(crate) lanes: Box<dyn Lanes>,
     /// The actions of the step.
     pub(crate) actions: Vec<Action>,
     /// Chooses the number of threads, if it was not given.

@@ -1,11 +1,16 @@
 //! One game as a gym-style environment: `reset`, `step`, observation tensor, action mask, rewards.
 
+use std::sync::Arc;
+
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
+use crate::any_state::AnyState;
+use crate::dynamic::{DynGame, Erased};
 use crate::error::Error;
-use crate::game::{Game, try_play};
+use crate::game::Game;
+use crate::outcome::Outcome;
 use crate::playout::choose;
 use crate::side::Side;
 use crate::spec::Spec;
@@ -42,76 +47,104 @@ pub struct TimeStep {
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Env<G: Game> {
-    game: G,
-    spec: Spec,
-    state: G::State,
+pub struct Env {
+    game: Arc<dyn DynGame>,
+    state: AnyState,
     legal: ActionList,
     features: Vec<f32>,
     last_action: Option<Action>,
     rng: Xoshiro256PlusPlus,
 }
 
-impl<G: Game> Env<G> {
+impl Env {
     /// An environment at the start of a game.
-    pub fn new(game: G) -> Self {
-        let (spec, state) = (game.spec(), game.start());
-        let mut legal = ActionList::new();
-        game.legal(&state, &mut legal);
-        let features = vec![0.0; spec.features()];
-        let rng = Xoshiro256PlusPlus::seed_from_u64(0);
-        Self { game, spec, state, legal, features, last_action: None, rng }
+    pub fn new(game: impl Game) -> Self {
+        Self::of(Arc::new(Erased::new(game)))
+    }
+
+    /// An environment at the start of a game that was chosen at run time.
+    #[must_use]
+    pub fn of(game: Arc<dyn DynGame>) -> Self {
+        let state = game.start();
+        let (legal, features) = (game.legal_actions(&state), vec![0.0; game.spec().features()]);
+        Self { game, state, legal, features, last_action: None, rng: Xoshiro256PlusPlus::seed_from_u64(0) }
     }
 
     /// The game.
-    pub fn game(&self) -> &G {
-        &self.game
+    #[must_use]
+    pub fn game(&self) -> &dyn DynGame {
+        &*self.game
     }
 
     /// Shapes and names of planes and actions.
+    #[must_use]
     pub fn spec(&self) -> &Spec {
-        &self.spec
+        self.game.spec()
     }
 
     /// The current state.
-    pub fn state(&self) -> &G::State {
+    #[must_use]
+    pub fn state(&self) -> &AnyState {
         &self.state
     }
 
     /// The legal actions in increasing order; none once the game is over.
-    pub fn legal(&self) -> &ActionList {
+    #[must_use]
+    pub fn legal(&self) -> &[Action] {
         &self.legal
     }
 
     /// The action played last since the reset.
+    #[must_use]
     pub fn last_action(&self) -> Option<Action> {
         self.last_action
     }
 
+    /// How the game ended, `None` while it runs.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.game.outcome(&self.state)
+    }
+
+    /// The position in the game's notation.
+    #[must_use]
+    pub fn position(&self) -> String {
+        self.game.position_text(&self.state)
+    }
+
+    /// The action that a text names in the present position.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    pub fn parse_action(&self, text: &str) -> Result<Action, Error> {
+        self.game.parse_action_in(&self.state, text)
+    }
+
     /// The board drawn as text.
+    #[must_use]
     pub fn render(&self) -> String {
         self.game.draw(&self.state)
     }
 
     /// The board drawn as an SVG document, with the last action marked.
+    #[must_use]
     pub fn render_svg(&self) -> String {
         self.game.draw_svg(&self.state, self.last_action)
     }
 
-    /// Starts a new game. A seed restarts the random stream of [`Env::sample`]; without one it goes on.
+    /// Starts a new game. A seed restarts the random stream of [`Env::sample`]; without one it continues.
     pub fn reset(&mut self, seed: Option<u64>) -> TimeStep {
         let start = self.game.start();
-        self.reset_to(start, seed)
+        self.begin(start, seed)
     }
 
-    /// Starts from a given state.
-    pub fn reset_to(&mut self, state: G::State, seed: Option<u64>) -> TimeStep {
-        if let Some(seed) = seed {
-            self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        }
-        self.state = state;
-        self.last_action = None;
-        self.time_step()
+    /// Starts from a position in the game's notation.
+    ///
+    /// # Errors
+    /// The position is malformed or impossible.
+    pub fn reset_to(&mut self, position: &str, seed: Option<u64>) -> Result<TimeStep, Error> {
+        let state = self.game.parse_position(position)?;
+        Ok(self.begin(state, seed))
     }
 
     /// Plays an action for the mover.
@@ -122,7 +155,7 @@ impl<G: Game> Env<G> {
         if self.legal.contains(action) {
             self.game.play(&mut self.state, action);
         } else {
-            try_play(&self.game, &mut self.state, action)?;
+            self.game.try_play(&mut self.state, action)?;
         }
         self.last_action = Some(action);
         Ok(self.time_step())
@@ -137,21 +170,32 @@ impl<G: Game> Env<G> {
         choose(&self.legal, &mut self.rng)
     }
 
+    fn begin(&mut self, state: AnyState, seed: Option<u64>) -> TimeStep {
+        if let Some(seed) = seed {
+            self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        }
+        self.state = state;
+        self.last_action = None;
+        self.time_step()
+    }
+
     fn time_step(&mut self) -> TimeStep {
-        self.game.legal(&self.state, &mut self.legal);
-        self.game.observe(&self.state, &mut self.features);
-        let mut observation = vec![0.0; self.spec.tensor_len()];
-        self.spec.expand(&self.features, &mut observation);
-        let mut mask = vec![false; self.spec.actions];
-        self.legal.iter().for_each(|action| mask[action.index()] = true);
-        let outcome = self.game.outcome(&self.state);
+        let Self { game, state, legal, features, .. } = self;
+        let spec = game.spec();
+        game.legal(state, legal);
+        game.observe(state, features);
+        let mut observation = vec![0.0; spec.tensor_len()];
+        spec.expand(features, &mut observation);
+        let mut mask = vec![false; spec.actions];
+        legal.iter().for_each(|action| mask[action.index()] = true);
+        let outcome = game.outcome(state);
         TimeStep {
             observation,
             mask,
             rewards: Side::BOTH.map(|side| outcome.map_or(0.0, |o| f32::from(o.value_for(side)))),
             terminated: outcome.is_some_and(|o| !o.truncated),
             truncated: outcome.is_some_and(|o| o.truncated),
-            mover: self.game.mover(&self.state),
+            mover: game.mover(state),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Many games played side by side into contiguous buffers.
 
 use crate::action::Action;
+use crate::any_state::AnyState;
+use crate::dynamic::{DynGame, Erased};
 use crate::error::Error;
 use crate::game::Game;
-use crate::gym::buffers::VecBuffers;
-use crate::gym::lanes::Lanes;
+use crate::lanes::{AutoReset, Lanes, VecBuffers};
 use crate::outcome::Outcome;
 use crate::side::Side;
 use crate::spec::Spec;
@@ -52,9 +53,9 @@ pub struct VecStep<'a> {
 /// assert!(wins[0] > 0 && wins[1] > 0);
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct VecEnv<G: Game> {
-    lanes: Lanes<G>,
+#[derive(Debug)]
+pub struct VecEnv {
+    lanes: Box<dyn Lanes>,
     buffers: Buffers,
 }
 
@@ -70,14 +71,21 @@ struct Buffers {
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl<G: Game> VecEnv<G> {
+impl VecEnv {
     /// `envs` games at their start, stepped by one thread.
     ///
     /// # Panics
     /// If `envs` is 0.
-    pub fn new(game: G, envs: usize) -> Self {
-        let lanes = Lanes::new(game, envs);
-        let spec = lanes.spec();
+    pub fn new(game: impl Game, envs: usize) -> Self {
+        Self::of(&Erased::new(game), envs, 1)
+    }
+
+    /// `envs` games of a kind that was chosen at run time, stepped by up to `threads` threads.
+    ///
+    /// # Panics
+    /// If `envs` is 0.
+    pub fn of(game: &dyn DynGame, envs: usize, threads: usize) -> Self {
+        let (lanes, spec) = (game.lanes(envs, threads, AutoReset::SameStep), game.spec());
         let buffers = Buffers {
             observations: vec![0.0; envs * spec.tensor_len()],
             masks: vec![false; envs * spec.actions],
@@ -93,41 +101,33 @@ impl<G: Game> VecEnv<G> {
         all
     }
 
-    /// The same, stepped by up to `threads` threads.
-    #[must_use]
-    pub fn with_threads(mut self, threads: usize) -> Self {
-        self.lanes = self.lanes.with_threads(threads);
-        self
-    }
-
-    /// The game.
-    pub fn game(&self) -> &G {
-        self.lanes.game()
-    }
-
     /// Shapes and names of planes and actions.
+    #[must_use]
     pub fn spec(&self) -> &Spec {
         self.lanes.spec()
     }
 
     /// Number of envs.
+    #[must_use]
     pub fn envs(&self) -> usize {
         self.lanes.envs()
     }
 
     /// The present state of an env.
-    pub fn state(&self, env: usize) -> &G::State {
+    #[must_use]
+    pub fn state(&self, env: usize) -> AnyState {
         self.lanes.state(env)
     }
 
     /// The last state of the latest game that ended in an env since the reset.
-    pub fn final_state(&self, env: usize) -> Option<&G::State> {
+    #[must_use]
+    pub fn final_state(&self, env: usize) -> Option<AnyState> {
         self.lanes.final_state(env)
     }
 
-    /// Starts a new game in every env. A seed restarts all random streams; without one they go on.
+    /// Starts a new game in every env. A seed restarts all random streams; without one they continue.
     pub fn reset(&mut self, seed: Option<u64>) -> VecStep<'_> {
-        self.lanes.reset(seed, |_| true, &mut self.buffers.rows());
+        self.lanes.reset(seed, &|_| true, &mut self.buffers.rows());
         self.collect();
         self.batch()
     }
@@ -155,10 +155,11 @@ impl<G: Game> VecEnv<G> {
 
     /// Gathers movers and outcomes of the last step.
     fn collect(&mut self) {
-        for env in 0..self.lanes.envs() {
-            self.buffers.movers[env] = self.lanes.mover(env);
-            self.buffers.outcomes[env] = self.lanes.outcome(env);
+        let Buffers { mover_indices, movers, outcomes, .. } = &mut self.buffers;
+        for (mover, &index) in movers.iter_mut().zip(&*mover_indices) {
+            *mover = Side::BOTH[usize::from(index)];
         }
+        self.lanes.outcomes(outcomes);
     }
 }
 

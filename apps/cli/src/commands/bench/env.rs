@@ -9,7 +9,7 @@ use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
 use turnstone_base::streams::Stream;
-use turnstone_env::{DynGame, Params};
+use turnstone_env::{DynGame, Params, VecEnv};
 use turnstone_selfplay::Games;
 
 use super::subject::Rows;
@@ -61,7 +61,7 @@ impl Env {
     fn measure(&self, game: &dyn DynGame, time: Duration) -> Row {
         const SLICES: u32 = 10;
         let mut rng = Stream::seed_from_u64(1);
-        let mut envs = game.vec_env(self.envs as usize, 1);
+        let mut envs = VecEnv::of(game, self.envs as usize, 1);
         envs.reset(Some(1));
         let mut actions = Vec::new();
         let (mut playouts, mut steps) = (Rate::default(), Rate::default());

@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
 use crate::game::Game;
-use crate::gym::buffers::VecBuffers;
-use crate::gym::legal::LegalActions;
+use crate::lanes::buffers::VecBuffers;
+use crate::lanes::legal::LegalActions;
 use crate::outcome::Outcome;
 use crate::side::Side;
 use crate::spec::Spec;
@@ -59,13 +59,13 @@ pub(super) struct Part<G: Game> {
 }
 
 impl<G: Game> Kind<G> {
-    pub(super) fn new(game: G) -> Self {
+    pub(super) fn new(game: G, auto_reset: AutoReset) -> Self {
         let spec = game.spec();
         let dense = spec.cells.iter().enumerate().all(|(point, &cell)| point == usize::from(cell))
             && spec.points == spec.lattice[0] * spec.lattice[1];
         let has_sets = game.legal_set(&game.start()).is_some();
         let (tensor_len, features) = (spec.tensor_len(), spec.features());
-        Self { game, spec, has_sets, tensor_len, features, dense, auto_reset: AutoReset::default() }
+        Self { game, spec, has_sets, tensor_len, features, dense, auto_reset }
     }
 }
 

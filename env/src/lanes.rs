@@ -1,0 +1,294 @@
+//! Many games stepped side by side into buffers of their caller.
+
+mod buffers;
+mod legal;
+mod part;
+mod threads;
+
+pub use buffers::VecBuffers;
+pub use part::AutoReset;
+pub use threads::ThreadChoice;
+
+use std::fmt::Debug;
+use std::thread;
+
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::action::Action;
+use crate::any_state::AnyState;
+use crate::error::Error;
+use crate::game::{Game, try_play};
+use crate::outcome::Outcome;
+use crate::spec::Spec;
+
+use self::part::{Kind, Part};
+
+/// A fixed number of games of one kind, stepped together, without buffers of their own: [`VecEnv`](crate::VecEnv) adds
+/// them. [`DynGame::lanes`](crate::DynGame::lanes) makes them.
+///
+/// # Panics
+/// Methods that write panic if a buffer has the wrong length.
+pub trait Lanes: Debug + Send {
+    /// Shapes and names of planes and actions.
+    fn spec(&self) -> &Spec;
+
+    /// Number of envs.
+    fn envs(&self) -> usize;
+
+    /// Starts a new game in every env for which `which` is true. A seed restarts the random streams of all envs; without
+    /// one they continue.
+    fn reset(&mut self, seed: Option<u64>, which: &dyn Fn(usize) -> bool, out: &mut VecBuffers<'_>);
+
+    /// Plays one action in every env; games that have ended start anew as the autoreset mode says.
+    ///
+    /// # Errors
+    /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
+    fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
+
+    /// Steps with so many threads from now on, at most as many as the lanes were made with. Games and random streams
+    /// continue.
+    fn set_threads(&mut self, threads: usize);
+
+    /// Writes the legal actions of all envs one after the other into `actions`, which must have room for all actions of all
+    /// envs, the number of those of each env into `counts`, `[envs]`, and where they start into `starts`, `[envs + 1]`.
+    /// Action 0 stands for a game that has ended. What is behind the last list is undefined.
+    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]);
+
+    /// Fills `actions` with a uniformly random legal action for each env, from the env's own random stream; action 0
+    /// where the game has ended.
+    fn sample(&mut self, actions: &mut Vec<Action>);
+
+    /// The present state of an env.
+    fn state(&self, env: usize) -> AnyState;
+
+    /// The last state of the game that ended last in an env since the reset.
+    fn final_state(&self, env: usize) -> Option<AnyState>;
+
+    /// The outcome of a game that ended in an env in the last step.
+    fn outcome(&self, env: usize) -> Option<Outcome>;
+
+    /// [`Lanes::outcome`] of every env, `[envs]`.
+    fn outcomes(&self, out: &mut [Option<Outcome>]);
+
+    /// What decides how these envs continue.
+    fn record(&self) -> LanesRecord;
+
+    /// Takes over the envs and random streams of a record, and writes what the step before it left in the buffers. The
+    /// streams are drawn from anew, as often as the record says.
+    ///
+    /// # Panics
+    /// If the record is of another number of envs or of another game.
+    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>);
+}
+
+/// Games of a known type, side by side.
+#[derive(Clone, Debug)]
+pub(crate) struct GameLanes<G: Game> {
+    kind: Kind<G>,
+    /// Number of envs of each part but the last, which may have fewer.
+    share: usize,
+    parts: Vec<Part<G>>,
+    /// Number of threads that step the parts.
+    threads: usize,
+    /// Seed of the random streams.
+    seed: u64,
+    /// Number of actions that every stream has drawn since it was seeded.
+    drawn: u64,
+}
+
+/// What decides how [`Lanes`] continue: [`Lanes::record`] takes it, [`Lanes::restore`] puts it into others of the same game.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LanesRecord {
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Number of actions that [`Lanes::sample`] has drawn for every env since then.
+    pub drawn: u64,
+    /// The envs.
+    pub envs: Vec<EnvRecord>,
+}
+
+/// One env of a [`LanesRecord`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct EnvRecord {
+    /// The present state.
+    pub state: AnyState,
+    /// The last state of the game that ended last since the reset.
+    pub last_final: Option<AnyState>,
+    /// Whether that game ended in the last step.
+    pub has_ended: bool,
+}
+
+impl<G: Game> GameLanes<G> {
+    /// Creates `envs` games at their start, stepped by up to `threads` threads.
+    ///
+    /// # Panics
+    /// If `envs` is 0.
+    pub(crate) fn new(game: G, envs: usize, threads: usize, auto_reset: AutoReset) -> Self {
+        assert!(envs > 0, "at least one env is needed");
+        let (kind, share) = (Kind::new(game, auto_reset), envs.div_ceil(threads.max(1)));
+        let starts = (0..envs).step_by(share);
+        let parts: Vec<_> = starts.map(|start| Part::new(&kind, share.min(envs - start))).collect();
+        let mut lanes = Self { kind, share, threads: parts.len(), parts, seed: 0, drawn: 0 };
+        lanes.seed(0);
+        lanes
+    }
+
+    /// Restarts the random streams of all envs.
+    fn seed(&mut self, seed: u64) {
+        (self.seed, self.drawn) = (seed, 0);
+        let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
+        for rng in self.parts.iter_mut().flat_map(|part| &mut part.rngs) {
+            *rng = Xoshiro256PlusPlus::from_rng(&mut seeds);
+        }
+    }
+
+    fn place(&self, env: usize) -> (&Part<G>, usize) {
+        (&self.parts[env / self.share], env % self.share)
+    }
+
+    fn check(&self, actions: &[Action]) -> Result<(), Error> {
+        let envs = self.envs();
+        if actions.len() != envs {
+            return Err(Error::BatchLength { given: actions.len(), envs });
+        }
+        let parts = self.parts.iter().zip(actions.chunks(self.share)).enumerate();
+        let illegal = |(i, (part, actions)): (usize, (&Part<G>, &[Action]))| {
+            part.first_illegal(&self.kind, actions).map(|env| i * self.share + env)
+        };
+        let Some(env) = parts.map(illegal).find_map(|env| env) else { return Ok(()) };
+        let (part, place) = self.place(env);
+        let fault = try_play(&self.kind.game, &mut part.states[place].clone(), actions[env]);
+        let source = Box::new(fault.expect_err("the list of legal actions is that of the state"));
+        Err(Error::InEnv { env, source })
+    }
+}
+
+impl<G: Game> Lanes for GameLanes<G> {
+    fn spec(&self) -> &Spec {
+        &self.kind.spec
+    }
+
+    fn envs(&self) -> usize {
+        self.parts.iter().map(|part| part.states.len()).sum()
+    }
+
+    fn reset(&mut self, seed: Option<u64>, which: &dyn Fn(usize) -> bool, out: &mut VecBuffers<'_>) {
+        if let Some(seed) = seed {
+            self.seed(seed);
+        }
+        out.check(self.envs(), &self.kind.spec);
+        let Self { kind, share, parts, .. } = self;
+        for (i, (part, mut rows)) in parts.iter_mut().zip(out.parts(*share, &kind.spec)).enumerate() {
+            part.reset(kind, |env| which(i * *share + env), &mut rows);
+        }
+    }
+
+    fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
+        self.check(actions)?;
+        out.check(actions.len(), &self.kind.spec);
+        let Self { kind, share, parts, threads, .. } = self;
+        let (kind, share) = (&*kind, *share);
+        if *threads == 1 {
+            step_parts(kind, share, parts, actions, out);
+            return Ok(());
+        }
+        let each = parts.len().div_ceil(*threads);
+        let rows = out.parts(each * share, &kind.spec);
+        let jobs = parts.chunks_mut(each).zip(actions.chunks(each * share)).zip(rows);
+        let mut jobs = jobs
+            .map(|((parts, actions), mut rows)| move || step_parts(kind, share, parts, actions, &mut rows))
+            .peekable();
+        thread::scope(|scope| {
+            while let Some(mut job) = jobs.next() {
+                if jobs.peek().is_some() {
+                    scope.spawn(job);
+                } else {
+                    job(); // the last parts are this thread's own
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.clamp(1, self.parts.len());
+    }
+
+    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]) {
+        let mut end = 0;
+        starts[0] = 0;
+        let ends = starts[1..=self.envs()].chunks_mut(self.share);
+        for (part, (counts, ends)) in self.parts.iter().zip(counts.chunks_mut(self.share).zip(ends)) {
+            end = part.legal.write_lists(end, actions, counts, ends);
+        }
+    }
+
+    fn sample(&mut self, actions: &mut Vec<Action>) {
+        actions.clear();
+        self.parts.iter_mut().for_each(|part| part.sample(actions));
+        self.drawn += 1;
+    }
+
+    fn state(&self, env: usize) -> AnyState {
+        let (part, env) = self.place(env);
+        AnyState::new(part.states[env])
+    }
+
+    fn final_state(&self, env: usize) -> Option<AnyState> {
+        let (part, env) = self.place(env);
+        part.last_finals[env].map(AnyState::new)
+    }
+
+    fn outcome(&self, env: usize) -> Option<Outcome> {
+        let (part, env) = self.place(env);
+        part.outcomes[env]
+    }
+
+    fn outcomes(&self, out: &mut [Option<Outcome>]) {
+        for (part, out) in self.parts.iter().zip(out.chunks_mut(self.share)) {
+            out.copy_from_slice(&part.outcomes);
+        }
+    }
+
+    fn record(&self) -> LanesRecord {
+        let envs = self.parts.iter().flat_map(|part| {
+            (0..part.states.len()).map(move |env| EnvRecord {
+                state: AnyState::new(part.states[env]),
+                last_final: part.last_finals[env].map(AnyState::new),
+                has_ended: part.outcomes[env].is_some(),
+            })
+        });
+        LanesRecord { seed: self.seed, drawn: self.drawn, envs: envs.collect() }
+    }
+
+    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>) {
+        assert_eq!(record.envs.len(), self.envs(), "envs of the record");
+        self.seed(record.seed);
+        for (part, records) in self.parts.iter_mut().zip(record.envs.chunks(self.share)) {
+            for (env, record) in records.iter().enumerate() {
+                let last = record.last_final.as_ref().map(|state| *state.of());
+                part.states[env] = *record.state.of();
+                part.outcomes[env] = last.filter(|_| record.has_ended).and_then(|state| self.kind.game.outcome(&state));
+                part.last_finals[env] = last;
+            }
+            part.skip(record.drawn);
+        }
+        self.drawn = record.drawn;
+        self.reset(None, &|_| false, out);
+    }
+}
+
+/// Steps neighbouring parts of `share` envs each, one after the other.
+fn step_parts<G: Game>(
+    kind: &Kind<G>,
+    share: usize,
+    parts: &mut [Part<G>],
+    actions: &[Action],
+    rows: &mut VecBuffers<'_>,
+) {
+    let rows = rows.parts(share, &kind.spec);
+    for ((part, actions), mut rows) in parts.iter_mut().zip(actions.chunks(share)).zip(rows) {
+        part.step(kind, actions, &mut rows);
+    }
+}
