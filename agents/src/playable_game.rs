@@ -1,10 +1,9 @@
 //! Object-safe interface to games that agents play, and lists of them.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use turnstone_base::machine::memory;
-use turnstone_env::{AnyState, DynGame, Erased, Error, Game, Params, Row};
+use turnstone_env::{AnyState, DynGame, Erased, Error, Params, Row};
 use turnstone_exact::TableError;
 use turnstone_models::{ComputeDevice, Instructions, NetworkError};
 
@@ -106,7 +105,9 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 Box::new(ClassicalPlayer::new(game, search))
             }
             #[cfg(not(target_family = "wasm"))]
-            AgentSpec::Engine(spec) => Box::new(crate::external::External::new(Arc::new(Erased::new(game)), spec)?),
+            AgentSpec::Engine(spec) => {
+                Box::new(crate::external::External::new(std::sync::Arc::new(Erased::new(game)), spec)?)
+            }
             #[cfg(target_family = "wasm")]
             AgentSpec::Engine(_) => {
                 let fault = "this build cannot start other programs".to_owned();
@@ -267,7 +268,5 @@ impl AgentSpec {
 /// Entry of a game for a list of games that agents can play.
 #[must_use]
 pub fn row<K: Playable>() -> Row<dyn PlayableGame> {
-    Row::<dyn PlayableGame>::new(K::Game::NAME, |params| {
-        Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?)))
-    })
+    Row::knowing::<K::Game, K>(|game| game)
 }

@@ -10,15 +10,13 @@ mod worker;
 mod on_gpu;
 mod session;
 mod transcript;
-mod task_session;
 
 pub use session::Session;
 pub(crate) use session::sessions;
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
 pub use task::{GameSettings, Task};
-pub use task_session::TaskSession;
-pub use transcript::Restorer;
+pub use transcript::Restore;
 pub use worker::FinishedGame;
 
 use std::sync::Arc;
@@ -92,17 +90,16 @@ pub(crate) fn task_sessions<G: Game>(
     game: &G,
     task: &Task,
     threads: usize,
-) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
+) -> Result<Vec<Box<dyn Session>>, NetworkError> {
     let rules = Arc::new(GameRules::new(game, &task.settings));
     let evaluators = evaluators(game, task, threads)?.into_iter();
-    let session =
-        |evaluator| Box::new(task_session::OfTask::new(Arc::clone(&rules), evaluator)) as Box<dyn TaskSession>;
-    Ok(evaluators.map(session).collect())
+    Ok(evaluators.map(|evaluator| session::session(&rules, evaluator)).collect())
 }
 
 /// What restores the games of a task from their transcripts.
-pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Box<dyn Restorer> {
-    Box::new(transcript::OfTask::new(GameRules::new(game, &task.settings)))
+pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Restore {
+    let (rules, spec) = (GameRules::new(game, &task.settings), game.spec());
+    Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 
 /// Plays the games of a task with a network per worker. The parts of a stopped task are `None`.

@@ -1,15 +1,14 @@
 //! Object-safe interface to games that networks can be trained for.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
 use turnstone_base::streams::Stream;
-use turnstone_env::{AnyState, Erased, Game, Row};
+use turnstone_env::{AnyState, Erased, Row};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, GameSettings, Progress, Restorer, Session, Task, TaskSession};
+use crate::self_play::{self, GameSettings, Progress, Restore, Session, Task};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -28,10 +27,10 @@ pub trait TrainableGame: PlayableGame {
     ///
     /// # Errors
     /// The weights do not match the network.
-    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError>;
+    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn Session>>, NetworkError>;
 
     /// What restores the games of a task from their transcripts.
-    fn restorer(&self, task: &Task) -> Box<dyn Restorer>;
+    fn restorer(&self, task: &Task) -> Restore;
 
     /// Starts endless self-play with evaluators of the caller: one session per thread of the settings.
     fn sessions(&self, settings: &GameSettings) -> Vec<Box<dyn Session>>;
@@ -62,11 +61,11 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         self_play::play(self.game(), task, progress, stop)
     }
 
-    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn TaskSession>>, NetworkError> {
+    fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn Session>>, NetworkError> {
         self_play::task_sessions(self.game(), task, threads)
     }
 
-    fn restorer(&self, task: &Task) -> Box<dyn Restorer> {
+    fn restorer(&self, task: &Task) -> Restore {
         self_play::restorer(self.game(), task)
     }
 
@@ -95,7 +94,5 @@ pub type Games = turnstone_env::Games<dyn TrainableGame>;
 /// Entry of a game for the list of games.
 #[must_use]
 pub fn row<K: Playable>() -> Row<dyn TrainableGame> {
-    Row::<dyn TrainableGame>::new(K::Game::NAME, |params| {
-        Ok(Arc::new(Erased::knowing::<K>(K::Game::with_params(params)?)))
-    })
+    Row::knowing::<K::Game, K>(|game| game)
 }

@@ -32,12 +32,12 @@ impl SelfPlayer for Leader {
         self_play.precision = self_play.precision.resolved();
         let count = self_play.games_per_iteration;
         let job = job::of_task(game, &task);
-        let restorer = game.restorer(&task);
+        let restore = game.restorer(&task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; count];
         let mut stats = SelfPlayStats::default();
-        let check = |number: usize, item: &[u8]| restorer.restore(number, item).map(drop);
+        let check = |number: usize, item: &[u8]| restore(number, item).map(drop);
         let mut put = |number: usize, item: &[u8]| {
-            games[number] = Some(restorer.restore(number, item).map_err(anyhow::Error::msg)?);
+            games[number] = Some(restore(number, item).map_err(anyhow::Error::msg)?);
             Ok(())
         };
         let play_here = |number: usize| -> Result<Vec<u8>> {

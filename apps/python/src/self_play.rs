@@ -265,9 +265,9 @@ impl SelfPlay {
         evaluator: &mut crate::evaluate::PyEvaluator<'_>,
     ) -> Result<(), TensorFault> {
         match self.leaves {
-            Leaves::Function(_) => session.step(evaluator),
+            Leaves::Function(_) => session.step_with(evaluator),
             Leaves::Uniform => {
-                session.step_uniform();
+                session.step(0, &mut || None, &turnstone_selfplay::Progress::default());
                 Ok(handle_signals()?)
             }
         }

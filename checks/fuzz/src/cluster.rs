@@ -9,7 +9,7 @@ use turnstone_cluster::{
 };
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_selfplay::{FinishedGame, GameSettings, Games, Progress, Restorer, SearchConfig, SelfPlayConfig, Task};
+use turnstone_selfplay::{FinishedGame, GameSettings, Games, Progress, Restore, SearchConfig, SelfPlayConfig, Task};
 
 /// A message that is accepted keeps its bounds, and is the same after another trip.
 pub(crate) fn messages(data: &[u8]) -> bool {
@@ -88,7 +88,7 @@ fn games() -> &'static Games {
 pub(crate) fn jobs(data: &[u8]) -> bool {
     let Ok(job) = Job::decode(data, games()) else { return false };
     if let Kind::SelfPlay(task) = &job.kind {
-        job.game.restorer(task);
+        drop(job.game.restorer(task));
     }
     job.items() > 0
 }
@@ -114,10 +114,10 @@ fn with_task<T>(use_it: impl FnOnce(&Task) -> T) -> T {
 
 /// A transcript that is accepted gives a game that ends, and is written as it was read.
 pub(crate) fn transcripts(data: &[u8]) -> bool {
-    static RESTORER: OnceLock<Box<dyn Restorer>> = OnceLock::new();
+    static RESTORER: OnceLock<Restore> = OnceLock::new();
     let game = games().make("mu_torere", &Params::new()).expect("a game");
-    let restorer = RESTORER.get_or_init(|| with_task(|task| game.restorer(task)));
-    let Ok(restored) = restorer.restore(0, data) else { return false };
+    let restore = RESTORER.get_or_init(|| with_task(|task| game.restorer(task)));
+    let Ok(restored) = restore(0, data) else { return false };
     assert!(usize::from(restored.plies) >= restored.moves.len() && !restored.moves.is_empty());
     assert_eq!(restored.transcript(), data);
     true

@@ -38,17 +38,17 @@ fn the_noise_is_a_dirichlet_sample_of_the_total_concentration() {
         let noise = RootNoise { concentration, fraction };
         let prior = |i: usize| (1 + i) as f32 / (actions * (actions + 1) / 2) as f32;
         let priors: Vec<f32> = (0..actions).map(prior).collect();
-        let mut mixed_value = vec![Vec::new(); actions];
+        let mut mixed = vec![Vec::new(); actions];
         for _ in 0..SAMPLES {
             let mut edges = edges(&priors);
             puct::add_noise(&mut edges, noise, &mut random);
             assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-4);
-            edges.iter().zip(&mut mixed_value).for_each(|(edge, mixed_value)| mixed_value.push(f64::from(edge.prior)));
+            edges.iter().zip(&mut mixed).for_each(|(edge, priors)| priors.push(f64::from(edge.prior)));
         }
         let (n, fraction, total) = (actions as f64, f64::from(fraction), f64::from(concentration));
         let deviation = fraction * (1.0 / n * (1.0 - 1.0 / n) / (1.0 + total)).sqrt();
-        for (prior, mixed_value) in priors.iter().zip(&mixed_value) {
-            let (mean, variance) = moments(mixed_value);
+        for (prior, mixed) in priors.iter().zip(&mixed) {
+            let (mean, variance) = moments(mixed);
             let expected = (1.0 - fraction) * f64::from(*prior) + fraction / n;
             let at = format!("{actions} actions, concentration {concentration}, fraction {fraction}");
             assert!((mean - expected).abs() < 5.0 * deviation / (SAMPLES as f64).sqrt(), "{mean} for {expected}: {at}");

@@ -1,4 +1,4 @@
-//! Endless self-play in steps, with any evaluator: for programs whose networks live outside of this workspace.
+//! Self-play in steps, for callers that bring the numbers of the games or the evaluator.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,16 +11,18 @@ use super::stats::{Progress, SelfPlayStats};
 use super::task::{GameRules, GameSettings};
 use super::worker::{FinishedGame, Worker};
 
-/// Endless self-play of one worker, object-safe.
+/// Self-play of one worker, object-safe. Every game is the same as in any other way to play it.
 pub trait Session: Send {
-    /// Advances every game to its next leaf and evaluates the leaves in one batch with a function on tensors.
+    /// Begins games while fewer than `seats` (at most `concurrent_games`) are in progress and `next` yields numbers, then
+    /// advances every game to its next leaf and evaluates the leaves in one batch. Returns false if no game is in
+    /// progress.
+    fn step(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>, progress: &Progress) -> bool;
+
+    /// [`Session::step`] with a function on tensors as the evaluator, and without games to begin.
     ///
     /// # Errors
     /// That of the evaluation. Nothing is lost: the next step evaluates the same batch again.
-    fn step(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault>;
-
-    /// [`Session::step`] with equal priors and value 0, the evaluator that costs nothing.
-    fn step_uniform(&mut self);
+    fn step_with(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault>;
 
     /// Takes the games that have been finished since the last call.
     fn take_finished(&mut self) -> Vec<FinishedGame>;
@@ -28,43 +30,55 @@ pub trait Session: Send {
     /// Removes all cached evaluations, as when the network has changed.
     fn forget(&mut self);
 
-    /// Amount of work so far.
+    /// Amount of work so far, without the running time.
     fn stats(&self) -> SelfPlayStats;
 }
 
-struct Endless<G: Game> {
+struct WorkerSession<G: Game, N, E> {
     rules: Arc<GameRules<G>>,
     spec: Spec,
-    worker: Worker<G, Box<dyn Iterator<Item = usize> + Send>>,
+    evaluator: E,
+    worker: Worker<G, N>,
 }
 
-/// Creates a session for each of `self_play.threads` (0: one per core), with `concurrent_games` games each: session `i`
-/// of `n` plays the games `i`, `i + n`, `i + 2n` and so on, so that a game does not depend on their scheduling.
-/// `games_per_iteration` is ignored.
+/// A session that plays the games whose numbers it is given.
+pub(super) fn session<G: Game>(
+    rules: &Arc<GameRules<G>>,
+    evaluator: impl Evaluator<G> + Send + 'static,
+) -> Box<dyn Session> {
+    let worker = Worker::new(Arc::clone(rules), std::iter::empty(), 0);
+    Box::new(WorkerSession { rules: Arc::clone(rules), spec: rules.game.spec(), evaluator, worker })
+}
+
+/// Endless self-play with equal priors and value 0, or an evaluator of the caller: a session for each of
+/// `self_play.threads` (0: one per core), with `concurrent_games` games each. Session `i` of `n` plays the games `i`,
+/// `i + n`, `i + 2n` and so on, so that a game does not depend on their scheduling. `games_per_iteration` is ignored.
 pub(crate) fn sessions<G: Game>(game: &G, settings: &GameSettings) -> Vec<Box<dyn Session>> {
     let rules = Arc::new(GameRules::new(game, settings));
     let workers = settings.self_play.workers();
     let session = |first: usize| {
-        let numbers: Box<dyn Iterator<Item = usize> + Send> = Box::new((first..).step_by(workers));
+        let numbers = (first..).step_by(workers);
         let worker = Worker::new(Arc::clone(&rules), numbers, settings.self_play.concurrent_games);
-        Box::new(Endless { rules: Arc::clone(&rules), spec: rules.game.spec(), worker }) as Box<dyn Session>
+        let (rules, spec) = (Arc::clone(&rules), rules.game.spec());
+        Box::new(WorkerSession { rules, spec, evaluator: Uniform, worker }) as Box<dyn Session>
     };
     (0..workers).map(session).collect()
 }
 
-impl<G: Game> Session for Endless<G> {
-    fn step(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault> {
-        let (game, spec) = (&self.rules.game, &self.spec);
-        self.worker.step(&Progress::default(), |batch| evaluate_tensors(game, spec, batch, evaluator))?;
-        Ok(())
-    }
-
-    fn step_uniform(&mut self) {
-        let game = &self.rules.game;
-        let Ok(_) = self.worker.step(&Progress::default(), |batch| {
-            Uniform.evaluate(game, batch);
+impl<G: Game, N: Iterator<Item = usize> + Send, E: Evaluator<G> + Send> Session for WorkerSession<G, N, E> {
+    fn step(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>, progress: &Progress) -> bool {
+        self.worker.begin_games(seats.clamp(1, self.rules.settings.self_play.concurrent_games), next);
+        let (game, evaluator) = (&self.rules.game, &mut self.evaluator);
+        let Ok(more) = self.worker.step(progress, |batch| {
+            evaluator.evaluate(game, batch);
             Ok::<(), Infallible>(())
         });
+        more
+    }
+
+    fn step_with(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault> {
+        let (game, spec) = (&self.rules.game, &self.spec);
+        self.worker.step(&Progress::default(), |batch| evaluate_tensors(game, spec, batch, evaluator)).map(drop)
     }
 
     fn take_finished(&mut self) -> Vec<FinishedGame> {
@@ -122,7 +136,7 @@ mod tests {
             let mut sessions = sessions(&Mancala::default(), &settings(self_play(1, 4)));
             let mut games = Vec::new();
             for _ in 0..3000 {
-                sessions[0].step_uniform();
+                sessions[0].step(0, &mut || None, &Progress::default());
                 games.extend(sessions[0].take_finished());
             }
             assert!(sessions[0].stats().positions > 100);
@@ -133,7 +147,7 @@ mod tests {
         for (number, session) in sessions.iter_mut().enumerate() {
             let mut evaluator = Unreliable(number as u32);
             for _ in 0..3000 {
-                failures += u32::from(session.step(&mut evaluator).is_err());
+                failures += u32::from(session.step_with(&mut evaluator).is_err());
                 games.extend(session.take_finished());
             }
         }

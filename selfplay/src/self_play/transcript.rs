@@ -37,76 +37,63 @@ impl FinishedGame {
     }
 }
 
-/// Restores games from their transcripts, which may come from anywhere.
-pub trait Restorer: Send + Sync {
-    /// Plays a transcript by the rules: every action must be legal, the last one must end the game, policies must add up
-    /// to 1 and values must be possible.
-    ///
-    /// # Errors
-    /// The first fault, in words.
-    fn restore(&self, number: usize, transcript: &[u8]) -> Result<FinishedGame, String>;
-}
+/// Restores a game from its number and its transcript, which may come from anywhere. It plays the transcript by the rules:
+/// every action must be legal, the last one must end the game, policies must add up to 1 and values must be possible. The
+/// error is the first fault, in words.
+pub type Restore = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;
 
-/// Restores the games of a task.
-pub(super) struct OfTask<G: Game> {
-    rules: GameRules<G>,
-    spec: Spec,
-}
-
-impl<G: Game> OfTask<G> {
-    pub(super) fn new(rules: GameRules<G>) -> Self {
-        Self { spec: rules.game.spec(), rules }
-    }
-}
-
-impl<G: Game> Restorer for OfTask<G> {
-    // long because it reads the format from front to back, with a fault at each step
-    fn restore(&self, number: usize, transcript: &[u8]) -> Result<FinishedGame, String> {
-        let (rules, spec, game) = (&self.rules, &self.spec, &self.rules.game);
-        let mut rest = transcript;
-        let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
-        let (moves, after) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
-        let (recorded, after) = after.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
-        rest = after;
-        let all = rules.settings.self_play.full_search_share >= 1.0;
-        let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
-        let (mut state, first) = rules.start(&mut rng);
-        let (mut legal, mut features, mut plies) = (ActionList::new(), vec![0.0; spec.features()], Vec::new());
-        let mut played = Vec::with_capacity(count);
-        let mut positions = Shard::new(rules.settings.iteration, spec.features());
-        for (at, action) in moves.chunks_exact(2).enumerate() {
-            let action = Action(u16::from_le_bytes([action[0], action[1]]));
-            let ply = u16::try_from(usize::from(first) + at).map_err(|_| "it has too many plies")?;
-            game.legal(&state, &mut legal);
-            if legal.is_empty() {
-                return Err(format!("it goes on after its end at ply {ply}"));
-            }
-            if !legal.contains(action) {
-                return Err(format!("action {} at ply {ply} is not legal in {}", action.0, game.position_text(&state)));
-            }
-            if recorded[at / 8] >> (at % 8) & 1 == 1 {
-                let root = Evaluation { value: number_of(&mut rest)?, draw: number_of(&mut rest)? };
-                let policy = legal.iter().map(|_| number_of(&mut rest)).collect::<Result<Vec<f32>, _>>()?;
-                let mover = game.mover(&state);
-                game.observe(&state, &mut features);
-                let indices = legal.iter().map(|&action| spec.policy_index(mover, action) as u16);
-                positions.push(&features, indices.zip(policy), mover, root);
-                plies.push(ply);
-            } else if all {
-                return Err(format!("the position at ply {ply} is not recorded"));
-            }
-            game.play(&mut state, action);
-            played.push(action);
+/// Restores a game of the rules' task, as [`Restore`] says.
+// long because it reads the format from front to back, with a fault at each step
+pub(super) fn restore<G: Game>(
+    rules: &GameRules<G>,
+    spec: &Spec,
+    number: usize,
+    transcript: &[u8],
+) -> Result<FinishedGame, String> {
+    let game = &rules.game;
+    let mut rest = transcript;
+    let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
+    let (moves, after) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
+    let (recorded, after) = after.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
+    rest = after;
+    let all = rules.settings.self_play.full_search_share >= 1.0;
+    let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
+    let (mut state, first) = rules.start(&mut rng);
+    let (mut legal, mut features, mut plies) = (ActionList::new(), vec![0.0; spec.features()], Vec::new());
+    let mut played = Vec::with_capacity(count);
+    let mut positions = Shard::new(rules.settings.iteration, spec.features());
+    for (at, action) in moves.chunks_exact(2).enumerate() {
+        let action = Action(u16::from_le_bytes([action[0], action[1]]));
+        let ply = u16::try_from(usize::from(first) + at).map_err(|_| "it has too many plies")?;
+        game.legal(&state, &mut legal);
+        if legal.is_empty() {
+            return Err(format!("it goes on after its end at ply {ply}"));
         }
-        let outcome = game.outcome(&state).ok_or("it stops before its end")?;
-        let plies_played = u16::try_from(usize::from(first) + count).map_err(|_| "it has too many plies")?;
-        if !rest.is_empty() || recorded_beyond(recorded, count) {
-            return Err("it has bytes beyond its end".into());
+        if !legal.contains(action) {
+            return Err(format!("action {} at ply {ply} is not legal in {}", action.0, game.position_text(&state)));
         }
-        positions.finish_game(0, &plies, plies_played, &outcome);
-        positions.validate(spec.actions)?;
-        Ok(FinishedGame { number, positions, outcome, plies: plies_played, moves: played })
+        if recorded[at / 8] >> (at % 8) & 1 == 1 {
+            let root = Evaluation { value: number_of(&mut rest)?, draw: number_of(&mut rest)? };
+            let policy = legal.iter().map(|_| number_of(&mut rest)).collect::<Result<Vec<f32>, _>>()?;
+            let mover = game.mover(&state);
+            game.observe(&state, &mut features);
+            let indices = legal.iter().map(|&action| spec.policy_index(mover, action) as u16);
+            positions.push(&features, indices.zip(policy), mover, root);
+            plies.push(ply);
+        } else if all {
+            return Err(format!("the position at ply {ply} is not recorded"));
+        }
+        game.play(&mut state, action);
+        played.push(action);
     }
+    let outcome = game.outcome(&state).ok_or("it stops before its end")?;
+    let plies_played = u16::try_from(usize::from(first) + count).map_err(|_| "it has too many plies")?;
+    if !rest.is_empty() || recorded_beyond(recorded, count) {
+        return Err("it has bytes beyond its end".into());
+    }
+    positions.finish_game(0, &plies, plies_played, &outcome);
+    positions.validate(spec.actions)?;
+    Ok(FinishedGame { number, positions, outcome, plies: plies_played, moves: played })
 }
 
 const CUT_SHORT: &str = "it is cut short";

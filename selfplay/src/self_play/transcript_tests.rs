@@ -11,7 +11,7 @@ use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// Plays a small task in sessions that get their numbers one by one, and hands its games and its restorer to `check`.
-fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &dyn Restorer)) {
+fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &Restore)) {
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let task = Task::new(
@@ -32,7 +32,7 @@ fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(
     let whole = play(game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
     let again = SelfPlayGames::new(3, game.spec().features(), games.clone(), SelfPlayStats::default());
     assert_eq!((again.shard, again.ends), (whole.shard, whole.ends), "one by one or at once, they are the same");
-    check(games, &*restorer(game, &task));
+    check(games, &restorer(game, &task));
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn games_come_back_as_they_were() {
     for full_search_share in [1.0, 0.4] {
         let games_per_iteration = 12;
         let self_play = SelfPlayConfig { games_per_iteration, full_search_share, ..SelfPlayConfig::default() };
-        let check = |games: Vec<FinishedGame>, restorer: &dyn Restorer| {
+        let check = |games: Vec<FinishedGame>, restore: &Restore| {
             for game in games {
-                let again = restorer.restore(game.number, &game.transcript()).expect("what was played is legal");
+                let again = restore(game.number, &game.transcript()).expect("what was played is legal");
                 assert_eq!(again.positions, game.positions);
                 assert_eq!((again.outcome, again.plies, again.moves), (game.outcome, game.plies, game.moves));
             }
@@ -55,13 +55,13 @@ fn games_come_back_as_they_were() {
 #[test]
 fn transcripts_with_faults_are_refused() {
     let self_play = SelfPlayConfig { games_per_iteration: 4, ..SelfPlayConfig::default() };
-    with_games(&Mancala::default(), &self_play, |games, restorer| {
+    with_games(&Mancala::default(), &self_play, |games, restore| {
         let game = &games[0];
         let sound = game.transcript();
         let fault = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut bytes = sound.clone();
             change(&mut bytes);
-            restorer.restore(game.number, &bytes).expect_err("a fault")
+            restore(game.number, &bytes).expect_err("a fault")
         };
         let moves = game.moves.len();
         let numbers = 2 + 2 * moves + moves.div_ceil(8);
@@ -83,7 +83,7 @@ fn transcripts_with_faults_are_refused() {
         let mut cut = (short.moves.len() as u16).to_le_bytes().to_vec();
         cut.extend_from_slice(&sound[2..2 + 2 * short.moves.len()]);
         cut.extend(std::iter::repeat_n(0, short.moves.len().div_ceil(8)));
-        assert!(restorer.restore(game.number, &cut).is_err());
+        assert!(restore(game.number, &cut).is_err());
         // Of another number the game has another opening, or else it is a legal game of that number: never a panic.
         let mut rng = stream(7, Purpose::Play, [0, 0]);
         let mut refused = 0;
@@ -93,7 +93,7 @@ fn transcripts_with_faults_are_refused() {
                 let at = rng.random_range(0..bytes.len());
                 bytes[at] = rng.random();
             }
-            refused += u32::from(restorer.restore(game.number, &bytes).is_err());
+            refused += u32::from(restore(game.number, &bytes).is_err());
         }
         assert!(refused > 2000, "{refused}");
     });

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use turnstone_agents::Agent;
 use turnstone_arena::grading::answers_to;
 use turnstone_arena::{Plan, Tournament};
-use turnstone_selfplay::{Progress, SelfPlayStats, TaskSession};
+use turnstone_selfplay::{Progress, SelfPlayStats, Session};
 
 use crate::job::{Job, Kind};
 
@@ -15,7 +15,7 @@ use crate::job::{Job, Kind};
 pub(super) const AT_ONCE: usize = 24;
 
 /// Sessions by thread, each with what of its work has been counted.
-type Sessions = Vec<Option<(Box<dyn TaskSession>, SelfPlayStats)>>;
+type Sessions = Vec<Option<(Box<dyn Session>, SelfPlayStats)>>;
 
 /// A job in memory.
 pub(super) struct Loaded {
@@ -117,7 +117,7 @@ impl Loaded {
 }
 
 /// Plays games of self-play until none is in progress and there are no more.
-fn play_on(session: &mut dyn TaskSession, counted: &mut SelfPlayStats, counter: &Counter<'_>, retired: &AtomicBool) {
+fn play_on(session: &mut dyn Session, counted: &mut SelfPlayStats, counter: &Counter<'_>, retired: &AtomicBool) {
     let progress = Progress::default();
     loop {
         let mut next = || (counter.next)(1).pop();
