@@ -77,6 +77,7 @@ mod terminal {
     /// A game at a terminal of its own. `plain` drops escape sequences from what is read.
     fn at_a_terminal(args: &[&str], plain: bool, variables: &[(&str, &str)]) -> PtySession {
         let mut command = command(args);
+        command.stdin(Stdio::inherit()); // the terminal's
         command.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
         let options = Options::new().timeout_ms(Some(120_000)).strip_ansi_escape_codes(plain);
         spawn_with_options(command, options).expect("a pseudo-terminal")

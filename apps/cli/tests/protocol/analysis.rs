@@ -124,10 +124,10 @@ fn nothing_that_comes_down_the_pipe_kills_the_analysis() {
 #[test]
 fn an_agent_without_a_network_cannot_analyse() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_turnstone"))
-        .args(["analyse", "mancala", "--agent", "alphabeta"])
+        .args(["analyse", "mancala", "--agent", "mcts:sims=10"])
         .output()
         .expect("the program runs");
     let error = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1));
-    assert!(error.starts_with("error: agent `alphabeta:depth=6` has no network; name a checkpoint"), "{error}");
+    assert!(error.starts_with("error: agent `mcts:sims=10` has no network; name a checkpoint"), "{error}");
 }

@@ -5,7 +5,7 @@ use super::talk::Talk;
 #[test]
 fn the_conversations_in_the_document_are_true() {
     // Read as the test runs: the page is not in the crate's package.
-    let document = std::fs::read_to_string("../docs/protocol.md").expect("the repository has the page");
+    let document = std::fs::read_to_string("../../docs/protocol.md").expect("the repository has the page");
     let mut blocks = 0;
     for block in document.split("```text\n$ turnstone ").skip(1) {
         let (block, _) = block.split_once("```").expect("a block has an end");
