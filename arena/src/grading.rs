@@ -51,29 +51,21 @@ pub fn grade(
     stop: &AtomicBool,
 ) -> anyhow::Result<Option<Grade>> {
     let answers = Mutex::new(Vec::with_capacity(set.positions.len()));
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        let is_left = number < set.positions.len() && !stop.load(Ordering::Relaxed);
-        is_left.then(|| (number, &set.positions[number], stream(seed, Purpose::Play, [number as u64, 0])))
-    };
-    let put = |number: usize, answer: Answer| {
-        answers.lock().expect("no thread panics while it holds the list").push((number, answer));
-        progress();
-    };
+    let first_free = AtomicUsize::new(0);
     let threads = threads.max(1);
     let at_once = games_at_once(&[agent], false, set.positions.len().div_ceil(threads));
-    let work = || -> anyhow::Result<()> {
-        if at_once > 1
-            && let Some(mut team) = agent.team(game, at_once)?
-        {
-            return ask_side_by_side(game, &mut team, at_once, &take, &put);
-        }
-        let mut player = agent.player(game)?;
-        while let Some((number, position, mut rng)) = take() {
-            put(number, ask(game, &mut *player, position, &mut rng)?);
-        }
-        Ok(())
+    let work = || {
+        let mut next = || {
+            let number = first_free.fetch_add(1, Ordering::Relaxed);
+            set.positions.get(number).map(|position| Question::new(game, number, &position.text, seed)).transpose()
+        };
+        let mut put = |question: Question, chosen, prediction| {
+            let answer = answer(game, &set.positions[question.number], &question.state, chosen, prediction)?;
+            answers.lock().expect("no thread panics while it holds the list").push((question.number, answer));
+            progress();
+            Ok(())
+        };
+        ask(game, agent, at_once, &mut next, &mut put, stop)
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -86,54 +78,80 @@ pub fn grade(
     Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
 }
 
-fn ask(
-    game: &dyn DynGame,
-    player: &mut dyn Player,
-    position: &TruthPosition,
-    rng: &mut Stream,
-) -> anyhow::Result<Answer> {
-    let state = game.parse_position(&position.text)?;
-    player.new_game(&state, rng);
-    let prediction = player.predict(&state)?;
-    let chosen = player.choose(&state, rng)?;
-    answer(game, position, &state, chosen, prediction)
+/// A position in which an agent is asked for a move.
+struct Question {
+    number: usize,
+    state: AnyState,
+    rng: Stream,
 }
 
-/// Asks a team in positions from `take`, each in a free one of its seats, until there are no more.
-fn ask_side_by_side<'s>(
-    game: &dyn DynGame,
+impl Question {
+    fn new(game: &dyn DynGame, number: usize, text: &str, seed: u64) -> anyhow::Result<Self> {
+        let (state, rng) = (game.parse_position(text)?, stream(seed, Purpose::Play, [number as u64, 0]));
+        Ok(Self { number, state, rng })
+    }
+}
+
+/// Gives the next position; `None` after the last.
+type Next<'a> = dyn FnMut() -> anyhow::Result<Option<Question>> + 'a;
+/// Takes an agent's move in a position, and its network's prediction if there is one.
+type Put<'a> = dyn FnMut(Question, Action, Option<[f32; 3]>) -> anyhow::Result<()> + 'a;
+
+/// Asks an agent in all positions, up to `at_once` of them side by side if it can play as a team, until `stop` is set.
+fn ask(
+    game: &dyn PlayableGame,
+    agent: &Agent,
+    at_once: usize,
+    next: &mut Next<'_>,
+    put: &mut Put<'_>,
+    stop: &AtomicBool,
+) -> anyhow::Result<()> {
+    if at_once > 1
+        && let Some(mut team) = agent.team(game, at_once)?
+    {
+        return ask_team(game, &mut team, at_once, next, put, stop);
+    }
+    let mut player = agent.player(game)?;
+    while !stop.load(Ordering::Relaxed)
+        && let Some(mut question) = next()?
+    {
+        player.new_game(&question.state, &mut question.rng);
+        let prediction = player.predict(&question.state)?;
+        let chosen = player.choose(&question.state, &mut question.rng)?;
+        put(question, chosen, prediction)?;
+    }
+    Ok(())
+}
+
+/// Asks a team, in a position in each of its seats.
+fn ask_team(
+    game: &dyn PlayableGame,
     team: &mut Team,
     seats: usize,
-    take: &dyn Fn() -> Option<(usize, &'s TruthPosition, Stream)>,
-    put: &dyn Fn(usize, Answer),
+    next: &mut Next<'_>,
+    put: &mut Put<'_>,
+    stop: &AtomicBool,
 ) -> anyhow::Result<()> {
-    struct Asked<'s> {
-        number: usize,
-        position: &'s TruthPosition,
-        state: AnyState,
-        prediction: [f32; 3],
-    }
-    let mut asked: Vec<Option<Asked<'_>>> = (0..seats).map(|_| None).collect();
+    let mut asked: Vec<Option<(Question, [f32; 3])>> = (0..seats).map(|_| None).collect();
     let mut done = Vec::new();
-    loop {
+    while !stop.load(Ordering::Relaxed) {
         for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
-            let Some((number, position, mut rng)) = take() else { break };
-            let state = game.parse_position(&position.text)?;
-            team.search.new_game(seat, &state);
-            let prediction = team.search.predict(&state)?.1.win_draw_loss(game.mover(&state));
-            team.begin(seat, &state, &mut rng);
-            *place = Some(Asked { number, position, state, prediction });
+            let Some(mut question) = next()? else { break };
+            team.search.new_game(seat, &question.state);
+            let prediction = team.search.predict(&question.state)?.1.win_draw_loss(game.mover(&question.state));
+            team.begin(seat, &question.state, &mut question.rng);
+            *place = Some((question, prediction));
         }
         if asked.iter().all(Option::is_none) {
-            return Ok(());
+            break;
         }
         team.search.advance(&mut done)?;
         for seat in done.drain(..) {
-            let Some(Asked { number, position, state, prediction }) = asked[seat].take() else { continue };
-            let chosen = team.search.chosen(seat);
-            put(number, answer(game, position, &state, chosen, Some(prediction))?);
+            let Some((question, prediction)) = asked[seat].take() else { continue };
+            put(question, team.search.chosen(seat), Some(prediction))?;
         }
     }
+    Ok(())
 }
 
 /// Values of an action in a position of the set, and of the position.
@@ -336,7 +354,11 @@ mod tests {
             let mut one_by_one = Vec::new();
             for (number, position) in (0..).zip(&set.positions) {
                 let mut rng = stream(5, Purpose::Play, [number, 0]);
-                one_by_one.push(ask(&*game, &mut *player, position, &mut rng).expect("an answer"));
+                let state = game.parse_position(&position.text).expect("a position");
+                player.new_game(&state, &mut rng);
+                let prediction = player.predict(&state).expect("no GPU");
+                let chosen = player.choose(&state, &mut rng).expect("a move");
+                one_by_one.push(answer(&*game, position, &state, chosen, prediction).expect("an answer"));
             }
             let expected = summarise(&one_by_one);
             assert!(expected.all.value() > 0.5 && expected.value_head.is_some() == spec.starts_with("az"), "{spec}");

@@ -12,7 +12,7 @@ use turnstone_base::checksum::{seal_line, unseal_line};
 use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
-use super::record::{GameRecord, Header};
+use super::record::{GameRecord, TournamentHeader};
 
 /// Name of the file: a header, then one line per finished game. While they are played, they are in the order in which they
 /// end, and after the end in that of the schedule.
@@ -38,7 +38,7 @@ impl Journal {
     ///
     /// # Errors
     /// Those of [`Journal::create`] or [`Journal::resume`].
-    pub fn open(folder: &Path, resume: bool, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
+    pub fn open(folder: &Path, resume: bool, header: &TournamentHeader) -> Result<(Self, Vec<GameRecord>)> {
         if resume { Self::resume(folder, header) } else { Ok((Self::create(folder, header)?, Vec::new())) }
     }
 
@@ -46,7 +46,7 @@ impl Journal {
     ///
     /// # Errors
     /// The folder is not empty, or cannot be written.
-    fn create(folder: &Path, header: &Header) -> Result<Self> {
+    fn create(folder: &Path, header: &TournamentHeader) -> Result<Self> {
         let named = || format!("folder {}", folder.display());
         fs::create_dir_all(folder).with_context(named)?;
         if fs::read_dir(folder).with_context(named)?.next().is_some() {
@@ -61,7 +61,7 @@ impl Journal {
     ///
     /// # Errors
     /// The folder holds no journal, or one that is damaged or of another tournament.
-    fn resume(folder: &Path, header: &Header) -> Result<(Self, Vec<GameRecord>)> {
+    fn resume(folder: &Path, header: &TournamentHeader) -> Result<(Self, Vec<GameRecord>)> {
         let path = folder.join(NAME);
         ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
         let lock = FolderLock::take(folder)?;
@@ -83,7 +83,7 @@ impl Journal {
         Ok((Self { path, file: Mutex::new(file), header, sealed, _lock: lock }, games))
     }
 
-    fn begin(folder: &Path, header: &Header, lock: FolderLock) -> Result<Self> {
+    fn begin(folder: &Path, header: &TournamentHeader, lock: FolderLock) -> Result<Self> {
         let (path, header) = (folder.join(NAME), seal_line(&serde_json::to_string(header)?));
         let file = written(&path, &format!("{header}\n"))?;
         Ok(Self { path, file: Mutex::new(file), header, sealed: true, _lock: lock })
@@ -150,7 +150,7 @@ struct Read {
 }
 
 /// Parses a journal of the tournament with this header; `None` if it has no complete line.
-fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
+fn read(bytes: &[u8], header: &TournamentHeader) -> Result<Option<Read>> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
     let Some(line) = lines.next() else { return Ok(None) };
@@ -173,7 +173,7 @@ fn read(bytes: &[u8], header: &Header) -> Result<Option<Read>> {
 ///
 /// # Errors
 /// A line is damaged, or the journal is of another tournament.
-pub fn journal_games(bytes: &[u8], header: &Header) -> Result<Vec<GameRecord>> {
+pub fn journal_games(bytes: &[u8], header: &TournamentHeader) -> Result<Vec<GameRecord>> {
     Ok(read(bytes, header)?.map(|read| read.games).unwrap_or_default())
 }
 
@@ -202,10 +202,10 @@ fn current_specs(written: &serde_json::Value) -> serde_json::Value {
 }
 
 /// Checks that a journal's header is that of this tournament.
-fn same(header: &Header, line: &str) -> Result<()> {
+fn same(header: &TournamentHeader, line: &str) -> Result<()> {
     let written: serde_json::Value = serde_json::from_str(line).context("line 1 is no header")?;
     let format = written.get("turnstone_arena").and_then(serde_json::Value::as_u64);
-    ensure!(format == Some(u64::from(Header::FORMAT)), "it was written by another version of this program");
+    ensure!(format == Some(u64::from(TournamentHeader::FORMAT)), "it was written by another version of this program");
     let asked = serde_json::to_value(header)?;
     // A newer program may go on with a tournament.
     let is_same = |key: &str, value: &serde_json::Value| match written.get(key) {

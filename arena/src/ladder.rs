@@ -8,8 +8,8 @@ use turnstone_env::{DynGame, Params};
 
 use super::openings::OpeningSource;
 use super::options::MatchOptions;
-use super::record::{Settings, TournamentRecord};
-use super::summary::{Standing, Summary};
+use super::record::{TournamentRecord, TournamentSettings};
+use super::summary::{AgentResult, Summary};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 
 /// Default number of games against each rung.
@@ -116,12 +116,12 @@ impl Ladder {
         summary: &Summary,
         openings: [u16; 2],
     ) -> Result<Self> {
-        let rung = |standing: &Standing| -> Result<Rung> {
+        let rung = |standing: &AgentResult| -> Result<Rung> {
             let (elo, [_, high]) = (standing.rating, standing.rating_interval);
             Ok(Rung { agent: standing.agent.parse()?, elo: elo.round(), reach: (high - elo).ceil() })
         };
         let rungs = summary.agents.iter().map(rung).collect::<Result<_>>()?;
-        let Settings { games, seed, .. } = record.header.settings;
+        let TournamentSettings { games, seed, .. } = record.header.settings;
         let (name, params) = (game.name().to_owned(), game.params());
         Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
     }
@@ -168,7 +168,7 @@ impl Ladder {
 impl LadderRating {
     /// The rating of the first agent of a gauntlet against the rungs, which are the anchors of the summary.
     pub(super) fn of_first(summary: &Summary) -> Self {
-        let Standing { rating, rating_interval, score, .. } = summary.agents[0];
+        let AgentResult { rating, rating_interval, score, .. } = summary.agents[0];
         Self { elo: rating, interval: rating_interval, score, games: summary.games }
     }
 }
@@ -195,7 +195,7 @@ pub fn read_ladder(path: &Path, game: &dyn DynGame) -> Result<Ladder> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ending, Format, GameRecord, Header};
+    use crate::{Ending, GameRecord, TournamentFormat, TournamentHeader};
     use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
     use turnstone_games::built_in;
@@ -254,7 +254,7 @@ mod tests {
                 ending: Ending::Rules,
                 incidents: Vec::new(),
             });
-            let header = Header {
+            let header = TournamentHeader {
                 turnstone_arena: 1,
                 program: None,
                 game: "mancala".into(),
@@ -262,7 +262,7 @@ mod tests {
                 params: Params::new(),
                 agents: vec!["x".into(), "random".into(), "alphabeta:depth=1".into()],
                 networks: vec![None; 3],
-                settings: Settings::plain(Format::Gauntlet, 200, 0),
+                settings: TournamentSettings::plain(TournamentFormat::Gauntlet, 200, 0),
                 openings: Vec::new(),
             };
             TournamentRecord { header, notes: Vec::new(), games: games.collect() }

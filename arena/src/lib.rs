@@ -27,11 +27,14 @@ pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
 pub use matches::{Match, MatchFolder, MatchResult, RatingScale};
 pub use openings::OpeningSource;
 pub use options::{MATCH_OPTIONS, MatchOption, MatchOptions, OptionValues, Pairings};
-pub use record::{Adjudication, Ending, Format, GameRecord, Header, Incident, Penalty, Settings, TournamentRecord};
+pub use record::{
+    Adjudication, Ending, GameRecord, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentRecord,
+    TournamentSettings,
+};
 pub use remote::{Remote, RemoteAnswer, RemotePositions, RemoteRound, check_portable, is_portable};
-pub use result::{Record, SeatRecord};
-pub use schedule::Plan;
-pub use summary::{Meeting, Standing, Summary};
+pub use result::{BySeat, Tally};
+pub use schedule::PlannedGame;
+pub use summary::{AgentResult, Meeting, Summary};
 pub use tournament::{IdleTime, Running, Tournament};
 pub use turnstone_statistics::{
     Decision, MatchScore, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,

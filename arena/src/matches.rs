@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::ladder::{Ladder, LadderRating};
 use super::openings::{OpeningSource, openings};
 use super::options::{MatchOptions, Pairings};
-use super::record::{Header, TournamentRecord};
+use super::record::{TournamentHeader, TournamentRecord};
 use super::remote::check_portable;
 use super::report;
 use super::schedule::openings_needed;
@@ -101,7 +101,7 @@ impl<'a> Match<'a> {
 
     /// Game, agents, settings and openings.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TournamentHeader {
         self.tournament.header()
     }
 
@@ -180,6 +180,12 @@ impl MatchResult {
             object["ladder"] = serde_json::json!(rating);
         }
         object
+    }
+
+    /// The agents with their results as a JSON object: names of `columns`, and `rows`.
+    #[must_use]
+    pub fn table(&self) -> serde_json::Value {
+        report::agent_table(&self.summary)
     }
 
     /// The report as text for a terminal of 80 columns.

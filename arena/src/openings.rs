@@ -201,15 +201,13 @@ mod tests {
     use turnstone_env::Erased;
     use turnstone_env::games::{Mancala, MuTorere};
 
-    static GO_ON: AtomicBool = AtomicBool::new(false);
-
     fn drawn(
         game: &dyn PlayableGame,
         source: &OpeningSource,
         filter: Option<&OpeningFilter>,
         count: usize,
     ) -> Result<Vec<Opening>> {
-        openings(game, source, filter, count, 7, &GO_ON)
+        openings(game, source, filter, count, 7, &AtomicBool::new(false))
     }
 
     #[test]

@@ -15,7 +15,7 @@ use turnstone_env::nearest;
 use turnstone_statistics::Sprt;
 
 use super::openings::{OpeningFilter, OpeningSource};
-use super::record::{Adjudication, Format, Penalty, Settings};
+use super::record::{Adjudication, Penalty, TournamentFormat, TournamentSettings};
 
 /// An option: a key of a tournament's file, a keyword in Python and, with `-` for `_`, an option of the command.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ match_options! {
     sprt: Sprt = read, Text("BOUNDS");
 }
 
-/// The pairings of a [`Format`].
+/// The pairings of a [`TournamentFormat`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairings {
@@ -171,25 +171,25 @@ impl MatchOptions {
     ///
     /// # Errors
     /// The options conflict.
-    pub(super) fn settings(&self, agents: usize) -> Result<Settings> {
+    pub(super) fn settings(&self, agents: usize) -> Result<TournamentSettings> {
         let games = self.games.unwrap_or(if self.sprt.is_some() { 10_000 } else { 200 });
         let format = match self.format.unwrap_or_default() {
             Pairings::Swiss => {
                 let enough = agents.next_power_of_two().trailing_zeros().max(1) as usize;
-                Format::Swiss { rounds: self.rounds.unwrap_or(enough) }
+                TournamentFormat::Swiss { rounds: self.rounds.unwrap_or(enough) }
             }
             _ if self.rounds.is_some() => anyhow::bail!("only a Swiss tournament has rounds"),
-            Pairings::RoundRobin => Format::RoundRobin,
-            Pairings::Gauntlet => Format::Gauntlet,
+            Pairings::RoundRobin => TournamentFormat::RoundRobin,
+            Pairings::Gauntlet => TournamentFormat::Gauntlet,
         };
         let adjudicated = self.adjudicate == Some(true);
-        Ok(Settings {
+        Ok(TournamentSettings {
             clock: self.clock.map(|clock| clock.as_millis() as u64),
             out_of_time: self.out_of_time.unwrap_or(Penalty::Random),
             on_fault: self.on_fault.unwrap_or(Penalty::Lose),
             adjudication: if adjudicated { Adjudication::Exact } else { Adjudication::None },
             sprt: self.sprt,
-            ..Settings::plain(format, games, self.seed.unwrap_or(0))
+            ..TournamentSettings::plain(format, games, self.seed.unwrap_or(0))
         })
     }
 
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((odd("4"), MatchOptions::default().odd_games(200)), (None, None));
         assert!(odd("3").expect("a note").ends_with("4 games of each meeting in place of 3"));
         let swiss = with("format", "swiss").expect("a format").settings(5).expect("valid");
-        assert_eq!((swiss.format, swiss.games), (Format::Swiss { rounds: 3 }, 200));
+        assert_eq!((swiss.format, swiss.games), (TournamentFormat::Swiss { rounds: 3 }, 200));
         assert_eq!(with("sprt", "0,10").expect("a test").settings(2).expect("valid").games, 10_000);
         let filter = |spec: &str| with("opening_filter", spec).expect("an agent").filter();
         assert_eq!(filter("exact").expect("a default").map(|filter| filter.bound), Some(0));

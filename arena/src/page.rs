@@ -10,6 +10,6 @@ mod boards;
 
 pub use boards::Boards;
 pub use chart::{Chart, Form, Point, Series};
-pub use frame::{Page, Part, data, escaped, title};
+pub use frame::{Page, Section, data, escaped, title};
 pub use ranges::{Range, ranges, ranges_document};
 pub use scale::{Scale, grouped, short, signed};

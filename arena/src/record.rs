@@ -10,7 +10,7 @@ use super::Sprt;
 pub struct TournamentRecord {
     /// Game, agents, settings and openings.
     #[serde(flatten)]
-    pub header: Header,
+    pub header: TournamentHeader,
     /// Remarks for the reader, one line each, such as fewer openings than requested or an early stop.
     pub notes: Vec<String>,
     /// Games by number. The numbers `2i` and `2i + 1` form a pair: one opening with the seats swapped. After an
@@ -21,8 +21,8 @@ pub struct TournamentRecord {
 /// Game, agents, settings and openings of a tournament. Without clocks, they determine the result for a given program
 /// and files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Header {
-    /// Version of the file format, [`Header::FORMAT`].
+pub struct TournamentHeader {
+    /// Version of the file format, [`TournamentHeader::FORMAT`].
     pub turnstone_arena: u32,
     /// Name, version and commit of the program that wrote this; older files lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,12 +38,12 @@ pub struct Header {
     /// Checksum of each agent's network, if it has one.
     pub networks: Vec<Option<u32>>,
     /// Settings of the tournament.
-    pub settings: Settings,
+    pub settings: TournamentSettings,
     /// Openings by number, each as its moves separated by spaces.
     pub openings: Vec<String>,
 }
 
-impl Header {
+impl TournamentHeader {
     /// Version of the file format that this program reads and writes.
     pub const FORMAT: u32 = 1;
 }
@@ -51,9 +51,9 @@ impl Header {
 /// Settings of a tournament. They do not include the number of threads, which does not affect the result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct TournamentSettings {
     /// Pairing system.
-    pub format: Format,
+    pub format: TournamentFormat,
     /// Games per meeting of two agents, in pairs from one opening with the seats swapped; even.
     pub games: usize,
     /// Seed of the openings and the players' random choices.
@@ -70,11 +70,11 @@ pub struct Settings {
     pub sprt: Option<Sprt>,
 }
 
-impl Settings {
+impl TournamentSettings {
     /// Settings with `games` games per meeting, rounded up to pairs, without clocks, adjudication or a test; faults
     /// lose.
     #[must_use]
-    pub fn plain(format: Format, games: usize, seed: u64) -> Self {
+    pub fn plain(format: TournamentFormat, games: usize, seed: u64) -> Self {
         Self {
             format,
             games: games.next_multiple_of(2),
@@ -91,7 +91,7 @@ impl Settings {
 /// Pairing system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum TournamentFormat {
     /// All agents meet each other once; with two agents, a match.
     RoundRobin,
     /// Swiss system: in each round, agents of similar score meet, with rematches only if they cannot be avoided.

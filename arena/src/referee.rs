@@ -9,20 +9,20 @@ use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
 use turnstone_models::DeviceError;
 
 use super::openings::Opening;
-use super::record::{Ending, GameRecord, Incident, Penalty, Settings};
-use super::schedule::Plan;
+use super::record::{Ending, GameRecord, Incident, Penalty, TournamentSettings};
+use super::schedule::PlannedGame;
 
 /// Plays games according to the settings.
 pub(super) struct Referee<'a> {
     pub(super) game: &'a dyn DynGame,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a TournamentSettings,
     /// Exact values that end games early.
     pub(super) truth: Option<Box<dyn DynExactValues>>,
 }
 
 /// A game in progress.
 pub(super) struct GameInProgress {
-    plan: Plan,
+    plan: PlannedGame,
     opening_plies: usize,
     pub(super) state: AnyState,
     moves: Vec<Action>,
@@ -49,7 +49,7 @@ struct End {
 
 impl Referee<'_> {
     /// Begins a game. Its players have not been notified.
-    pub(super) fn begin(&self, plan: &Plan, opening: &Opening) -> GameInProgress {
+    pub(super) fn begin(&self, plan: &PlannedGame, opening: &Opening) -> GameInProgress {
         let [a, b] = plan.agents;
         let side = |agent: usize, other: usize| SideInProgress {
             agent,
@@ -130,7 +130,7 @@ impl Referee<'_> {
 
     /// The record of a game that is over.
     pub(super) fn record(&self, game: GameInProgress) -> GameRecord {
-        let Plan { number, round, agents, opening } = game.plan;
+        let PlannedGame { number, round, agents, opening } = game.plan;
         let End { result, ending } = game.end.expect("the game is over");
         GameRecord {
             number,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, Budget, ClassicalMethod, PlayableGame};
 use turnstone_models::{ComputeDevice, Precision};
 
-use super::record::{Adjudication, GameRecord, Header, Settings};
-use super::schedule::Plan;
+use super::record::{Adjudication, GameRecord, TournamentHeader, TournamentSettings};
+use super::schedule::PlannedGame;
 
 /// Plays games and answers positions elsewhere, with the results that this machine would get.
 pub trait Remote: Sync {
@@ -32,9 +32,9 @@ pub struct RemoteRound<'a> {
     /// The agents by index.
     pub agents: &'a [&'a Agent],
     /// Settings and openings.
-    pub header: &'a Header,
+    pub header: &'a TournamentHeader,
     /// The games, in the order in which they are needed.
-    pub plans: &'a [Plan],
+    pub plans: &'a [PlannedGame],
     /// Checks the record of the game with this index in `plans`, which may come from anywhere.
     pub check: &'a dyn Fn(usize, &GameRecord) -> Result<(), String>,
     /// Plays a game here.
@@ -115,7 +115,7 @@ pub fn is_portable(agent: &Agent) -> bool {
 ///
 /// # Errors
 /// One line that names what they cannot.
-pub fn check_portable(agents: &[&Agent], settings: &Settings) -> Result<()> {
+pub fn check_portable(agents: &[&Agent], settings: &TournamentSettings) -> Result<()> {
     ensure!(settings.clock.is_none(), "games with clocks are played on one machine");
     ensure!(settings.adjudication == Adjudication::None, "games that exact values end are played on one machine");
     let fixed = agents.iter().find(|agent| !is_portable(agent));

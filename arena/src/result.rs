@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Numbers of wins, draws and losses.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct Tally {
     /// Games won.
     pub wins: usize,
     /// Games drawn.
@@ -15,14 +15,14 @@ pub struct Record {
 
 /// Results in both seats.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SeatRecord {
+pub struct BySeat {
     /// As player 1.
-    pub first: Record,
+    pub first: Tally,
     /// As player 2.
-    pub second: Record,
+    pub second: Tally,
 }
 
-impl Record {
+impl Tally {
     fn add(&mut self, result: i8) {
         match result {
             1 => self.wins += 1,
@@ -48,7 +48,7 @@ impl Record {
     }
 }
 
-impl SeatRecord {
+impl BySeat {
     /// Counts games given by seat (0 or 1) and result (1, 0 or -1).
     pub(super) fn of(games: impl Iterator<Item = (usize, i8)>) -> Self {
         let mut record = Self::default();
@@ -66,8 +66,8 @@ impl SeatRecord {
 
     /// Results of both seats together.
     #[must_use]
-    pub fn total(&self) -> Record {
-        Record {
+    pub fn total(&self) -> Tally {
+        Tally {
             wins: self.first.wins + self.second.wins,
             draws: self.first.draws + self.second.draws,
             losses: self.first.losses + self.second.losses,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Format, GameRecord, Settings};
+use super::record::{GameRecord, TournamentFormat, TournamentSettings};
 
 /// Maximum number of steps in the search for pairings without rematches, after which rematches are accepted.
 const MOST_STEPS: u32 = 20_000;
@@ -10,7 +10,7 @@ const MOST_STEPS: u32 = 20_000;
 /// A game to be played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct PlannedGame {
     /// Number of the game in the tournament.
     pub number: usize,
     /// Number of the round.
@@ -22,42 +22,47 @@ pub struct Plan {
 }
 
 /// Number of rounds.
-pub(super) fn rounds(settings: &Settings) -> usize {
+pub(super) fn rounds(settings: &TournamentSettings) -> usize {
     match settings.format {
-        Format::Swiss { rounds } => rounds,
-        Format::RoundRobin | Format::Gauntlet => 1,
+        TournamentFormat::Swiss { rounds } => rounds,
+        TournamentFormat::RoundRobin | TournamentFormat::Gauntlet => 1,
     }
 }
 
 /// Number of openings that a tournament needs.
-pub(super) fn openings_needed(settings: &Settings) -> usize {
+pub(super) fn openings_needed(settings: &TournamentSettings) -> usize {
     rounds(settings) * settings.games / 2
 }
 
 /// Number of games of a tournament with this number of agents.
-pub(super) fn games_planned(settings: &Settings, agents: usize) -> usize {
+pub(super) fn games_planned(settings: &TournamentSettings, agents: usize) -> usize {
     let meetings = match settings.format {
-        Format::RoundRobin => agents * (agents - 1) / 2,
-        Format::Gauntlet => agents - 1,
-        Format::Swiss { rounds } => rounds * (agents / 2),
+        TournamentFormat::RoundRobin => agents * (agents - 1) / 2,
+        TournamentFormat::Gauntlet => agents - 1,
+        TournamentFormat::Swiss { rounds } => rounds * (agents / 2),
     };
     meetings * settings.games
 }
 
 /// The games of a round, given those of the earlier rounds. All meetings play an opening before any plays the next one,
 /// so that an interrupted round is balanced as well.
-pub(super) fn plans(settings: &Settings, agents: usize, round: usize, earlier: &[GameRecord]) -> Vec<Plan> {
+pub(super) fn plans(
+    settings: &TournamentSettings,
+    agents: usize,
+    round: usize,
+    earlier: &[GameRecord],
+) -> Vec<PlannedGame> {
     let meetings: Vec<[usize; 2]> = match settings.format {
-        Format::RoundRobin => (0..agents).flat_map(|a| (a + 1..agents).map(move |b| [a, b])).collect(),
-        Format::Gauntlet => (1..agents).map(|b| [0, b]).collect(),
-        Format::Swiss { .. } => swiss(settings.games, agents, earlier),
+        TournamentFormat::RoundRobin => (0..agents).flat_map(|a| (a + 1..agents).map(move |b| [a, b])).collect(),
+        TournamentFormat::Gauntlet => (1..agents).map(|b| [0, b]).collect(),
+        TournamentFormat::Swiss { .. } => swiss(settings.games, agents, earlier),
     };
     let pairs = settings.games / 2;
     let mut plans = Vec::with_capacity(2 * pairs * meetings.len());
     for opening in round * pairs..(round + 1) * pairs {
         for &[a, b] in &meetings {
             for agents in [[a, b], [b, a]] {
-                plans.push(Plan { number: earlier.len() + plans.len(), round, agents, opening });
+                plans.push(PlannedGame { number: earlier.len() + plans.len(), round, agents, opening });
             }
         }
     }
@@ -135,8 +140,8 @@ mod tests {
     use super::super::record::{Adjudication, Ending, Penalty};
     use super::*;
 
-    fn settings(format: Format, games: usize) -> Settings {
-        Settings {
+    fn settings(format: TournamentFormat, games: usize) -> TournamentSettings {
+        TournamentSettings {
             format,
             games,
             seed: 0,
@@ -149,8 +154,8 @@ mod tests {
     }
 
     /// Record of a planned game, won by the agent with the lower index.
-    fn record(plan: &Plan) -> GameRecord {
-        let Plan { number, round, agents, opening } = *plan;
+    fn record(plan: &PlannedGame) -> GameRecord {
+        let PlannedGame { number, round, agents, opening } = *plan;
         let result = if agents[0] < agents[1] { 1 } else { -1 };
         let (moves, incidents) = (Vec::new(), Vec::new());
         GameRecord { number, round, agents, opening, opening_plies: 0, moves, result, ending: Ending::Rules, incidents }
@@ -158,14 +163,14 @@ mod tests {
 
     #[test]
     fn a_round_robin_goes_opening_by_opening() {
-        let settings = settings(Format::RoundRobin, 4);
+        let settings = settings(TournamentFormat::RoundRobin, 4);
         let plans = plans(&settings, 3, 0, &[]);
         assert_eq!(plans.len(), games_planned(&settings, 3));
         assert!(plans.iter().enumerate().all(|(i, plan)| plan.number == i));
         let first: Vec<[usize; 2]> = plans[..6].iter().map(|plan| plan.agents).collect();
         assert_eq!(first, [[0, 1], [1, 0], [0, 2], [2, 0], [1, 2], [2, 1]]);
         assert!(plans[..6].iter().all(|plan| plan.opening == 0) && plans[6..].iter().all(|plan| plan.opening == 1));
-        let gauntlet = super::plans(&Settings { format: Format::Gauntlet, ..settings }, 3, 0, &[]);
+        let gauntlet = super::plans(&TournamentSettings { format: TournamentFormat::Gauntlet, ..settings }, 3, 0, &[]);
         assert_eq!(gauntlet.iter().map(|plan| plan.agents).collect::<Vec<_>>()[..4], [[0, 1], [1, 0], [0, 2], [2, 0]]);
     }
 
@@ -173,7 +178,7 @@ mod tests {
     fn swiss_rounds_avoid_rematches_and_share_the_byes() {
         for agents in [2, 3, 5, 6, 8, 9] {
             let rounds = if agents % 2 == 1 { agents } else { agents - 1 };
-            let settings = settings(Format::Swiss { rounds }, 2);
+            let settings = settings(TournamentFormat::Swiss { rounds }, 2);
             let mut games: Vec<GameRecord> = Vec::new();
             for round in 0..rounds {
                 let plans = plans(&settings, agents, round, &games);
@@ -198,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_leaders_meet() {
-        let settings = settings(Format::Swiss { rounds: 3 }, 2);
+        let settings = settings(TournamentFormat::Swiss { rounds: 3 }, 2);
         let first: Vec<GameRecord> = plans(&settings, 4, 0, &[]).iter().map(record).collect();
         assert_eq!(first.iter().map(|game| game.agents).collect::<Vec<_>>(), [[0, 1], [1, 0], [2, 3], [3, 2]]);
         let second = plans(&settings, 4, 1, &first);

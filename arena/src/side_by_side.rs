@@ -9,7 +9,7 @@ use turnstone_models::DeviceError;
 use super::openings::Opening;
 use super::record::{Ending, GameRecord};
 use super::referee::{GameInProgress, Referee};
-use super::schedule::Plan;
+use super::schedule::PlannedGame;
 
 /// Number of games or positions that a thread searches side by side, if memory allows it. Larger batches are not faster:
 /// self-play takes the same processor time per position with batches of 22 as of 40.
@@ -37,12 +37,12 @@ pub(super) struct SideBySide<'a> {
     referee: Referee<'a>,
     participants: Vec<Option<Participant>>,
     /// Games in progress by seat.
-    seats: Vec<Option<Seat>>,
+    seats: Vec<Option<SeatedGame>>,
     /// Records of games that are over.
     over: Vec<(usize, GameRecord)>,
 }
 
-struct Seat {
+struct SeatedGame {
     /// Index of the game among the caller's plans.
     index: usize,
     agents: [usize; 2],
@@ -80,7 +80,7 @@ impl<'a> SideBySide<'a> {
     ///
     /// # Errors
     /// An agent cannot play at all.
-    pub(super) fn begin(&mut self, seat: usize, index: usize, plan: &Plan, opening: &Opening) -> Result<()> {
+    pub(super) fn begin(&mut self, seat: usize, index: usize, plan: &PlannedGame, opening: &Opening) -> Result<()> {
         let mut game = self.referee.begin(plan, opening);
         for (number, side) in plan.agents.into_iter().zip(&mut game.sides) {
             let (agent, seats) = (self.agents[number], self.seats.len());
@@ -100,7 +100,7 @@ impl<'a> SideBySide<'a> {
                 }
             }
         }
-        self.seats[seat] = Some(Seat { index, agents: plan.agents, game });
+        self.seats[seat] = Some(SeatedGame { index, agents: plan.agents, game });
         self.go_on(seat)
     }
 
@@ -130,9 +130,9 @@ impl<'a> SideBySide<'a> {
 
     /// Plays a game on until a team has to choose or the game is over.
     fn go_on(&mut self, seat: usize) -> Result<()> {
-        while let Some(Seat { agents, game, .. }) = &mut self.seats[seat] {
+        while let Some(SeatedGame { agents, game, .. }) = &mut self.seats[seat] {
             let Some(side) = self.referee.turn(game) else {
-                let Some(Seat { index, game, .. }) = self.seats[seat].take() else { break };
+                let Some(SeatedGame { index, game, .. }) = self.seats[seat].take() else { break };
                 let record = self.referee.record(game);
                 for incident in record.incidents.iter().filter(|incident| incident.kind == Ending::Crash) {
                     self.dismiss(incident.agent, seat); // the next game starts the player again
@@ -158,7 +158,7 @@ impl<'a> SideBySide<'a> {
 
     /// Plays what the side to move has answered, and notifies the players.
     fn answer(&mut self, seat: usize, chosen: Result<Action, PlayerFault>) -> Result<()> {
-        let Some(Seat { agents, game, .. }) = &mut self.seats[seat] else { return Ok(()) };
+        let Some(SeatedGame { agents, game, .. }) = &mut self.seats[seat] else { return Ok(()) };
         let mover = self.agents[agents[self.game.mover(&game.state).index()]];
         let answered = self.referee.answer(game, chosen);
         let Some(action) = answered.map_err(|fault| failed(mover, &fault))? else { return Ok(()) };
@@ -222,7 +222,7 @@ impl Player for Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Format, Settings};
+    use crate::record::{TournamentFormat, TournamentSettings};
     use turnstone_agents::search::classic::Stop;
     use turnstone_agents::search::{Evaluation, RootAction, TensorEvaluator, TensorFault};
     use turnstone_agents::{Analysis, TreeSearch};
@@ -291,9 +291,9 @@ mod tests {
         let agents = ["random", "mcts:sims=1"]
             .map(|spec| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game"));
         let agents: Vec<&Agent> = agents.iter().collect();
-        let settings = Settings::plain(Format::RoundRobin, 2, 1);
+        let settings = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
         let opening = Opening { state: game.start(), actions: Vec::new() };
-        let plan = Plan { number: 0, round: 1, agents: [0, 1], opening: 0 };
+        let plan = PlannedGame { number: 0, round: 1, agents: [0, 1], opening: 0 };
         for lost in
             [Participant::Team(Team { search: Box::new(Lost), simulations: 1 }), Participant::Shared(Box::new(Lost))]
         {

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::result::signed;
 use super::{
-    Ending, GameRecord, MatchScore, Pairing, Pentanomial, Ratings, Record, SeatRecord, SprtState, TournamentRecord,
+    BySeat, Ending, GameRecord, MatchScore, Pairing, Pentanomial, Ratings, SprtState, Tally, TournamentRecord,
 };
 
 /// Statistical summary of a tournament.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// Results of the agents, by index.
-    pub agents: Vec<Standing>,
+    pub agents: Vec<AgentResult>,
     /// Results of every two agents that met.
     pub meetings: Vec<Meeting>,
     /// Number of games.
@@ -36,11 +36,11 @@ pub struct Summary {
 
 /// Results of an agent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Standing {
+pub struct AgentResult {
     /// Spec of the agent.
     pub agent: String,
     /// Results by seat.
-    pub by_seat: SeatRecord,
+    pub by_seat: BySeat,
     /// Share of the points, 0..=1; NaN (`null` in JSON) without games.
     pub score: f64,
     /// Joint rating in Elo.
@@ -61,7 +61,7 @@ pub struct Meeting {
     /// Indices of the agents; the lower one first in [`Summary::meetings`].
     pub agents: [usize; 2],
     /// Results by seat.
-    pub by_seat: SeatRecord,
+    pub by_seat: BySeat,
     /// Score and Elo of the pairs, with their intervals.
     #[serde(flatten)]
     pub estimate: MatchScore,
@@ -89,7 +89,7 @@ impl Summary {
         let first_seat = met.values().map(|games| pairs(games, |game| game.result).0).sum::<Pentanomial>();
         let test = record.header.settings.sprt.zip(meetings.first());
         Self {
-            agents: (0..specs.len()).map(|agent| Standing::new(&specs[agent], agent, games, &ratings)).collect(),
+            agents: (0..specs.len()).map(|agent| AgentResult::new(&specs[agent], agent, games, &ratings)).collect(),
             games: games.len(),
             distinct_games: meetings.iter().map(|meeting| meeting.distinct_games).sum(),
             unpaired_games: meetings.iter().map(|meeting| meeting.unpaired_games).sum(),
@@ -134,9 +134,9 @@ impl Summary {
     }
 }
 
-impl Standing {
+impl AgentResult {
     fn new(spec: &str, agent: usize, games: &[GameRecord], ratings: &Ratings) -> Self {
-        let by_seat = SeatRecord::of(games.iter().filter_map(|game| game.seen_by(agent)));
+        let by_seat = BySeat::of(games.iter().filter_map(|game| game.seen_by(agent)));
         let faults = games.iter().flat_map(|game| &game.incidents).filter(|incident| incident.agent == agent);
         Self {
             agent: spec.to_owned(),
@@ -164,7 +164,7 @@ impl Meeting {
         let lines: BTreeSet<&[String]> = games.iter().map(|game| game.moves.as_slice()).collect();
         Self {
             agents,
-            by_seat: SeatRecord::of(games.iter().filter_map(|game| game.seen_by(agents[0]))),
+            by_seat: BySeat::of(games.iter().filter_map(|game| game.seen_by(agents[0]))),
             estimate: pairs.estimate(),
             distinct_games: lines.len(),
             unpaired_games,
@@ -185,7 +185,7 @@ impl Meeting {
 /// One line: wins, draws and losses, score and Elo with intervals.
 impl Display for Meeting {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Record { wins, draws, losses } = self.by_seat.total();
+        let Tally { wins, draws, losses } = self.by_seat.total();
         let MatchScore { score, score_interval, elo, elo_interval, .. } = self.estimate;
         let ([low, high], [elo_low, elo_high]) = (score_interval.map(|s| 100.0 * s), elo_interval.map(signed));
         write!(f, "{wins} won, {draws} drawn, {losses} lost: {:.1} % [{low:.1}, {high:.1}], ", 100.0 * score)?;
@@ -223,13 +223,13 @@ fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{Adjudication, Format, Header, Incident, Penalty, Settings};
+    use crate::{Adjudication, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentSettings};
 
     /// Record of a tournament with these agents and games: number, first and second player, result for the first,
     /// moves.
     pub(crate) fn record(agents: &[&str], games: &[(usize, [usize; 2], i8, &str)]) -> TournamentRecord {
-        let settings = Settings {
-            format: Format::RoundRobin,
+        let settings = TournamentSettings {
+            format: TournamentFormat::RoundRobin,
             games: 4,
             seed: 7,
             clock: None,
@@ -249,8 +249,8 @@ pub(super) mod tests {
             ending: Ending::Rules,
             incidents: Vec::new(),
         };
-        let header = Header {
-            turnstone_arena: Header::FORMAT,
+        let header = TournamentHeader {
+            turnstone_arena: TournamentHeader::FORMAT,
             program: None,
             game: "mu_torere".into(),
             version: 1,
@@ -272,8 +272,8 @@ pub(super) mod tests {
         record.games[4].incidents.push(Incident { ply: 1, agent: 0, kind: Ending::Crash, what: "gone".into() });
         let summary = Summary::new(&record, &[None, None]);
         let meeting = &summary.meetings[0];
-        assert_eq!(meeting.by_seat.first, Record { wins: 2, draws: 0, losses: 0 });
-        assert_eq!(meeting.by_seat.second, Record { wins: 0, draws: 1, losses: 2 });
+        assert_eq!(meeting.by_seat.first, Tally { wins: 2, draws: 0, losses: 0 });
+        assert_eq!(meeting.by_seat.second, Tally { wins: 0, draws: 1, losses: 2 });
         // Pairs of 3/2 and 1 points; the last game has no partner.
         assert_eq!((meeting.estimate.pairs.counts(), meeting.unpaired_games), ([0, 0, 1, 1, 0], 1));
         assert_eq!((summary.games, summary.distinct_games, meeting.estimate.score), (5, 4, 0.625));

@@ -15,17 +15,17 @@ use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
 use super::openings::Opening;
-use super::record::{Adjudication, GameRecord, Header, Settings, TournamentRecord};
+use super::record::{Adjudication, GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
 use super::referee::Referee;
 use super::remote::Remote;
-use super::schedule::{Plan, games_planned, openings_needed, plans, rounds};
+use super::schedule::{PlannedGame, games_planned, openings_needed, plans, rounds};
 use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
     game: &'a dyn PlayableGame,
     agents: Vec<&'a Agent>,
-    header: Header,
+    header: TournamentHeader,
     openings: Vec<Opening>,
     notes: Vec<String>,
     tables: PathBuf,
@@ -92,7 +92,7 @@ impl<'a> Tournament<'a> {
     pub(super) fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
-        mut settings: Settings,
+        mut settings: TournamentSettings,
         openings: Vec<Opening>,
         tables: PathBuf,
     ) -> Result<Self> {
@@ -110,8 +110,8 @@ impl<'a> Tournament<'a> {
             let (found, games) = (openings.len(), settings.games);
             notes.push(format!("only {found} different openings: {games} games of each meeting in place of {asked}"));
         }
-        let header = Header {
-            turnstone_arena: Header::FORMAT,
+        let header = TournamentHeader {
+            turnstone_arena: TournamentHeader::FORMAT,
             program: None,
             game: game.name().to_owned(),
             version: game.version(),
@@ -152,7 +152,7 @@ impl<'a> Tournament<'a> {
 
     /// Game, agents, settings and openings.
     #[must_use]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TournamentHeader {
         &self.header
     }
 
@@ -222,7 +222,7 @@ impl<'a> Tournament<'a> {
 
     fn play_round(
         &self,
-        plans: &[Plan],
+        plans: &[PlannedGame],
         board: &Mutex<Board>,
         journal: Option<&Journal>,
         running: &Running<'_>,
@@ -253,7 +253,7 @@ impl<'a> Tournament<'a> {
     // long because the loop over seats shares the games and the numbers that are left
     fn play_some(
         &self,
-        plans: &[Plan],
+        plans: &[PlannedGame],
         at_once: usize,
         next: &AtomicUsize,
         board: &Mutex<Board>,
@@ -309,7 +309,7 @@ impl<'a> Tournament<'a> {
 }
 
 /// Whether a game read from a journal matches this plan.
-fn is_of(game: &GameRecord, plan: &Plan) -> bool {
+fn is_of(game: &GameRecord, plan: &PlannedGame) -> bool {
     let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
     let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
     planned && (-1..=1).contains(result) && *opening_plies <= moves.len()

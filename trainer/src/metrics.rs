@@ -9,7 +9,7 @@ use turnstone_search::CacheStats;
 
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
-use turnstone_arena::{LadderRating, MatchResult, MatchScore, Meeting, SeatRecord};
+use turnstone_arena::{BySeat, LadderRating, MatchResult, MatchScore, Meeting};
 
 /// Metrics of one iteration. All but `timing` are identical when a run is repeated. Files of other versions may lack what
 /// is optional here; fields that only they have are ignored.
@@ -52,7 +52,7 @@ pub struct MatchMetrics {
     /// The opponent's spec.
     pub opponent: String,
     /// The network's results in both seats.
-    pub by_seat: SeatRecord,
+    pub by_seat: BySeat,
     /// Its score, 0..=1.
     pub score: f64,
     /// 95 % interval of the score.

@@ -30,7 +30,7 @@ use crate::run_folder::RunFolder;
 use turnstone_agents::shape;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{grade, known};
-use turnstone_arena::page::{Boards, Page, Part, grouped, title};
+use turnstone_arena::page::{Boards, Page, Section, grouped, title};
 use turnstone_selfplay::TrainableGame;
 
 /// Settings of the sample games and of grading.
@@ -91,7 +91,7 @@ fn sample_games(
     settings: Settings,
     reporter: &Reporter,
     stop: &AtomicBool,
-) -> Result<Option<Part>> {
+) -> Result<Option<Section>> {
     let bar = reporter.bar("games", games::GAMES);
     let (mut html, mut boards) = (String::new(), Boards::default());
     for number in 0..games::GAMES {
@@ -104,7 +104,7 @@ fn sample_games(
     bar.finish_and_clear();
     html += &boards.element();
     let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
-    Ok(Some(Part { id: "games", heading: "Sample games", lead, html }))
+    Ok(Some(Section { id: "games", heading: "Sample games", lead, html }))
 }
 
 /// Returns the part with the newest grade of the metrics or, if there is none, of the newest checkpoint. The inner
@@ -117,7 +117,7 @@ fn truth(
     settings: Settings,
     reporter: &Reporter,
     stop: &AtomicBool,
-) -> Result<Option<Option<Part>>> {
+) -> Result<Option<Option<Section>>> {
     if let Some((iteration, grade)) = history.iter().rev().find_map(|it| Some((it.iteration, it.grade.as_ref()?))) {
         let how = format!("Graded during the run after iteration {iteration}.");
         return Ok(Some(Some(strength::truth(grade, how, history))));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint_params, shape};
-use turnstone_arena::{Header as TournamentHeader, Plan};
+use turnstone_arena::{PlannedGame, TournamentHeader};
 use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
@@ -36,7 +36,7 @@ struct Header {
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 enum Work {
     SelfPlay(SelfPlay),
-    Games { agents: Vec<AgentHeader>, tournament: TournamentHeader, plans: Vec<Plan> },
+    Games { agents: Vec<AgentHeader>, tournament: TournamentHeader, plans: Vec<PlannedGame> },
     Positions { agent: AgentHeader, texts: Vec<String>, seed: u64 },
 }
 
@@ -84,7 +84,7 @@ pub enum Kind {
         /// Settings and openings.
         tournament: Box<TournamentHeader>,
         /// The games.
-        plans: Vec<Plan>,
+        plans: Vec<PlannedGame>,
     },
     /// Positions to be answered.
     Positions {
@@ -156,7 +156,12 @@ pub fn of_task(game: &dyn TrainableGame, task: &Task) -> Vec<u8> {
 
 /// Encodes games of a tournament.
 #[must_use]
-pub fn of_games(game: &dyn PlayableGame, agents: &[&Agent], tournament: &TournamentHeader, plans: &[Plan]) -> Vec<u8> {
+pub fn of_games(
+    game: &dyn PlayableGame,
+    agents: &[&Agent],
+    tournament: &TournamentHeader,
+    plans: &[PlannedGame],
+) -> Vec<u8> {
     let headers = agents.iter().map(|agent| header_of(agent)).collect();
     let (tournament, plans) = (tournament.clone(), plans.to_vec());
     let mut bytes = encode_header(game, Work::Games { agents: headers, tournament, plans });

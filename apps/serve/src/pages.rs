@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::SystemTime;
 
-use turnstone_arena::page::{Page, Part, escaped, title};
+use turnstone_arena::page::{Page, Section, escaped, title};
 use turnstone_trainer::report::LiveRun;
 
 use crate::route::encoded;
@@ -23,7 +23,7 @@ pub(crate) struct Row {
     pub(crate) has_checkpoint: bool,
 }
 
-fn page(name: &str, header: &str, parts: &[Part], script: &'static str) -> String {
+fn page(name: &str, header: &str, parts: &[Section], script: &'static str) -> String {
     let footer = concat!("turnstone ", env!("CARGO_PKG_VERSION"));
     Page { title: name, header, parts, footer, script }.html()
 }
@@ -38,7 +38,7 @@ pub(crate) fn runs(rows: &[Row], folder: &str) -> String {
             r#"<form id="compare" action="/compare" method="get"><div class="card scroll" tabindex="0" role="region" aria-label="Runs"><table><tr><th>run</th><th>game</th><th>iterations</th><th>newest score</th><th>links</th><th>changed</th></tr>{table}</table></div><p><button type="submit">Compare the selected runs</button></p></form>"#
         )
     };
-    let part = Part { id: "runs", heading: "Runs", lead: String::new(), html };
+    let part = Section { id: "runs", heading: "Runs", lead: String::new(), html };
     page("Turnstone: runs", &format!("{LINKS}<h1>Training runs</h1>"), &[part], "")
 }
 
@@ -72,7 +72,7 @@ fn table_row(Row { entry, run, has_checkpoint }: &Row) -> String {
 }
 
 /// The page of a run, which follows it while it trains.
-pub(crate) fn run(name: &str, header: &str, parts: &[Part], checkpoints: &[&str]) -> String {
+pub(crate) fn run(name: &str, header: &str, parts: &[Section], checkpoints: &[&str]) -> String {
     let address = encoded(name);
     let mut links = format!(r#"{LINKS}<p class="sub">{} · "#, escaped(name));
     for file in checkpoints {
@@ -88,14 +88,14 @@ pub(crate) fn run(name: &str, header: &str, parts: &[Part], checkpoints: &[&str]
 }
 
 /// What changes on a run's page, as JSON: the header, and the sections by their ids.
-pub(crate) fn live(header: &str, parts: &[Part]) -> String {
+pub(crate) fn live(header: &str, parts: &[Section]) -> String {
     let sections: serde_json::Map<String, serde_json::Value> =
         parts.iter().map(|part| (part.id.to_owned(), part.html.clone().into())).collect();
     serde_json::json!({ "header": header, "sections": sections }).to_string()
 }
 
 /// A page with sample games.
-pub(crate) fn games(name: &str, part: Part) -> String {
+pub(crate) fn games(name: &str, part: Section) -> String {
     let header = format!(
         r#"{LINKS}<h1>Sample games</h1><p class="sub"><a href="/runs/{}">{}</a></p>"#,
         encoded(name),
@@ -105,7 +105,7 @@ pub(crate) fn games(name: &str, part: Part) -> String {
 }
 
 /// Several runs on the same charts.
-pub(crate) fn comparison(names: &[String], parts: &[Part], faults: &[String]) -> String {
+pub(crate) fn comparison(names: &[String], parts: &[Section], faults: &[String]) -> String {
     let names: Vec<String> =
         names.iter().map(|name| format!(r#"<a href="/runs/{}">{}</a>"#, encoded(name), escaped(name))).collect();
     let faults: String = faults.iter().map(|fault| format!("<p class=\"sub\">{}</p>", escaped(fault))).collect();

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{Agent, PlayableGame};
-use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::AnyState;
 
 use super::report::Grade;
 use super::truth_set::TruthSet;
-use super::{Answer, answer, summarise};
+use super::{Answer, Question, answer, ask, summarise};
 use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
 use crate::side_by_side::games_at_once;
 
@@ -87,52 +85,20 @@ pub fn answers_to(
     stop: &AtomicBool,
 ) -> anyhow::Result<Option<Vec<(usize, RemoteAnswer)>>> {
     let mut answers = Vec::with_capacity(positions.len());
-    let at_once = games_at_once(&[agent], false, positions.len());
-    let begin = |number: usize, text: &str| -> anyhow::Result<(AnyState, Stream)> {
-        let state = game.parse_position(text)?;
-        anyhow::ensure!(game.outcome(&state).is_none(), "position `{text}`: the game is over");
-        Ok((state, stream(seed, Purpose::Play, [number as u64, 0])))
+    let mut waiting = positions.iter();
+    let mut next = || -> anyhow::Result<Option<Question>> {
+        let Some(&(number, text)) = waiting.next() else { return Ok(None) };
+        let question = Question::new(game, number, text, seed)?;
+        anyhow::ensure!(game.outcome(&question.state).is_none(), "position `{text}`: the game is over");
+        Ok(Some(question))
     };
-    let team = if at_once > 1 { agent.team(game, at_once)? } else { None };
-    let mut player = if team.is_none() { Some(agent.player(game)?) } else { None };
-    let (mut waiting, mut done) = (positions.iter(), Vec::new());
-    if let Some(player) = &mut player {
-        for &(number, text) in waiting.by_ref() {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let (state, mut rng) = begin(number, text)?;
-            player.new_game(&state, &mut rng);
-            let prediction = player.predict(&state)?;
-            let action = game.action_text_in(&state, player.choose(&state, &mut rng)?);
-            answers.push((number, RemoteAnswer { action, prediction }));
-        }
-    }
-    if let Some(mut team) = team {
-        let mut asked: Vec<_> = (0..at_once).map(|_| None).collect();
-        loop {
-            for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
-                let Some(&(number, text)) = waiting.next() else { break };
-                let (state, mut rng) = begin(number, text)?;
-                team.search.new_game(seat, &state);
-                let prediction = team.search.predict(&state)?.1.win_draw_loss(game.mover(&state));
-                team.begin(seat, &state, &mut rng);
-                *place = Some((number, state, prediction));
-            }
-            if asked.iter().all(Option::is_none) {
-                break;
-            }
-            if stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            team.search.advance(&mut done)?;
-            for seat in done.drain(..) {
-                let Some((number, state, prediction)) = asked[seat].take() else { continue };
-                let action = game.action_text_in(&state, team.search.chosen(seat));
-                answers.push((number, RemoteAnswer { action, prediction: Some(prediction) }));
-            }
-        }
-    }
+    let mut put = |question: Question, chosen, prediction| {
+        let action = game.action_text_in(&question.state, chosen);
+        answers.push((question.number, RemoteAnswer { action, prediction }));
+        Ok(())
+    };
+    let at_once = games_at_once(&[agent], false, positions.len());
+    ask(game, agent, at_once, &mut next, &mut put, stop)?;
     answers.sort_unstable_by_key(|(number, _)| *number);
-    Ok(Some(answers))
+    Ok((answers.len() == positions.len()).then_some(answers))
 }

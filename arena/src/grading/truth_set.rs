@@ -29,7 +29,7 @@ pub struct TruthSetError {
 /// Positions of one game with their exact values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TruthSet {
-    header: Header,
+    header: TruthHeader,
     /// Positions with their values.
     pub positions: Vec<TruthPosition>,
 }
@@ -56,7 +56,7 @@ impl TruthPosition {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct TruthHeader {
     turnstone_truth: u32,
     game: String,
     version: u32,
@@ -69,7 +69,7 @@ struct Header {
 impl TruthSet {
     /// Creates an empty set for this game.
     pub fn new(game: &dyn DynGame) -> Self {
-        let header = Header {
+        let header = TruthHeader {
             turnstone_truth: FORMAT,
             game: game.name().to_owned(),
             version: game.version(),
@@ -96,14 +96,14 @@ impl TruthSet {
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let lines = rest.lines();
-        let mut header: Header =
+        let mut header: TruthHeader =
             serde_json::from_str(first).map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
         if header.checksum.take().is_some_and(|checksum| checksum != crc32_text(rest.as_bytes())) {
             return Err("its checksum does not fit its contents: it is damaged or was changed".into());
         }
         let expected = Self::new(game);
         if header != expected.header {
-            let Header { game, version, params, .. } = header;
+            let TruthHeader { game, version, params, .. } = header;
             return Err(format!("it is of {game} version {version} ({params}), not of this game"));
         }
         let position = |(number, line): (usize, &str)| {
@@ -122,7 +122,7 @@ impl TruthSet {
             let actions: Vec<String> = actions.iter().map(|(action, value)| format!("{action}={value}")).collect();
             writeln!(text, "{position} ; {value} ; {}", actions.join(" ")).expect("strings can be written to");
         }
-        let header = Header { checksum: Some(crc32_text(text.as_bytes())), ..self.header.clone() };
+        let header = TruthHeader { checksum: Some(crc32_text(text.as_bytes())), ..self.header.clone() };
         serde_json::to_string(&header).expect("a header of plain fields can be written") + "\n" + &text
     }
 }

@@ -7,7 +7,7 @@ const REPLAY: &str = include_str!("replay.js");
 
 /// Section of the page with a heading.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct Section {
     /// Anchor of the section, for links.
     pub id: &'static str,
     /// Heading, as HTML.
@@ -26,7 +26,7 @@ pub struct Page<'a> {
     /// Header, as HTML.
     pub header: &'a str,
     /// Sections in order, which are linked from the header where there are several.
-    pub parts: &'a [Part],
+    pub parts: &'a [Section],
     /// Footer, as text.
     pub footer: &'a str,
     /// Script of this kind of page, which uses the common script for replays.
@@ -79,7 +79,7 @@ impl Page<'_> {
         let Self { header, script, .. } = self;
         let mut links = String::new();
         let mut body = String::new();
-        for Part { id, heading, lead, html } in self.parts {
+        for Section { id, heading, lead, html } in self.parts {
             links += &format!("<a href=\"#{id}\">{heading}</a>");
             let lead =
                 if lead.is_empty() { String::new() } else { format!("<p class=\"lead\">{}</p>\n", escaped(lead)) };
@@ -123,7 +123,7 @@ mod tests {
             escaped("<a href=\"x\">'&'</a>\0\n"),
             "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;\u{fffd}\n"
         );
-        let part = Part { id: "x", heading: "X", lead: "</section><script>".into(), html: "<p>y</p>".into() };
+        let part = Section { id: "x", heading: "X", lead: "</section><script>".into(), html: "<p>y</p>".into() };
         let page = Page { title: "<t>", header: "", parts: &[part], footer: "</footer>", script: "" }.html();
         assert!(!page.contains("</section><script>") && !page.contains("<t>") && !page.contains("</footer></footer>"));
         assert_eq!(page.matches("<script>").count(), 1);

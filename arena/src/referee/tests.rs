@@ -1,6 +1,6 @@
 //! Games with faults of players, and records that are confirmed.
 
-use super::super::record::{Adjudication, Format};
+use super::super::record::{Adjudication, TournamentFormat};
 use super::*;
 use turnstone_agents::{Effort, PlayableGame, SearchRequest};
 use turnstone_env::Erased;
@@ -34,7 +34,7 @@ impl Player for Scripted {
 }
 
 /// Plays a game between two players.
-fn play(referee: &Referee<'_>, plan: &Plan, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
+fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
     let mut game = referee.begin(plan, opening);
     while let Some(side) = referee.turn(&mut game) {
         let chosen = referee.ask(&mut game, players[side.index()]);
@@ -48,13 +48,13 @@ fn play(referee: &Referee<'_>, plan: &Plan, opening: &Opening, mut players: [&mu
 /// Plays a game in which the first side shows the given behaviour from its second move on.
 fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
     let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
-    let plain = Settings::plain(Format::RoundRobin, 2, 1);
-    let settings = Settings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
+    let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
+    let settings = TournamentSettings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
     let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
     let opening = Opening { actions: Vec::new(), state: game.start() };
     let referee = Referee { game: &game, settings: &settings, truth: None };
     let [first, second] = &mut players;
-    let plan = Plan { number: 0, round: 0, agents: [4, 7], opening: 0 };
+    let plan = PlannedGame { number: 0, round: 0, agents: [4, 7], opening: 0 };
     let record = play(&referee, &plan, &opening, [first, second]);
     (record, players)
 }
@@ -104,8 +104,11 @@ fn games_are_confirmed_and_forged_ones_are_not() {
         .chain([(Penalty::Lose, Ok(Duration::ZERO), Ending::Rules)])
     {
         let (record, _) = played(then, penalty);
-        let settings =
-            Settings { out_of_time: penalty, on_fault: penalty, ..Settings::plain(Format::RoundRobin, 2, 1) };
+        let settings = TournamentSettings {
+            out_of_time: penalty,
+            on_fault: penalty,
+            ..TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1)
+        };
         let referee = Referee { game: &game, settings: &settings, truth: None };
         let opening = Opening { actions: Vec::new(), state: game.start() };
         assert_eq!(referee.confirm(&record, &opening), Ok(()), "{kind:?}, {penalty:?}");
@@ -150,12 +153,12 @@ fn a_known_value_ends_the_game() {
     let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
     let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
     let value = truth.value(&game.start());
-    let plain = Settings::plain(Format::RoundRobin, 2, 1);
-    let settings = Settings { adjudication: Adjudication::Exact, ..plain };
+    let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
+    let settings = TournamentSettings { adjudication: Adjudication::Exact, ..plain };
     let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
     let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
     let [first, second] = &mut players;
-    let plan = Plan { number: 0, round: 0, agents: [0, 1], opening: 0 };
+    let plan = PlannedGame { number: 0, round: 0, agents: [0, 1], opening: 0 };
     let opening = Opening { actions: Vec::new(), state: game.start() };
     let record = play(&referee, &plan, &opening, [first, second]);
     assert_eq!((Some(record.result), record.ending), (value, Ending::Adjudicated));

@@ -1,6 +1,7 @@
 //! Tables of games and meetings as CSV (RFC 4180).
 
-use crate::{MatchScore, Meeting, Summary, TournamentRecord};
+use super::columns::{MEETINGS, csv_row, names};
+use crate::{Summary, TournamentRecord};
 
 /// One row per game. `result` is 1, 0.5 or 0 for the first player; `moves` include those of the opening.
 pub(crate) fn games_csv(record: &TournamentRecord) -> String {
@@ -36,20 +37,11 @@ pub(crate) fn games_csv(record: &TournamentRecord) -> String {
 /// One row per pair of agents that met, from the point of view of `a`. `pairs_0` to `pairs_4` count game pairs by half
 /// points; infinite Elo is `inf`.
 pub(crate) fn meetings_csv(summary: &Summary) -> String {
-    let mut text = String::from(
-        "a,b,first_wins,first_draws,first_losses,second_wins,second_draws,second_losses,pairs_0,pairs_1,pairs_2,pairs_3,pairs_4,score,score_low,score_high,elo,elo_low,elo_high,los,distinct_games,unpaired_games\r\n",
-    );
-    for Meeting { agents, by_seat, estimate, distinct_games, unpaired_games } in &summary.meetings {
-        let MatchScore { pairs, score, score_interval, elo, elo_interval, los } = estimate;
-        let mut fields: Vec<String> = agents.iter().map(|&agent| summary.agents[agent].agent.clone()).collect();
-        for record in [by_seat.first, by_seat.second] {
-            fields.extend([record.wins, record.draws, record.losses].map(|count| count.to_string()));
-        }
-        fields.extend(pairs.counts().map(|count| count.to_string()));
-        let numbers = [*score, score_interval[0], score_interval[1], *elo, elo_interval[0], elo_interval[1], *los];
-        fields.extend(numbers.map(|number| format!("{number:.6}")));
-        fields.extend([distinct_games, unpaired_games].map(ToString::to_string));
-        row(&mut text, &fields);
+    let mut text = String::new();
+    row(&mut text, &["a", "b"].into_iter().chain(names(MEETINGS)).map(String::from).collect::<Vec<_>>());
+    for meeting in &summary.meetings {
+        let agents = meeting.agents.iter().map(|&agent| summary.agents[agent].agent.clone());
+        row(&mut text, &agents.chain(csv_row(MEETINGS, meeting)).collect::<Vec<_>>());
     }
     text
 }

@@ -4,21 +4,21 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use turnstone_env::DynGame;
 
-use crate::page::{Boards, Part, data};
+use crate::page::{Boards, Section, data};
 use crate::{Ending, GameRecord, TournamentRecord};
 
 /// Section with the list of games and a board to step through each of them.
 ///
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
-pub(super) fn part(game: &dyn DynGame, record: &TournamentRecord) -> Result<Part> {
+pub(super) fn part(game: &dyn DynGame, record: &TournamentRecord) -> Result<Section> {
     let mut boards = Boards::default();
     let games: Result<Vec<Value>> = record.games.iter().map(|played| packed(game, played, &mut boards)).collect();
     let endings = Ending::ALL.map(Ending::words);
     let all = json!({ "agents": record.header.agents, "endings": endings, "games": games? });
     let html = format!("{VIEWER}{}{}", boards.element(), data(Some("all-games"), &all));
     let lead = "Filter the list and choose a game; the arrow keys step through it.".into();
-    Ok(Part { id: "games", heading: "Games", lead, html })
+    Ok(Section { id: "games", heading: "Games", lead, html })
 }
 
 /// A game in the form expected by the script: number, agents, result, ending, plies of the opening, movers (1 or 2 per

@@ -3,10 +3,12 @@
 use anyhow::Result;
 use turnstone_env::DynGame;
 
-use super::tables::percent;
+use super::columns::percent;
 use super::{RATINGS, games, rating_ranges, tables};
-use crate::page::{Page, Part, escaped, grouped, ranges, signed, title};
-use crate::{Adjudication, Decision, Format, Meeting, Penalty, Settings, Summary, TournamentRecord};
+use crate::page::{Page, Section, escaped, grouped, ranges, signed, title};
+use crate::{
+    Adjudication, Decision, Meeting, Penalty, Summary, TournamentFormat, TournamentRecord, TournamentSettings,
+};
 
 /// Renders the page as an HTML document.
 ///
@@ -116,26 +118,26 @@ fn tournament_headline(summary: &Summary) -> String {
     format!("<div class=\"tiles headline\">{tiles}</div>\n")
 }
 
-fn match_part(meeting: &Meeting) -> Part {
+fn match_part(meeting: &Meeting) -> Section {
     let html = format!("<div class=\"halves\">{}{}</div>\n", tables::seats(meeting), tables::pairs(meeting));
-    Part { id: "result", heading: "Result", lead: String::new(), html }
+    Section { id: "result", heading: "Result", lead: String::new(), html }
 }
 
-fn tournament_parts(summary: &Summary) -> Vec<Part> {
+fn tournament_parts(summary: &Summary) -> Vec<Section> {
     let drawing = ranges(RATINGS, "Elo", &rating_ranges(summary));
     let html = format!(
         "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\" tabindex=\"0\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
         tables::standings(summary)
     );
-    let mut parts = vec![Part { id: "ratings", heading: "Ratings", lead: String::new(), html }];
+    let mut parts = vec![Section { id: "ratings", heading: "Ratings", lead: String::new(), html }];
     // Where one agent meets all others, as on a ladder, a row of its own says it.
     let cross = if summary.is_one_against_all() { tables::meetings(summary) } else { tables::cross_table(summary) };
-    parts.push(Part { id: "cross", heading: "Meetings", lead: String::new(), html: cross });
+    parts.push(Section { id: "cross", heading: "Meetings", lead: String::new(), html: cross });
     parts
 }
 
 /// Section with the settings, the endings of the games and the incidents.
-fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
+fn conditions(record: &TournamentRecord, summary: &Summary) -> Section {
     let rows: String = conditions_in_words(&record.header.settings)
         .into_iter()
         .chain([("openings", format!("{} different", record.header.openings.len()))])
@@ -153,10 +155,10 @@ fn conditions(record: &TournamentRecord, summary: &Summary) -> Part {
         tables::endings(summary),
         tables::incidents(record)
     );
-    Part { id: "conditions", heading: "How it was played", lead: String::new(), html }
+    Section { id: "conditions", heading: "How it was played", lead: String::new(), html }
 }
 
-fn conditions_in_words(settings: &Settings) -> Vec<(&'static str, String)> {
+fn conditions_in_words(settings: &TournamentSettings) -> Vec<(&'static str, String)> {
     let penalty = |penalty| match penalty {
         Penalty::Lose => "loses the game",
         Penalty::Random => "has its moves replaced by random ones",
@@ -178,12 +180,12 @@ fn conditions_in_words(settings: &Settings) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn format_words(format: Format, agents: usize) -> String {
+fn format_words(format: TournamentFormat, agents: usize) -> String {
     match format {
         _ if agents == 2 => "two agents".to_owned(),
-        Format::RoundRobin => format!("round-robin of {agents} agents"),
-        Format::Swiss { rounds } => format!("Swiss system, {agents} agents, {rounds} rounds"),
-        Format::Gauntlet => format!("gauntlet: the first agent against {} others", agents - 1),
+        TournamentFormat::RoundRobin => format!("round-robin of {agents} agents"),
+        TournamentFormat::Swiss { rounds } => format!("Swiss system, {agents} agents, {rounds} rounds"),
+        TournamentFormat::Gauntlet => format!("gauntlet: the first agent against {} others", agents - 1),
     }
 }
 

@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::page::{escaped, signed};
-use crate::{Meeting, Record, SeatRecord, Summary, TournamentRecord};
+use super::columns::{AGENTS, MEETINGS, page_headings, page_line, page_row, percent, record_text};
+use crate::page::escaped;
+use crate::{BySeat, Meeting, Summary, Tally, TournamentRecord};
 
 /// Results of agent A by seat.
 pub(super) fn seats(meeting: &Meeting) -> String {
     let mut rows = String::new();
-    let SeatRecord { first, second } = meeting.by_seat;
+    let BySeat { first, second } = meeting.by_seat;
     for (seat, record) in [("player 1", first), ("player 2", second), ("both", meeting.by_seat.total())] {
-        let Record { wins, draws, losses } = record;
+        let Tally { wins, draws, losses } = record;
         let score = percent(record.score());
         write!(
             rows,
@@ -44,20 +45,12 @@ pub(super) fn standings(summary: &Summary) -> String {
     let mut rows = String::new();
     for (place, agent) in (1..).zip(summary.ranking()) {
         let standing = &summary.agents[agent];
-        let (first, second) = (record(standing.by_seat.first), record(standing.by_seat.second));
-        let ahead = standing.ahead.map(percent).unwrap_or_default();
-        let ([low, high], games) = (standing.rating_interval.map(signed), standing.by_seat.total().games());
-        write!(
-            rows,
-            "<tr><td>{place}</td><td class=\"name\">{}</td><td><b>{}</b></td><td>[{low}, {high}]</td><td>{ahead}</td><td>{}</td><td>{games}</td><td>{first}</td><td>{second}</td></tr>",
-            escaped(&standing.agent),
-            signed(standing.rating),
-            percent(standing.score),
-        )
-        .expect("a string");
+        let (name, cells) = (escaped(&standing.agent), page_row(AGENTS, standing));
+        write!(rows, "<tr><td>{place}</td><td class=\"name\">{name}</td>{cells}</tr>").expect("a string");
     }
+    let heads = page_headings(AGENTS);
     format!(
-        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>#</th><th class=\"name\">agent</th><th>Elo</th><th>95 % interval</th><th>ahead</th><th>score</th><th>games</th><th>as player 1</th><th>as player 2</th></tr>{rows}</table></div><p class=\"note\">Ahead: likelihood of superiority over the next agent. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>#</th><th class=\"name\">agent</th>{heads}</tr>{rows}</table></div><p class=\"note\">Ahead: likelihood of superiority over the next agent. Won – drawn – lost. The ratings are joint, so an agent's score against weak opponents does not raise it; their mean is 0 unless some were given.</p></div>\n"
     )
 }
 
@@ -98,17 +91,16 @@ pub(super) fn meetings(summary: &Summary) -> String {
 }
 
 fn cell(summary: &Summary, a: usize, b: usize) -> String {
-    let Some(Meeting { by_seat, estimate, .. }) = summary.meeting(a, b) else {
+    let Some(meeting) = summary.meeting(a, b) else {
         return format!("<td class=\"none\">{}</td>", if a == b { "·" } else { "not met" });
     };
-    let ([low, high], superiority) = (estimate.elo_interval.map(signed), percent(estimate.los));
-    let tip = format!("Elo {} [{low}, {high}], likelihood of superiority {superiority}", signed(estimate.elo));
+    let (score, tip) = (meeting.estimate.score, page_line(MEETINGS, &meeting));
     // At most 47 %: text keeps a contrast of 4.5 on it in both colour schemes.
-    let (colour, strength) = (if estimate.score < 0.5 { "less" } else { "more" }, 94.0 * (estimate.score - 0.5).abs());
+    let (colour, strength) = (if score < 0.5 { "less" } else { "more" }, 94.0 * (score - 0.5).abs());
     format!(
         "<td class=\"{colour}\" style=\"--share:{strength:.0}%\" title=\"{tip}\">{}<br><span class=\"sub\">{}</span></td>",
-        percent(estimate.score),
-        record(by_seat.total())
+        percent(score),
+        record_text(meeting.by_seat.total())
     )
 }
 
@@ -146,13 +138,4 @@ pub(super) fn incidents(record: &TournamentRecord) -> String {
     format!(
         "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>game</th><th>ply</th><th class=\"name\">agent</th><th>fault</th><th class=\"name\">message</th></tr>{rows}</table></div>{more}</div>\n"
     )
-}
-
-fn record(record: Record) -> String {
-    format!("{} – {} – {}", record.wins, record.draws, record.losses)
-}
-
-/// Formats a share as a percentage.
-pub(super) fn percent(share: f64) -> String {
-    if share.is_nan() { "–".into() } else { format!("{:.1} %", 100.0 * share) }
 }

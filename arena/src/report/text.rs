@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::columns::{AGENTS, MEETINGS, share_text as share, text_headings, text_row};
 use crate::result::signed;
-use crate::{Format, MatchScore, Meeting, Record, SeatRecord, Summary, TournamentRecord};
+use crate::{BySeat, MatchScore, Meeting, Summary, Tally, TournamentFormat, TournamentRecord};
 
 /// Number of columns of the cross table side by side.
 const CROSS_COLUMNS: usize = 10;
@@ -29,9 +30,9 @@ fn heading(record: &TournamentRecord) -> String {
     };
     let format = match header.settings.format {
         _ if header.agents.len() == 2 => "match".to_owned(),
-        Format::RoundRobin => "round-robin".to_owned(),
-        Format::Swiss { rounds } => format!("Swiss system, {rounds} rounds"),
-        Format::Gauntlet => "gauntlet".to_owned(),
+        TournamentFormat::RoundRobin => "round-robin".to_owned(),
+        TournamentFormat::Swiss { rounds } => format!("Swiss system, {rounds} rounds"),
+        TournamentFormat::Gauntlet => "gauntlet".to_owned(),
     };
     format!("{}: {format}, seed {}\n{params}{agents}", header.game, header.settings.seed)
 }
@@ -39,9 +40,9 @@ fn heading(record: &TournamentRecord) -> String {
 /// Result of a match between A and B.
 fn match_text(meeting: &Meeting) -> String {
     let mut text = String::from("\nA plays         games    won  drawn   lost    score\n");
-    let SeatRecord { first, second } = meeting.by_seat;
+    let BySeat { first, second } = meeting.by_seat;
     for (seat, record) in [("player 1", first), ("player 2", second), ("both", meeting.by_seat.total())] {
-        let Record { wins, draws, losses } = record;
+        let Tally { wins, draws, losses } = record;
         let (games, score) = (record.games(), share(record.score()));
         writeln!(text, "{seat:<14} {games:>6} {wins:>6} {draws:>6} {losses:>6} {score:>6} %").expect("a string");
     }
@@ -71,18 +72,14 @@ pairs  {}: {none} with 0 points, {half} with 1/2, {one} with 1, {more} with 3/2,
 /// Ratings, cross table and meetings of more than two agents, which are identified by their ranks.
 fn tournament_text(summary: &Summary) -> String {
     let ranking = summary.ranking();
-    let mut text = String::from("\n  #  agent                          Elo  95 % interval   games    score  ahead\n");
+    let mut text = format!("\n  #  {:<26}{}\n", "agent", text_headings(AGENTS));
     for (place, agent) in (1..).zip(&ranking) {
         let standing = &summary.agents[*agent];
-        let interval = interval(standing.rating_interval);
-        let (name, elo, games) = (&standing.agent, signed(standing.rating), standing.by_seat.total().games());
-        let score = share(standing.score);
-        let ahead = standing.ahead.map(share).unwrap_or_default();
-        let line = format!("{elo:>6}  {interval:<15} {games:>5} {score:>6} % {ahead:>6}").trim_end().to_owned();
+        let (name, line) = (&standing.agent, text_row(AGENTS, standing));
         // A long name has its own line.
         match name.chars().count() {
-            ..=26 => writeln!(text, "{place:>3}  {name:<26}  {line}"),
-            _ => writeln!(text, "{place:>3}  {name}\n{:33}{line}", ""),
+            ..=26 => writeln!(text, "{place:>3}  {name:<26}{line}"),
+            _ => writeln!(text, "{place:>3}  {name}\n{:31}{line}", ""),
         }
         .expect("a string");
     }
@@ -112,19 +109,14 @@ fn cross_table(summary: &Summary, ranking: &[usize]) -> String {
 }
 
 fn meetings(summary: &Summary, ranking: &[usize]) -> String {
-    let mut text = String::from(
-        "\n             as player 1          as player 2\n  meeting    won  drawn   lost    won  drawn   lost    Elo  95 % interval    LOS\n",
-    );
+    let heads = text_headings(MEETINGS);
+    let mut text = format!("\n             as player 1          as player 2\n  meeting{heads}\n");
     for (row, &a) in ranking.iter().enumerate() {
         for (column, &b) in ranking.iter().enumerate().skip(row + 1) {
-            let Some(Meeting { by_seat: SeatRecord { first, second }, estimate, .. }) = summary.meeting(a, b) else {
-                continue;
-            };
-            let (name, elo, los) = (format!("{} - {}", row + 1, column + 1), signed(estimate.elo), share(estimate.los));
-            let interval = interval(estimate.elo_interval);
-            let seat = |r: Record| format!("{:>5} {:>5} {:>5}", r.wins, r.draws, r.losses);
-            writeln!(text, "{name:>9}  {}  {}  {elo:>6}  {interval:<14} {los:>5}", seat(first), seat(second))
-                .expect("a string");
+            if let Some(meeting) = summary.meeting(a, b) {
+                let name = format!("{} - {}", row + 1, column + 1);
+                writeln!(text, "{name:>9}{}", text_row(MEETINGS, &meeting)).expect("a string");
+            }
         }
     }
     text
@@ -152,15 +144,6 @@ fn notes(record: &TournamentRecord, summary: &Summary) -> String {
     lines.extend(record.notes.iter().cloned());
     lines.push("intervals are 95 %, from pairs of games: one opening, seats swapped".into());
     format!("\n{}\n", lines.join("\n"))
-}
-
-/// Formats a share as a percentage.
-fn share(share: f64) -> String {
-    if share.is_nan() { "-".into() } else { format!("{:.1}", 100.0 * share) }
-}
-
-fn interval([low, high]: [f64; 2]) -> String {
-    format!("[{}, {}]", signed(low), signed(high))
 }
 
 #[cfg(test)]

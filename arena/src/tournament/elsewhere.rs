@@ -10,9 +10,9 @@ use turnstone_agents::{Agent, PlayableGame};
 use super::{Board, Running, Tournament, is_of, lock};
 use crate::journal::Journal;
 use crate::openings::Opening;
-use crate::record::{GameRecord, Header};
+use crate::record::{GameRecord, TournamentHeader};
 use crate::remote::{Remote, RemoteRound, check_portable};
-use crate::schedule::Plan;
+use crate::schedule::PlannedGame;
 use crate::side_by_side::{SideBySide, games_at_once};
 
 impl<'a> Tournament<'a> {
@@ -20,7 +20,7 @@ impl<'a> Tournament<'a> {
     ///
     /// # Errors
     /// The header is not of this game and these agents, or other machines cannot play it.
-    pub fn of_header(game: &'a dyn PlayableGame, agents: Vec<&'a Agent>, header: Header) -> Result<Self> {
+    pub fn of_header(game: &'a dyn PlayableGame, agents: Vec<&'a Agent>, header: TournamentHeader) -> Result<Self> {
         check_portable(&agents, &header.settings)?;
         let same = header.game == game.name() && header.version == game.version() && header.params == game.params();
         ensure!(same, "it is of another game");
@@ -40,8 +40,8 @@ impl<'a> Tournament<'a> {
     ///
     /// # Errors
     /// A plan is of an agent or an opening that there is not, or an agent cannot play at all.
-    pub fn play_plans(&self, plans: &[Plan], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
-        let known = |plan: &Plan| {
+    pub fn play_plans(&self, plans: &[PlannedGame], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
+        let known = |plan: &PlannedGame| {
             let [a, b] = plan.agents;
             a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
         };
@@ -71,14 +71,14 @@ impl<'a> Tournament<'a> {
     pub(super) fn play_remotely(
         &self,
         remote: &dyn Remote,
-        plans: &[Plan],
+        plans: &[PlannedGame],
         board: &Mutex<Board>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
         check_portable(&self.agents, &self.header.settings)?;
         let missing: Vec<usize> = (0..plans.len()).filter(|&i| lock(board).games[i].is_none()).collect();
-        let missing_plans: Vec<Plan> = missing.iter().map(|&i| plans[i]).collect();
+        let missing_plans: Vec<PlannedGame> = missing.iter().map(|&i| plans[i]).collect();
         let referee = self.referee()?;
         let check = |i: usize, game: &GameRecord| {
             let plan = &missing_plans[i];

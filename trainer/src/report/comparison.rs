@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use super::live::LiveRun;
 use crate::metrics::Metrics;
-use turnstone_arena::page::{Chart, Form, Part, Scale, Series, escaped};
+use turnstone_arena::page::{Chart, Form, Scale, Section, Series, escaped};
 
 /// Number of runs that a chart has colours for.
 pub const MOST_RUNS: usize = 6;
 
 /// The sections of a comparison of up to six named runs; further ones are left out.
 #[must_use]
-pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Part> {
+pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Section> {
     let runs = &runs[..runs.len().min(MOST_RUNS)];
     let charts = [
         chart(
@@ -41,8 +41,8 @@ pub fn comparison(runs: &[(String, LiveRun)]) -> Vec<Part> {
     let html = format!("<div class=\"charts\">\n{}</div>\n", charts.concat());
     let lead = "The x axis counts iterations; runs may differ in the number of games of one.".to_owned();
     vec![
-        Part { id: "curves", heading: "Curves", lead, html },
-        Part { id: "differences", heading: "Configs", lead: String::new(), html: differences(runs) },
+        Section { id: "curves", heading: "Curves", lead, html },
+        Section { id: "differences", heading: "Configs", lead: String::new(), html: differences(runs) },
     ]
 }
 

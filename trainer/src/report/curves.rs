@@ -4,12 +4,12 @@ use super::history::span;
 use super::overview::STAGES;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use turnstone_arena::page::{Chart, Form, Part, Series, escaped};
+use turnstone_arena::page::{Chart, Form, Section, Series, escaped};
 use turnstone_models::StepReport;
 
 /// Losses, schedules, and outcomes and lengths of self-play games.
 // long because it is a list of charts
-pub(super) fn learning(history: &[Metrics]) -> Part {
+pub(super) fn learning(history: &[Metrics]) -> Section {
     let loss = |loss: fn(&StepReport) -> f64| over(history, move |iteration| iteration.loss(loss));
     let outcome = |i: usize| over(history, move |it| it.outcome_shares.map(|shares| 100.0 * shares[i]));
     let lines = |title, unit, series, note| curves(history, Form::Lines, title, unit, series, note);
@@ -65,12 +65,12 @@ pub(super) fn learning(history: &[Metrics]) -> Part {
             "Positions that batches are drawn from.",
         ),
     ];
-    Part { id: "learning", heading: "Learning", lead: String::new(), html: charts(&html) }
+    Section { id: "learning", heading: "Learning", lead: String::new(), html: charts(&html) }
 }
 
 /// Rates, and the shares of each iteration's time.
 // long because it is a list of charts
-pub(super) fn throughput(history: &[Metrics]) -> Part {
+pub(super) fn throughput(history: &[Metrics]) -> Section {
     let stage = |i: usize| {
         over(history, move |it| {
             let seconds = it.stage_seconds();
@@ -124,18 +124,18 @@ pub(super) fn throughput(history: &[Metrics]) -> Part {
             "Matches make some iterations longer.",
         ),
     ];
-    Part { id: "throughput", heading: "Throughput", lead: String::new(), html: charts(&html) }
+    Section { id: "throughput", heading: "Throughput", lead: String::new(), html: charts(&html) }
 }
 
 /// The config file, and the config with all defaults.
-pub(super) fn config(text: &str, config: &Config) -> Part {
+pub(super) fn config(text: &str, config: &Config) -> Section {
     let whole = toml::to_string(config).unwrap_or_default();
     let html = format!(
         "<div class=\"card\"><pre tabindex=\"0\">{}</pre></div>\n<details><summary>with all defaults</summary><div class=\"card\" style=\"margin-top:10px\"><pre tabindex=\"0\">{}</pre></div></details>\n",
         escaped(text),
         escaped(&whole)
     );
-    Part { id: "config", heading: "Config", lead: String::new(), html }
+    Section { id: "config", heading: "Config", lead: String::new(), html }
 }
 
 fn charts(figures: &[String]) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use turnstone_agents::LoadedNetwork;
-use turnstone_arena::page::{Boards, Part, title};
+use turnstone_arena::page::{Boards, Section, title};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::history;
@@ -48,7 +48,7 @@ impl LiveRun {
 
     /// The sections with what the metrics say: strength and curves.
     #[must_use]
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<Section> {
         let mut parts = vec![strength::strength(&self.config, &self.history)];
         if !self.history.is_empty() {
             parts.push(curves::learning(&self.history));
@@ -62,14 +62,14 @@ impl LiveRun {
     ///
     /// # Errors
     /// The network cannot be built.
-    pub fn sample_games(&self, game: &dyn TrainableGame, network: &LoadedNetwork, simulations: u32) -> Result<Part> {
+    pub fn sample_games(&self, game: &dyn TrainableGame, network: &LoadedNetwork, simulations: u32) -> Result<Section> {
         let (mut html, mut boards) = (String::new(), Boards::default());
         for number in 0..games::GAMES {
             html += &games::play(game, network, &self.config, simulations, number)?.card(number + 1, &mut boards);
         }
         html += &boards.element();
         let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
-        Ok(Part { id: "games", heading: "Sample games", lead, html })
+        Ok(Section { id: "games", heading: "Sample games", lead, html })
     }
 
     /// Script of a page with sample games.

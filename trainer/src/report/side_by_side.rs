@@ -10,7 +10,7 @@ use super::comparison::{MOST_RUNS, comparison};
 use super::history::{matches, opponents};
 use super::live::LiveRun;
 use crate::config::Config;
-use turnstone_arena::page::{Page, Part, escaped, grouped, title};
+use turnstone_arena::page::{Page, Section, escaped, grouped, title};
 
 /// Returns the HTML page of two or more named runs.
 ///
@@ -42,7 +42,7 @@ fn game_name(config: &Config) -> &str {
 }
 
 /// How far each run has come and what it has reached.
-fn summary(runs: &[(String, LiveRun)]) -> Part {
+fn summary(runs: &[(String, LiveRun)]) -> Section {
     let mut rows = String::new();
     for (name, run) in runs {
         let last = run.history.last();
@@ -71,5 +71,5 @@ fn summary(runs: &[(String, LiveRun)]) -> Part {
     let html = format!(
         "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th class=\"name\">run</th><th>iterations</th><th>positions</th><th>steps</th><th>time</th><th class=\"name\">ladder</th><th class=\"name\">newest matches</th></tr>{rows}</table></div></div>\n"
     );
-    Part { id: "summary", heading: "Summary", lead: String::new(), html }
+    Section { id: "summary", heading: "Summary", lead: String::new(), html }
 }

@@ -6,11 +6,11 @@ use super::history::{matches, opponents, span};
 use crate::config::Config;
 use crate::metrics::{MatchMetrics, Metrics};
 use turnstone_arena::grading::{Grade, Share};
-use turnstone_arena::page::{Chart, Form, Part, Point, Scale, Series, escaped, signed};
+use turnstone_arena::page::{Chart, Form, Point, Scale, Section, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
 // long because each kind of match has its chart and its sentence
-pub(super) fn strength(config: &Config, history: &[Metrics]) -> Part {
+pub(super) fn strength(config: &Config, history: &[Metrics]) -> Section {
     let (names, x_range) = (opponents(history), span(history));
     let series = |point: fn(u64, &MatchMetrics) -> Point| {
         let of = |name| matches(history, name).map(|(iteration, result)| point(iteration.iteration, result)).collect();
@@ -55,7 +55,7 @@ pub(super) fn strength(config: &Config, history: &[Metrics]) -> Part {
         "Matches of the averaged weights at {} simulations per move, from random openings of {} to {} plies, each played from both seats.",
         config.arena.simulations, config.arena.opening_plies[0], config.arena.opening_plies[1]
     );
-    Part { id: "strength", heading: "Strength", lead, html }
+    Section { id: "strength", heading: "Strength", lead, html }
 }
 
 fn on_ladder(iteration: &Metrics) -> Option<Point> {
@@ -84,7 +84,7 @@ fn match_table(names: &[String], history: &[Metrics]) -> String {
 
 /// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
 // long because each measure of a grade has its chart and its sentence
-pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Part {
+pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Section {
     let mut rows = String::new();
     let mut row = |name: &str, share: &Share| {
         let (value, [low, high]) = (100.0 * share.value(), share.interval.map(|end| 100.0 * end));
@@ -125,7 +125,7 @@ pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Part {
         let over_time = grade_chart(history);
         html += &format!("<div class=\"charts\" style=\"margin-top:14px\">{over_time}</div>\n");
     }
-    Part { id: "truth", heading: "Moves against exact values", lead: how, html }
+    Section { id: "truth", heading: "Moves against exact values", lead: how, html }
 }
 
 fn grade_chart(history: &[Metrics]) -> String {

@@ -61,14 +61,9 @@ impl Run<'_> {
             evaluation.previous_best = Some(MatchMetrics::new(opponent, result.meeting()));
         }
         if arena.ladder_games > 0 {
-            let ladder = Ladder::shipped(self.setup.game)?;
-            let rungs = ladder.agents(self.setup.game)?;
-            let agents = std::iter::once(&agent).chain(&rungs).collect();
-            let Some(result) = self.meet(agents, arena.ladder_games, RatingScale::Ladder(&ladder), &idle)? else {
-                return Ok(None);
-            };
-            result.rating.iter().for_each(|rating| self.setup.reporter.line(&format!("    on the ladder: {rating}")));
-            evaluation.ladder = result.rating;
+            let Some(rating) = self.rate(&agent, arena.ladder_games, &idle)? else { return Ok(None) };
+            self.setup.reporter.line(&format!("    on the ladder: {rating}"));
+            evaluation.ladder = Some(rating);
         }
         if let Some(truth) = &self.truth {
             let Some(grade) = self.grade(&agent, truth)? else { return Ok(None) };
@@ -76,6 +71,15 @@ impl Run<'_> {
         }
         evaluation.idle = idle.take();
         Ok(Some(evaluation))
+    }
+
+    /// Rates the agent on the game's ladder. Returns `None` if interrupted.
+    fn rate(&self, agent: &Agent, games: usize, idle: &IdleTime) -> Result<Option<LadderRating>> {
+        let ladder = Ladder::shipped(self.setup.game)?;
+        let rungs = ladder.agents(self.setup.game)?;
+        let agents = std::iter::once(agent).chain(&rungs).collect();
+        let result = self.meet(agents, games, RatingScale::Ladder(&ladder), idle)?;
+        Ok(result.and_then(|result| result.rating))
     }
 
     /// Grades the agent's moves against exact values. Returns `None` if interrupted.

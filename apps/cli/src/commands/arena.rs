@@ -1,7 +1,7 @@
 //! `turnstone arena`: matches, tournaments, and ratings on a ladder.
 
 mod options;
-mod plan;
+mod contest;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,8 +14,8 @@ use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
+use self::contest::Contest;
 use self::options::OptionArgs;
-use self::plan::Plan;
 use crate::args::{GameArgs, load_agent, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
@@ -68,28 +68,28 @@ impl Arena {
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
         let options = self.options.0.clone();
-        let plan = match self.game.file() {
-            Some(path) => Plan::read(path, &self.agents, &self.game.params(), options, games)?,
-            None => Plan { game: self.game.game(games)?, agents: self.agents.clone(), options },
+        let contest = match self.game.file() {
+            Some(path) => Contest::read(path, &self.agents, &self.game.params(), options, games)?,
+            None => Contest { game: self.game.game(games)?, agents: self.agents.clone(), options },
         };
-        if plan.agents.contains(&AgentSpec::Human) {
+        if contest.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
         if let Some(path) = &self.ladder_build {
             ensure!(!path.exists(), "{} exists already", path.display());
         }
-        self.play(&*plan.game, &plan, cluster)
+        self.play(&*contest.game, &contest, cluster)
     }
 
-    fn play(&self, game: &dyn TrainableGame, plan: &Plan, cluster: Option<Named<'_>>) -> Result<ExitCode> {
+    fn play(&self, game: &dyn TrainableGame, contest: &Contest, cluster: Option<Named<'_>>) -> Result<ExitCode> {
         let reporter = Reporter::new(false);
-        let ladder = self.rungs(game, &plan.agents, &reporter)?;
-        let mut agents = plan.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let ladder = self.rungs(game, &contest.agents, &reporter)?;
+        let mut agents = contest.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
         // A file's options are for its own matches, not for the ladder's.
         let (scale, options) = match &ladder {
             Some(ladder) => (RatingScale::Ladder(ladder), &self.options.0),
-            None if self.ladder_build.is_some() => (RatingScale::NewLadder, &plan.options),
-            None => (RatingScale::Mean, &plan.options),
+            None if self.ladder_build.is_some() => (RatingScale::NewLadder, &contest.options),
+            None => (RatingScale::Mean, &contest.options),
         };
         if let Some(ladder) = &ladder {
             agents.extend(ladder.agents(game)?);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, ensure};
 use turnstone_agents::Agent;
 use turnstone_arena::grading::answers_to;
-use turnstone_arena::{Plan, Tournament};
+use turnstone_arena::{PlannedGame, Tournament};
 use turnstone_selfplay::{Progress, SelfPlayStats, Session};
 
 use crate::job::{Job, Kind};
@@ -86,7 +86,7 @@ impl Loaded {
                 let agents: Vec<&Agent> = agents.iter().collect();
                 let tournament = Tournament::of_header(&*self.job.game, agents, (**tournament).clone())?;
                 self.by_range(counter, |numbers| {
-                    let some: Vec<Plan> = numbers.iter().map(|&number| plans[number]).collect();
+                    let some: Vec<PlannedGame> = numbers.iter().map(|&number| plans[number]).collect();
                     let Some(records) = tournament.play_plans(&some, counter.stop)? else { return Ok(None) };
                     Ok(Some(records.iter().map(serde_json::to_vec).collect::<Result<_, _>>()?))
                 })

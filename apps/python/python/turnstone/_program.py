@@ -49,7 +49,7 @@ class Interval:
         return self.value
 
 
-def _number(value: float | None) -> float:
+def _number(value: Any) -> Any:
     return float("nan") if value is None else value
 
 
@@ -59,7 +59,8 @@ class ArenaResult:
     `print(result)` shows the program's report; a notebook shows it as a table with the chart of ratings.
     """
 
-    def __init__(self, record: Dict[str, Any], text: str, svg: str, page: str) -> None:
+    def __init__(self, record: Dict[str, Any], table: Dict[str, List[Any]], text: str, svg: str, page: str) -> None:
+        self._table = table
         self.agents: List[str] = record["record"]["agents"]
         """Specs of the agents, in the order of the call (those of the ladder follow)."""
         self.summary: Dict[str, Any] = record["summary"]
@@ -125,24 +126,8 @@ class ArenaResult:
         """The standings as a `pandas.DataFrame`, strongest agent first."""
         import pandas
 
-        rows = []
-        for standing in self.summary["agents"]:
-            seats = standing["by_seat"].values()
-            low, high = standing["rating_interval"]
-            rows.append(
-                {
-                    "agent": standing["agent"],
-                    "rank": standing["rank"],
-                    "elo": _number(standing["rating"]),
-                    "elo_low": _number(low),
-                    "elo_high": _number(high),
-                    "score": _number(standing["score"]),
-                    "won": sum(seat["wins"] for seat in seats),
-                    "drawn": sum(seat["draws"] for seat in seats),
-                    "lost": sum(seat["losses"] for seat in seats),
-                }
-            )
-        return pandas.DataFrame(rows).sort_values("rank", ignore_index=True)
+        rows = [[_number(value) for value in row] for row in self._table["rows"]]
+        return pandas.DataFrame(rows, columns=self._table["columns"]).sort_values("rank", ignore_index=True)
 
     def games_to_pandas(self) -> Any:
         """The games as a `pandas.DataFrame`: players, result for the first player, number of plies, moves."""
@@ -232,8 +217,8 @@ def arena(
         "tables": tables,
     }
     texts = {name: _option_text(value) for name, value in options.items() if value is not None}
-    record, text, svg, page = _turnstone._arena(game, specs, texts, ladder, threads, progress)
-    return ArenaResult(json.loads(record), text, svg, page)
+    record, table, *reports = _turnstone._arena(game, specs, texts, ladder, threads, progress)
+    return ArenaResult(json.loads(record), json.loads(table), *reports)
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ struct Counts {
     planned: AtomicUsize,
 }
 
-/// Plays a match or tournament; `options` holds those of the arena as text. Returns the record as JSON, the report as
-/// text, the chart of ratings as SVG, and the report as an HTML page.
+/// Plays a match or tournament; `options` holds those of the arena as text. Returns the record and the table of agents as
+/// JSON, the report as text, the chart of ratings as SVG, and the report as an HTML page.
 #[pyfunction]
 #[pyo3(name = "_arena")]
 pub(crate) fn arena(
@@ -40,7 +40,7 @@ pub(crate) fn arena(
     ladder: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, String, String, String)> {
+) -> PyResult<[String; 5]> {
     let game = Game::of(game)?;
     let agents = agents.iter().map(|spec| spec.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
     let mut asked = Asked {
@@ -66,7 +66,8 @@ pub(crate) fn arena(
     let report = || {
         let result = play(rules, &asked, &counts, &stop)?;
         let page = result.page(rules).map_err(program_error)?;
-        Ok((result.json().to_string(), result.text(), result.ratings_svg(), page))
+        let [record, table] = [result.json(), result.table()].map(|value| value.to_string());
+        Ok([record, table, result.text(), result.ratings_svg(), page])
     };
     game.guarded(|| watched(py, || stop.store(true, Ordering::Relaxed), look, report))??
 }

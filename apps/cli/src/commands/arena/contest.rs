@@ -14,7 +14,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
 
 /// Game, agents and options of a tournament.
-pub(super) struct Plan {
+pub(super) struct Contest {
     pub(super) game: Arc<dyn TrainableGame>,
     pub(super) agents: Vec<AgentSpec>,
     pub(super) options: MatchOptions,
@@ -36,7 +36,7 @@ struct Arena {
     rest: toml::Table,
 }
 
-impl Plan {
+impl Contest {
     /// Reads a tournament's file or a run's config. Agents and options from the command line take precedence.
     ///
     /// # Errors
@@ -55,17 +55,18 @@ impl Plan {
         let text = read_text(path, LONGEST_CONFIG).with_context(named)?;
         let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
         let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
-        let mut plan = if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
+        let mut contest =
+            if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
         if !agents.is_empty() {
-            plan.agents = agents.to_vec();
-        } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, plan.agents.first())
+            contest.agents = agents.to_vec();
+        } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, contest.agents.first())
             && !checkpoint.exists()
         {
             let (run, config) = (checkpoint.display(), path.display());
             bail!("there is no run {run} yet: train it first (turnstone train {config}), or name agents");
         }
-        plan.options = options.or(plan.options);
-        Ok(plan)
+        contest.options = options.or(contest.options);
+        Ok(contest)
     }
 
     fn of_file(text: &str, games: &Games) -> Result<Self> {
@@ -75,7 +76,7 @@ impl Plan {
         Ok(Self { game, agents: file.arena.agents, options })
     }
 
-    /// The plan of a run's config: the run's newest checkpoint against the opponents of its matches.
+    /// The contest of a run's config: the run's newest checkpoint against the opponents of its matches.
     fn of_run(path: &Path, games: &Games) -> Result<Self> {
         let config = Config::read_past(path, games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
@@ -106,13 +107,13 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<Plan> {
+    fn read(text: &str) -> Result<Contest> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("cup.toml");
         std::fs::write(&path, text).expect("writable");
         let agents = [AgentSpec::Random];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
-        Plan::read(
+        Contest::read(
             &path,
             given,
             &Params::new(),
@@ -125,9 +126,9 @@ mod tests {
     fn a_tournament_has_a_file_of_its_own() {
         let text = "[game]\nname = \"mancala\"\nstones = 3\n[arena]\nagents = [\"random\", \"mcts:sims=9\"]\ngames = 6\n\
                     format = \"swiss\"\nclock = \"2s\"\nsprt = \"0,10\"\nopenings = \"1-3\"\nadjudicate = true\nout_of_time = \"lose\"\n";
-        let plan = read(text).expect("valid");
-        assert_eq!((plan.agents.len(), plan.game.params().iter().any(|(_, value)| value == "3")), (2, true));
-        let MatchOptions { games, clock, .. } = plan.options;
+        let contest = read(text).expect("valid");
+        assert_eq!((contest.agents.len(), contest.game.params().iter().any(|(_, value)| value == "3")), (2, true));
+        let MatchOptions { games, clock, .. } = contest.options;
         assert_eq!((games, clock), (Some(6), Some(Duration::from_secs(2))));
         let fault = |from: &str, to: &str| format!("{:#}", read(&text.replace(from, to)).err().expect("a fault"));
         assert!(fault("games", "gams").contains("unknown key `arena.gams` (did you mean `arena.games`?)"));
@@ -143,22 +144,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("no-such-run.toml");
         std::fs::write(&path, "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\n").expect("writable");
-        let plan = Plan::read(
+        let contest = Contest::read(
             &path,
             &[],
             &Params::new(),
             MatchOptions::default(),
             &turnstone_games::list!(turnstone_selfplay::row),
         );
-        let fault = format!("{:#}", plan.err().expect("there is no run"));
+        let fault = format!("{:#}", contest.err().expect("there is no run"));
         assert!(fault.contains("train it first (turnstone train") && fault.contains("runs/no-such-run"), "{fault}");
     }
 
     #[test]
     fn a_runs_config_names_game_and_opponents() {
         let run = "[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\"]\nfinal_games = 12\n";
-        let plan = read(run).expect("valid");
-        assert_eq!((plan.agents.len(), plan.options.games), (1, Some(12)));
+        let contest = read(run).expect("valid");
+        assert_eq!((contest.agents.len(), contest.options.games), (1, Some(12)));
         assert!(
             format!("{:#}", read(&run.replace("final_games", "finalgames")).err().expect("unknown"))
                 .contains("did you mean")
