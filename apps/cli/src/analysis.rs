@@ -32,7 +32,6 @@ const CACHED: usize = 1 << 16;
 /// # Errors
 /// The agent has no network or is limited by time, or no thread can be started. Faults in the input are answered, not
 /// returned.
-// long because one scope holds the workers and the reader of their queries
 pub fn analyse(
     game: &dyn PlayableGame,
     agent: &Agent,

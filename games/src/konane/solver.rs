@@ -121,7 +121,6 @@ impl Search<'_> {
         Ok(wins)
     }
 
-    // long because its passes from cheap to dear share the plies that are open
     fn any_ply_wins(&mut self, position: &Position) -> Result<bool, Stopped> {
         let table = &self.solver.table;
         let mut open = Vec::with_capacity(16);

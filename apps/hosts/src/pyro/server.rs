@@ -126,7 +126,6 @@ impl Server {
     }
 }
 
-// long because the states of a connection are one loop
 /// Answers the requests of one connection until it is closed.
 // long because it is the protocol of a connection, one arm per message
 fn serve(

@@ -178,7 +178,14 @@ fn long_functions_say_why() {
     assert_finds(long_functions, "env", &format!("// long because it is one table.\npub {long}"), 0);
     assert_finds(long_functions, "env", &format!("// long because it is one.\n/// Docs.\n#[inline]\npub {long}"), 0);
     assert_finds(long_functions, "env", &format!("/// Docs.\n// long because it is one.\npub {long}"), 0);
-    assert_finds(long_functions, "env", &format!("// long because it was.\n\n{long}"), 1);
+    assert_finds(long_functions, "env", &format!("// long because it was.\n\n{long}"), 2);
+    assert_finds(long_functions, "env", &format!("// long because it was.\n{short}"), 1);
+    assert_finds(
+        long_functions,
+        "env",
+        &format!("// long because it is.\n/// Docs.\n// long because it is.\n{long}"),
+        1,
+    );
     assert_finds(long_functions, "env", &format!("mod a {{ impl A {{ {long} }} trait B {{ {long} }} }}"), 2);
     assert_finds(long_functions, "env", &format!("#[cfg(test)] mod a {{ {long} }}"), 0);
     let tests = [("lib.rs", "#[cfg(test)] mod tests;"), ("tests.rs", long.as_str())];

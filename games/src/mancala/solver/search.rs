@@ -53,9 +53,8 @@ impl<'a> Search<'a> {
         self.search(board, known, beta)
     }
 
-    // long because its two passes over the plies share bounds, order and what other threads search
     /// As [`Search::test`], of a position whose bounds leave the answer open.
-    // long because its passes share the bounds and the candidates
+    // long because its two passes over the plies share bounds, order and what other threads search
     fn search(&mut self, board: Board, known: Entry, beta: i16) -> Result<i16, Stopped> {
         self.counter.count()?;
         let mut candidates = [Candidate::default(); MAX_PITS];
