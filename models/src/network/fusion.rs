@@ -74,3 +74,29 @@ fn open_layer(steps: &[Step], uses: &[usize], var: Var) -> Option<usize> {
     let place = steps.iter().position(|step| step.output() == var).filter(|_| uses[var.0] == 1)?;
     matches!(steps[place], Step::Layer { relu: false, .. }).then_some(place)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Init, NetworkBuilder};
+    use crate::shape::Shape;
+
+    #[test]
+    fn a_layer_takes_one_residual() {
+        let shape = Shape::flat(4, 3);
+        let mut net = NetworkBuilder::new(&shape);
+        let x = net.inputs();
+        let a = net.rectified("a", x, 4);
+        let b = net.linear("b", a, 4, Init::He);
+        let once = net.add(a, b);
+        let twice = net.add(once, a);
+        let y = net.relu(twice);
+        let heads = [net.linear("policy", y, 3, Init::Head), net.linear("value", y, 3, Init::Head)];
+        let steps = fused(&net.finish(heads).unwrap());
+        assert_eq!(steps[1], Step::Layer { y: a, x, layer: 0, around: None, residual: None, relu: true });
+        assert_eq!(steps[2], Step::Layer { y: once, x: a, layer: 1, around: None, residual: Some(a), relu: false });
+        assert_eq!(steps[3], Step::Other { y: twice, op: Op::Add { x: once, y: a } });
+        assert_eq!(steps[4], Step::Other { y, op: Op::Relu { x: twice } });
+        assert_eq!(steps.len(), 7);
+    }
+}
