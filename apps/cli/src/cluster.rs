@@ -20,8 +20,11 @@ pub struct Cluster {
     pub with_options: fn(clap::Command) -> clap::Command,
     /// Connects to the cluster at this address, with these options. Fails if the server cannot be reached or refuses, or if
     /// the leader's files cannot be written.
-    pub lead: fn(&str, &ArgMatches, &Work<'_>, &AtomicBool) -> Result<Box<dyn Leader>>,
+    pub lead: Lead,
 }
+
+/// Connects to the cluster at an address, with the options of the command, to play this work until the flag is set.
+pub type Lead = fn(&str, &ArgMatches, &Work<'_>, &AtomicBool) -> Result<Box<dyn Leader>>;
 
 /// A command about the machines of a cluster.
 #[derive(Clone, Debug)]
