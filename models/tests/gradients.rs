@@ -105,7 +105,7 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
 
 /// Constants with which gradients are not clipped.
 pub(crate) fn optimiser() -> OptimiserConfig {
-    OptimiserConfig { clip_norm: f64::INFINITY, value_weight: 0.7, ..OptimiserConfig::default() }
+    OptimiserConfig { clip_norm: f64::INFINITY, ..OptimiserConfig::default() }
 }
 
 /// Random positions. The share of legal actions differs from position to position.
@@ -166,7 +166,7 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
     let (state, device) = (learner.state().clone(), Device::flex().autodiff());
     let net = PolicyValueNet::new(network, &state.shape, &state.weights, &device).unwrap();
     let rows = TensorData::new(batch.inputs().to_vec(), [batch.len(), state.shape.inputs]);
-    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, optimiser.value_weight, &device);
+    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, &device);
     let layout = network.layout(&state.shape).unwrap();
     let expected = net.gradients(&layout, &loss.total.backward());
 

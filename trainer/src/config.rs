@@ -2,8 +2,8 @@
 
 mod arena;
 mod learn;
-mod overrides;
 mod keys;
+mod overrides;
 mod continuing;
 
 pub use arena::ArenaConfig;
@@ -11,11 +11,7 @@ pub use continuing::CHANGEABLE;
 pub use keys::game_of_table;
 pub use learn::LearnConfig;
 pub use overrides::Override;
-use turnstone_base::checksum::crc32_text;
-use turnstone_base::files::read_text;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig};
-
-use keys::Removed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,10 +19,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::Table;
 use turnstone_agents::shape;
+use turnstone_base::checksum::crc32_text;
+use turnstone_base::files::read_text;
+use turnstone_base::terminal::print_stderr;
 use turnstone_env::{DynGame, Games};
 use turnstone_models::{ComputeDevice, NetworkConfig};
 use turnstone_selfplay::config::within;
+
+use keys::Retired;
 
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
@@ -40,31 +42,24 @@ pub struct ConfigError {
 }
 
 /// Configuration of a training run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Seed of all random streams.
-    #[serde(default)]
     pub seed: u64,
     /// `[game]`: the key `name` and the game's parameters.
-    pub game: toml::Table,
+    pub game: Table,
     /// `[net]`: kind and size of the network.
-    #[serde(default)]
     pub net: NetworkConfig,
     /// `[search]`: the tree search of self-play.
-    #[serde(default)]
     pub search: SearchConfig,
     /// `[self_play]`: games, workers and openings.
-    #[serde(default)]
     pub self_play: SelfPlayConfig,
     /// `[learn]`: learner and replay window.
-    #[serde(default)]
     pub learn: LearnConfig,
     /// `[arena]`: matches during training.
-    #[serde(default)]
     pub arena: ArenaConfig,
     /// `[run]`: length of the run and its checkpoints.
-    #[serde(default)]
     pub run: RunConfig,
 }
 
@@ -117,12 +112,16 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Reads and validates a file.
+    /// Reads and validates a file. A note on standard error names keys of earlier versions that it still has.
     ///
     /// # Errors
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
-        Self::read_file(path, |text| Self::parse(text, games))
+        let (config, retired) = Self::read_file(path, games)?;
+        let file = path.display();
+        let note = retired.note().map_err(|fault| ConfigError { file: file.to_string(), fault })?;
+        note.iter().for_each(|note| print_stderr(format_args!("note: {file}: {note}")));
+        Ok(config)
     }
 
     /// Does the same for what only asks what a run was: keys that were removed are left out, whatever their value.
@@ -130,13 +129,13 @@ impl Config {
     /// # Errors
     /// Those of [`Config::read`].
     pub fn read_past<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
-        Self::read_file(path, |text| Self::parse_past(text, games).map(|(config, _)| config))
+        Self::read_file(path, games).map(|(config, _)| config)
     }
 
-    fn read_file(path: &Path, parse: impl FnOnce(&str) -> Result<Self, String>) -> Result<Self, ConfigError> {
+    fn read_file<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<(Self, Retired), ConfigError> {
         let fault = |fault| ConfigError { file: path.display().to_string(), fault };
         let text = read_text(path, LONGEST_CONFIG).map_err(|error| fault(error.to_string()))?;
-        parse(&text).map_err(fault)
+        Self::of_text(&text, games).map_err(fault)
     }
 
     /// Reads and validates a file, then replaces some values and validates the result.
@@ -156,49 +155,65 @@ impl Config {
         config.with(overrides, games).map_err(|fault| ConfigError { file, fault })
     }
 
-    /// Returns the configuration with some values replaced.
-    ///
-    /// # Errors
-    /// Those of [`Config::parse`].
-    pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
-        let mut table = toml::Table::try_from(self).expect("a configuration is a table");
-        if overrides.iter().any(|change| change.sets("net", "kind")) {
-            // The kinds of networks have different keys.
-            table.remove("net");
-        }
-        overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        keys::read_openings(&mut table, LONGEST_CONFIG)?;
-        keys::take_removed(&mut table).fault()?;
-        keys::check(&table, known)?;
-        let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error))?;
-        config.validate(games).map(|()| config)
-    }
-
     /// Parses and validates a configuration.
     ///
     /// # Errors
     /// One line that names the key, or the line of a syntax error.
     pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
-        let (config, removed) = Self::parse_past(text, games)?;
-        removed.fault().map(|()| config)
+        let (config, retired) = Self::of_text(text, games)?;
+        retired.note().map(|_| config)
     }
 
-    /// Parses and validates a configuration without the keys that were removed, which come back beside it.
-    fn parse_past<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<(Self, Removed), String> {
-        let at_line = |error: &toml::de::Error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            line.map(|line| format!("line {line}: ")).unwrap_or_default()
-        };
-        let mut table: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| at_line(&error) + &error.message().replace('\n', ", "))?;
-        let removed = keys::take_removed(&mut table);
+    /// Returns the configuration with some values replaced.
+    ///
+    /// # Errors
+    /// Those of [`Config::parse`].
+    pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
+        let mut table = self.table();
+        if overrides.iter().any(|change| change.sets("net", "kind")) {
+            // The kinds of networks have different keys.
+            table.remove("net");
+        }
+        overrides.iter().try_for_each(|change| change.apply(&mut table))?;
+        let (config, retired) = Self::of_table(table, games, |_| None)?;
+        retired.note().map(|_| config)
+    }
+
+    fn of_text<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<(Self, Retired), String> {
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map(|span| format!("line {}: ", keys::line_at(text, span.start)));
+            line.unwrap_or_default() + &error.message().replace('\n', ", ")
+        })?;
+        Self::of_table(table, games, |key| keys::line_of(text, key))
+    }
+
+    /// The validated configuration of a table, and its keys of earlier versions. `line` finds the line of a key.
+    fn of_table<T: DynGame + ?Sized>(
+        mut table: Table,
+        games: &Games<T>,
+        line: impl Fn(&str) -> Option<usize>,
+    ) -> Result<(Self, Retired), String> {
+        let retired = keys::take_retired(&mut table);
         keys::check(&table, known)?;
-        let is_text = removed.is_empty() && !keys::read_openings(&mut table, LONGEST_CONFIG)?;
-        // The text knows the lines of faults, but still has the keys that were removed, and names of files.
-        let read = if is_text { toml::from_str(text) } else { table.clone().try_into() };
-        let config: Self = read.map_err(|error| at_line(&error) + &fault_of(&table, &error))?;
+        keys::read_openings(&mut table, LONGEST_CONFIG)?;
+        let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error, line))?;
         config.validate(games)?;
-        Ok((config, removed))
+        Ok((config, retired))
+    }
+
+    /// Whether a table of an earlier version means this configuration.
+    pub(crate) fn is_that_of(&self, mut table: Table) -> bool {
+        let retired = keys::take_retired(&mut table);
+        retired.note().is_ok() && table.try_into().is_ok_and(|other: Self| other == *self)
+    }
+
+    fn table(&self) -> Table {
+        Table::try_from(self).expect("a configuration is a table")
+    }
+
+    /// All values by the paths of their keys, as `learn.batch`, in the order of a file.
+    pub(crate) fn by_path(&self) -> Table {
+        keys::by_path(self.table())
     }
 
     /// Returns the configuration with self-play and learning on a device.
@@ -213,8 +228,10 @@ impl Config {
     /// The keys of this name, as `--set` takes them: `run.iterations` for `iterations`.
     #[must_use]
     pub fn keys_named(name: &str) -> Vec<String> {
-        let all = keys::by_path(known(NetworkConfig::default())).into_keys();
-        all.filter(|key| key.rsplit('.').next() == Some(name)).collect()
+        let all = keys::by_path(known(NetworkConfig::default()));
+        let mut named: Vec<String> = all.keys().filter(|key| key.rsplit('.').next() == Some(name)).cloned().collect();
+        named.sort();
+        named
     }
 
     /// Returns the game with its parameters.
@@ -230,7 +247,7 @@ impl Config {
     /// later leaves the checksums of before.
     #[must_use]
     pub fn result_checksum(&self) -> String {
-        let (mut decisive, plain) = (self.clone(), defaults(NetworkConfig::default()));
+        let (mut decisive, plain) = (self.clone(), Self::default());
         decisive.search.play_proof_nodes = 0;
         decisive.self_play.threads = plain.self_play.threads;
         decisive.self_play.concurrent_games = plain.self_play.concurrent_games;
@@ -247,13 +264,10 @@ impl Config {
     /// The keys with other values than the defaults, by path, those of a network than the defaults of its kind, and all keys of
     /// the game.
     fn changes(&self) -> BTreeMap<String, toml::Value> {
-        let table = |config: &Self| toml::Table::try_from(config).expect("a configuration is a table");
-        let own = table(self);
-        let mut plain = keys::by_path(table(&defaults(keys::net_of_kind(&own).unwrap_or_default())));
+        let net = keys::net_of_kind(&self.table()).unwrap_or_default();
+        let mut plain = Self { net, ..Self::default() }.by_path();
         plain.insert("net.kind".to_owned(), NetworkConfig::default().kind().into());
-        let mut changes = keys::by_path(own);
-        changes.retain(|key, value| plain.get(key) != Some(value));
-        changes
+        self.by_path().into_iter().filter(|(key, value)| plain.get(key) != Some(value)).collect()
     }
 
     /// Checks the range of every value, and that network and learner fit the game.
@@ -285,32 +299,18 @@ impl Config {
     }
 }
 
-/// A configuration with this network and defaults, without a game.
-fn defaults(net: NetworkConfig) -> Config {
-    Config {
-        seed: 0,
-        game: toml::Table::new(),
-        net,
-        search: SearchConfig::default(),
-        self_play: SelfPlayConfig::default(),
-        learn: LearnConfig::default(),
-        arena: ArenaConfig::default(),
-        run: RunConfig::default(),
-    }
-}
-
 /// A table with all keys that a configuration with this network may have.
-fn known(net: NetworkConfig) -> toml::Table {
-    let mut example = defaults(net);
+fn known(net: NetworkConfig) -> Table {
+    let mut example = Config { net, ..Config::default() };
     // These are left out at their defaults.
     example.self_play.openings = vec![String::new()];
     example.search.constants.proof_nodes = 1;
-    toml::Table::try_from(example).expect("a configuration is a table")
+    example.table()
 }
 
-/// The fault of a configuration that cannot be read, with its key.
-fn fault_of(table: &toml::Table, error: &toml::de::Error) -> String {
-    keys::fault(table, error, |table| table.try_into::<Config>().err())
+/// The fault of a configuration that cannot be read, with its key and the line of that.
+fn fault_of(table: &Table, error: &toml::de::Error, line: impl Fn(&str) -> Option<usize>) -> String {
+    keys::unreadable(table, error, |table| table.try_into::<Config>().err(), line)
 }
 
 #[cfg(test)]

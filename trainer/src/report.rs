@@ -130,7 +130,7 @@ fn truth(
         settings.simulations,
         set.positions.len()
     );
-    let agent = Agent::from_network(network, "latest", settings.simulations, config.arena.search);
+    let agent = Agent::from_network(network, "latest", settings.simulations, config.arena.method);
     let bar = reporter.bar("grading", set.positions.len() as u64);
     let grade = grade(game, &agent, &set, config.seed, cores(), &|| bar.inc(1), stop)?;
     bar.finish_and_clear();

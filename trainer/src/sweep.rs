@@ -33,7 +33,7 @@ use crate::run_folder::RunFolder;
 const DEFINITION: &str = "sweep.toml";
 
 /// The contents of [`DEFINITION`]: whatever changes the runs.
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Definition {
     variants: Vec<String>,
     config: toml::Table,
@@ -77,7 +77,7 @@ impl Sweep {
         } else {
             let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
             let found: Definition = toml::from_str(&text).with_context(|| path.display().to_string())?;
-            if found != definition {
+            if found.variants != definition.variants || !plan.variants[0].config.is_that_of(found.config) {
                 bail!("{} holds a sweep of other values or of another config; name another folder", folder.display());
             }
         }

@@ -137,9 +137,36 @@ fn instructions() -> Option<&'static str> {
 fn an_interrupted_run_goes_on_to_the_same_network() {
     let place = Place::new();
     let begun = place.text("plain/interrupted/metrics.jsonl");
-    place.run(&["train", "--resume", "plain/interrupted", "--quiet"]);
+    assert_eq!(place.run_with(&["train", "--resume", "plain/interrupted", "--quiet"], "").1, "");
+    ends_as_before(&place, &begun);
+}
+
+/// A run that was begun with `--set` has all keys of its version in its config.
+#[test]
+fn a_run_with_all_keys_of_its_version_goes_on_to_the_same_network() {
+    let place = Place::new();
+    let (begun, mut config) =
+        (place.text("plain/interrupted/metrics.jsonl"), place.text("plain/interrupted/config.toml"));
+    for (section, keys) in [
+        ("[self_play]\n", "archived_starts = 0.0\nfull_search_share = 1.0\nfast_simulations = 16\n"),
+        ("[learn]\n", "backend = \"kernels\"\nvalue_weight = 1.0\nmargin_weight = 0.0\nplies_left_weight = 0.0\n"),
+        ("[arena]\n", "search = \"gumbel\"\n"),
+    ] {
+        config = config.replace(section, &format!("{section}{keys}"));
+    }
+    fs::write(place.path("plain/interrupted/config.toml"), config).expect("writable");
+    let notes = place.run_with(&["train", "--resume", "plain/interrupted", "--quiet"], "").1;
+    let note = "note: plain/interrupted/config.toml: arena.search is arena.method now; removed since, without effect: \
+                self_play.archived_starts, self_play.full_search_share, self_play.fast_simulations, learn.backend, \
+                learn.value_weight, learn.margin_weight, learn.plies_left_weight\n";
+    assert_eq!(notes, note);
+    ends_as_before(&place, &begun);
+}
+
+/// Checks that the interrupted run has gone on to the end to which its own version came.
+fn ends_as_before(place: &Place, begun: &str) {
     let ended = place.text("plain/interrupted/metrics.jsonl");
-    assert!(ended.starts_with(&begun) && ended.lines().count() == 4, "{ended}");
+    assert!(ended.starts_with(begun) && ended.lines().count() == 4, "{ended}");
     if let Some(set) = instructions() {
         let (expected, found) = (
             place.bytes(&format!("plain/expected/resumed.{set}.safetensors")),
@@ -175,6 +202,9 @@ fn what_was_removed_says_so() {
         let line = place.fault(&args);
         assert!(line.contains(&format!("{file}: {archive}")), "{line}");
     }
+    let share = "run.toml with --set: self_play.full_search_share is 0.5, but was removed after version 0.1.0";
+    let line = place.fault(&["train", "plain/run.toml", "--set", "self_play.full_search_share=0.5"]);
+    assert!(line.contains(share), "{line}");
     // Without the keys the run's state still has the layer of what it learned.
     let config = place.text("interrupted/config.toml");
     let kept = |line: &&str| !line.starts_with("archived_starts") && !line.starts_with("plies_left_weight");
@@ -296,7 +326,9 @@ fn configs_mean_the_same() {
     let place = Place::new();
     // Without the keys that were removed.
     let kept = |line: &&str| {
-        !["archived_starts", "margin_weight", "plies_left_weight"].iter().any(|key| line.starts_with(key))
+        let removed = ["archived_starts", "full_search_share", "fast_simulations"];
+        let learned = ["value_weight", "margin_weight", "plies_left_weight"];
+        !removed.iter().chain(&learned).any(|key| line.starts_with(key))
     };
     let all_keys: String = place.text("all_keys.toml").lines().filter(kept).flat_map(|line| [line, "\n"]).collect();
     fs::write(place.path("all_keys.toml"), all_keys).expect("writable");

@@ -47,9 +47,6 @@ use crate::waiting::handle_signals;
 ///     proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
 ///     cached_positions: Capacity, in positions, of each worker's evaluation cache (0 to 67108864); 0 disables it. Cached
 ///         evaluations become stale when the network learns.
-///     full_search_share: Share of the moves that are searched in full and recorded for training (0.01 to 1); the others
-///         use `fast_simulations` and no noise.
-///     fast_simulations: Simulations of moves that are not searched in full (1 to 1000000).
 ///     opening_plies: Maximum number of uniformly random plies at the start of a game, which are not recorded (0 to 1000).
 ///     temperature: Temperature of the move choice in the first `temperature_plies` plies (0 to 10).
 ///     temperature_plies: Number of plies, counted from the start of the game, with that temperature.
@@ -86,8 +83,8 @@ impl SelfPlay {
         signature = (game, evaluate, *, concurrent_games = 256, threads = 1, seed = 0, **settings),
         text_signature = "(game, evaluate, *, concurrent_games=256, threads=1, seed=0, simulations=64, method='gumbel', \
             c_puct=1.25, fpu_reduction=0.2, noise_concentration=10.0, noise_fraction=0.25, forced_playouts=2.0, \
-            considered=16, c_visit=50.0, c_scale=0.7, proof_nodes=0, cached_positions=0, full_search_share=1.0, \
-            fast_simulations=16, opening_plies=0, temperature=1.0, temperature_plies=12, final_temperature=0.3)"
+            considered=16, c_visit=50.0, c_scale=0.7, proof_nodes=0, cached_positions=0, opening_plies=0, \
+            temperature=1.0, temperature_plies=12, final_temperature=0.3)"
     )]
     fn new(
         game: &Bound<'_, PyAny>,

@@ -127,7 +127,7 @@ pub(crate) fn shards(data: &[u8]) -> bool {
 
 pub(crate) fn example_shards() -> Vec<Vec<u8>> {
     let (mut state, spec) = (game().start(), game().spec());
-    let (mut shard, mut plies) = (Shard::new(1, spec.features()), Vec::new());
+    let mut shard = Shard::new(1, spec.features());
     for ply in 0..6 {
         let legal = game().legal_actions(&state);
         let mut features = vec![0.0; spec.features()];
@@ -136,10 +136,9 @@ pub(crate) fn example_shards() -> Vec<Vec<u8>> {
         let share = 1.0 / legal.len() as f32;
         let policy = legal.iter().map(|&action| (spec.policy_index(mover, action) as u16, share));
         shard.push(&features, policy, mover, turnstone_search::Evaluation { value: 0.25, draw: 0.5 });
-        plies.push(ply);
-        game().play(&mut state, legal[usize::from(ply) % legal.len()]);
+        game().play(&mut state, legal[ply % legal.len()]);
     }
-    shard.finish_game(0, &plies, 6, &turnstone_env::Outcome::draw());
+    shard.finish_game(&turnstone_env::Outcome::draw());
     vec![shard.to_bytes(&game_id()), Shard::new(1, spec.features()).to_bytes(&game_id())]
 }
 

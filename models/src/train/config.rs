@@ -18,8 +18,6 @@ pub struct OptimiserConfig {
     pub clip_norm: f64,
     /// Decay per step of the averaged weights, 0 to below 1. ForwardStep `t` uses at most `(1 + t) / (10 + t)`.
     pub ema_decay: f64,
-    /// Weight of the value loss relative to the policy loss, 0 to 100.
-    pub value_weight: f64,
     /// Decay of Adam's first moment, 0 to below 1.
     pub beta1: f64,
     /// Decay of Adam's second moment, 0 to below 1.
@@ -35,7 +33,6 @@ impl Default for OptimiserConfig {
             weight_decay: 1e-4,
             clip_norm: 1.0,
             ema_decay: 0.999,
-            value_weight: 1.0,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
@@ -100,7 +97,6 @@ impl OptimiserConfig {
         check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
         check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
         fraction("ema_decay", self.ema_decay)?;
-        check("value_weight", self.value_weight, (0.0..=100.0).contains(&self.value_weight), "from 0 to 100")?;
         fraction("beta1", self.beta1)?;
         fraction("beta2", self.beta2)?;
         check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")

@@ -40,13 +40,12 @@ impl Gradients {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        value_weight: f64,
         threads: usize,
     ) -> Result<(LossSums, &Weights), NetworkError> {
         match self {
-            Gradients::Processor(processor) => Ok(processor.differentiate(state, batch, value_weight, threads)),
+            Gradients::Processor(processor) => Ok(processor.differentiate(state, batch, threads)),
             #[cfg(feature = "gpu")]
-            Gradients::Gpu(gpu) => gpu.differentiate(state, batch, value_weight),
+            Gradients::Gpu(gpu) => gpu.differentiate(state, batch),
         }
     }
 }

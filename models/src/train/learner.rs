@@ -50,13 +50,13 @@ impl From<BTreeMap<String, Option<f64>>> for StepReport {
 
 impl StepReport {
     /// The means over a batch.
-    fn new(sums: &LossSums, rows: usize, optimiser: &OptimiserConfig, gradient_norm: f64) -> StepReport {
+    fn new(sums: &LossSums, rows: usize, gradient_norm: f64) -> StepReport {
         let mean = |sum: f64| sum / rows as f64;
         let (policy_loss, value_loss) = (mean(sums.policy), mean(sums.value));
         StepReport {
             policy_loss,
             value_loss,
-            total_loss: policy_loss + optimiser.value_weight * value_loss,
+            total_loss: policy_loss + value_loss,
             policy_divergence: policy_loss - mean(sums.target_entropy),
             policy_entropy: mean(sums.policy_entropy),
             gradient_norm,
@@ -142,8 +142,8 @@ impl Learner {
         let finite = |what, value: f64| {
             if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
         };
-        let (losses, gradients) = self.gradients.of(&self.state, batch, self.optimiser.value_weight, self.threads)?;
-        let report = StepReport::new(&losses, batch.len(), &self.optimiser, adamw::global_norm(gradients));
+        let (losses, gradients) = self.gradients.of(&self.state, batch, self.threads)?;
+        let report = StepReport::new(&losses, batch.len(), adamw::global_norm(gradients));
         finite("loss", report.total_loss)?;
         finite("gradient norm", report.gradient_norm)?;
 

@@ -53,12 +53,11 @@ pub fn masked_log_policy(logits: Tensor<2>, illegal: Tensor<2, Bool>) -> Tensor<
     log_softmax(logits.mask_fill(illegal, ILLEGAL_LOGIT), 1)
 }
 
-/// Computes the loss of the `output` for the inputs of `batch` against its targets, the value's with this weight and the policy's with
-/// weight 1.
+/// Computes the loss of the `output` for the inputs of `batch` against its targets: the sum of those of policy and value.
 ///
 /// # Panics
 /// If the batch is empty, or its shape differs from that of the output.
-pub fn masked_loss(output: Output, batch: &TrainingBatch, value_weight: f64, device: &Device) -> Loss {
+pub fn masked_loss(output: Output, batch: &TrainingBatch, device: &Device) -> Loss {
     let (rows, actions) = (batch.len(), batch.shape().actions);
     assert!(rows > 0, "an empty batch has no loss");
     let illegal: Vec<bool> = batch.legal().iter().map(|legal| !legal).collect();
@@ -69,7 +68,7 @@ pub fn masked_loss(output: Output, batch: &TrainingBatch, value_weight: f64, dev
     let log_policy = masked_log_policy(output.policy, illegal);
     let policy = cross_entropy(log_policy.clone(), policy_target);
     let value = cross_entropy(log_softmax(output.value, 1), value_target);
-    let total = policy.clone() + value.clone().mul_scalar(value_weight);
+    let total = policy.clone() + value.clone();
     Loss { total, policy, value, log_policy }
 }
 
@@ -96,7 +95,6 @@ mod tests {
     use crate::weights::Weights;
 
     const SHAPE: Shape = Shape::flat(3, 4);
-    const VALUE_WEIGHT: f64 = 0.7;
 
     fn read<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
         tensor.into_data().try_into_vec().unwrap()
@@ -119,7 +117,7 @@ mod tests {
         let logits = matrix([0.5, 90.0, -1.0, 2.0, 1e8, 0.0, 7.0, 0.0], 4, &device).require_grad();
         let value = matrix([0.0; 6], 3, &device);
         let batch = batch();
-        let loss = masked_loss(Output { policy: logits.clone(), value }, &batch, VALUE_WEIGHT, &device);
+        let loss = masked_loss(Output { policy: logits.clone(), value }, &batch, &device);
         let gradients = loss.total.backward();
         let gradient = read(logits.grad(&gradients).unwrap());
         let probabilities: Vec<f32> = read(loss.log_policy).iter().map(|x| x.exp()).collect();
@@ -153,7 +151,7 @@ mod tests {
             let heads = 1 + 2 * blocks;
             let (policy, hidden) = (dense(&x, heads, false), dense(&x, heads + 1, true));
             sum += surprise(&policy, &batch.policy()[row * 4..], &|i| batch.legal()[row * 4 + i]);
-            sum += VALUE_WEIGHT * surprise(&dense(&hidden, heads + 2, false), &batch.value()[row * 3..], &|_| true);
+            sum += surprise(&dense(&hidden, heads + 2, false), &batch.value()[row * 3..], &|_| true);
         }
         sum / batch.len() as f64
     }
@@ -166,7 +164,7 @@ mod tests {
         let weights = Weights::random(&layout, 11);
         let device = Device::flex().autodiff();
         let net = PolicyValueNet::new(&config, &SHAPE, &weights, &device).unwrap();
-        let loss = masked_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, VALUE_WEIGHT, &device);
+        let loss = masked_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, &device);
         let gradients = net.gradients(&layout, &loss.total.backward());
 
         let mut parameters: Vec<Vec<f64>> =

@@ -64,7 +64,8 @@ impl SearchConfig {
     /// Gumbel search scales its noise by it, which samples actions in the same proportions.
     #[must_use]
     pub fn self_play(&self, temperature: f32) -> SearchOptions {
-        let mut options = self.plain();
+        let constants = SearchSettings { considered: Some(self.considered), ..self.constants };
+        let mut options = constants.strongest(self.simulations);
         match &mut options.method {
             Method::Puct(puct) => {
                 let noise = RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction };
@@ -74,12 +75,6 @@ impl SearchConfig {
             Method::Gumbel(gumbel) => gumbel.gumbel_scale = temperature,
         }
         options
-    }
-
-    /// The search without noise and without forced playouts.
-    #[must_use]
-    pub fn plain(&self) -> SearchOptions {
-        SearchSettings { considered: Some(self.considered), ..self.constants }.strongest(self.simulations)
     }
 
     /// Settings stored in the run's checkpoints, so that a network is played with the search it was trained with.

@@ -25,11 +25,6 @@ pub struct SelfPlayConfig {
     /// What the network runs on. On a GPU its batches come from all workers, whose number and speed change the last bits of
     /// its results, and so now and then a game.
     pub device: ComputeDevice,
-    /// Share of the moves that are searched in full and recorded for training (playout-cap randomisation); the others
-    /// use `fast_simulations` and no noise.
-    pub full_search_share: f32,
-    /// Simulations of moves that are not searched in full.
-    pub fast_simulations: u32,
     /// Positions that the games begin with, in the game's text form, chosen at random; if there are none, the start of the
     /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -53,8 +48,6 @@ impl Default for SelfPlayConfig {
             threads: 0,
             precision: Precision::default(),
             device: ComputeDevice::default(),
-            full_search_share: 1.0,
-            fast_simulations: 16,
             openings: Vec::new(),
             opening_plies: 4,
             temperature: 1.0,
@@ -124,8 +117,6 @@ impl SelfPlayConfig {
         if self.precision == Precision::I8 && self.device != ComputeDevice::Cpu {
             return Err(format!("self_play.precision: {}", NetworkError::NoGpuIntegers));
         }
-        within("self_play.full_search_share", self.full_search_share, 0.01, 1.0)?;
-        within("self_play.fast_simulations", self.fast_simulations, 1, 1_000_000)?;
         within("self_play.opening_plies", self.opening_plies, 0, 1000)?;
         within("self_play.temperature", self.temperature, 0.0, 10.0)?;
         within("self_play.final_temperature", self.final_temperature, 0.0, 10.0)?;

@@ -173,13 +173,12 @@ impl Shard {
         });
     }
 
-    /// Sets the result of all positions from index `first` on; `plies[i]` is the ply of the `i`-th of them, `end` the
-    /// number of plies of the whole game.
-    pub fn finish_game(&mut self, first: usize, plies: &[u16], end: u16, outcome: &Outcome) {
-        for (record, ply) in self.records[first..].iter_mut().zip(plies) {
+    /// Sets the result of the positions, which are all of one game, without gaps up to its end.
+    pub fn finish_game(&mut self, outcome: &Outcome) {
+        for (later, record) in self.records.iter_mut().rev().enumerate() {
             record.result = outcome.value();
             record.margin = outcome.margin;
-            record.plies_left = end - ply;
+            record.plies_left = u16::try_from(later + 1).unwrap_or(u16::MAX);
         }
     }
 

@@ -9,7 +9,7 @@ use turnstone_search::CacheStats;
 /// Work and time of self-play, summed over all workers.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SelfPlayStats {
-    /// Positions searched, including those that are not recorded.
+    /// Positions searched and recorded.
     pub positions: u64,
     /// Simulations of all searches.
     pub simulations: u64,

@@ -1,9 +1,9 @@
 //! A game of self-play as a few bytes, from which the rules restore the recorded positions: for sending it elsewhere.
 //!
 //! A transcript contains what the search decided and nothing that follows from it: the number of actions (u16), the
-//! actions (u16 each), a bit per action that says whether its position was recorded, and for every recorded position
-//! the root's value and draw probability and the policy of the legal actions in increasing order (f32 each). Numbers
-//! are little-endian. The start of the game follows from its number; features, results and margins from the rules.
+//! actions (u16 each), a set bit per action, which says that its position was recorded, and for every position the root's
+//! value and draw probability and the policy of the legal actions in increasing order (f32 each). Numbers are
+//! little-endian. The start of the game follows from its number; features, results and margins from the rules.
 
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
@@ -18,16 +18,9 @@ impl FinishedGame {
     #[must_use]
     pub fn transcript(&self) -> Vec<u8> {
         let positions = &self.positions;
-        let first = usize::from(self.plies) - self.moves.len();
-        let ply = |i: usize| usize::from(self.plies - positions.position(i).plies_left);
-        let mut recorded = vec![0u8; self.moves.len().div_ceil(8)];
-        for i in 0..positions.len() {
-            let at = ply(i) - first;
-            recorded[at / 8] |= 1 << (at % 8);
-        }
         let mut bytes = (self.moves.len() as u16).to_le_bytes().to_vec();
         bytes.extend(self.moves.iter().flat_map(|action| action.0.to_le_bytes()));
-        bytes.extend(recorded);
+        bytes.extend(recorded(self.moves.len()));
         for i in 0..positions.len() {
             let position = positions.position(i);
             let root = [position.root.value, position.root.draw];
@@ -43,7 +36,6 @@ impl FinishedGame {
 pub type Restore = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;
 
 /// Restores a game of the rules' task, as [`Restore`] says.
-// long because it reads the format from front to back, with a fault at each step
 pub(super) fn restore<G: Game>(
     rules: &GameRules<G>,
     spec: &Spec,
@@ -51,20 +43,13 @@ pub(super) fn restore<G: Game>(
     transcript: &[u8],
 ) -> Result<FinishedGame, String> {
     let game = &rules.game;
-    let mut rest = transcript;
-    let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
-    let (moves, after) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
-    let (recorded, after) = after.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
-    rest = after;
-    let all = rules.settings.self_play.full_search_share >= 1.0;
+    let (moves, mut numbers) = split(transcript)?;
     let mut rng = stream(rules.settings.seed, Purpose::SelfPlay, [rules.settings.iteration, number as u64]);
     let (mut state, first) = rules.start(&mut rng);
-    let (mut legal, mut features, mut plies) = (ActionList::new(), vec![0.0; spec.features()], Vec::new());
-    let mut played = Vec::with_capacity(count);
+    let plies = u16::try_from(usize::from(first) + moves.len()).map_err(|_| "it has too many plies")?;
+    let (mut legal, mut features) = (ActionList::new(), vec![0.0; spec.features()]);
     let mut positions = Shard::new(rules.settings.iteration, spec.features());
-    for (at, action) in moves.chunks_exact(2).enumerate() {
-        let action = Action(u16::from_le_bytes([action[0], action[1]]));
-        let ply = u16::try_from(usize::from(first) + at).map_err(|_| "it has too many plies")?;
+    for (ply, &action) in (first..).zip(&moves) {
         game.legal(&state, &mut legal);
         if legal.is_empty() {
             return Err(format!("it goes on after its end at ply {ply}"));
@@ -72,28 +57,34 @@ pub(super) fn restore<G: Game>(
         if !legal.contains(action) {
             return Err(format!("action {} at ply {ply} is not legal in {}", action.0, game.position_text(&state)));
         }
-        if recorded[at / 8] >> (at % 8) & 1 == 1 {
-            let root = Evaluation { value: number_of(&mut rest)?, draw: number_of(&mut rest)? };
-            let policy = legal.iter().map(|_| number_of(&mut rest)).collect::<Result<Vec<f32>, _>>()?;
-            let mover = game.mover(&state);
-            game.observe(&state, &mut features);
-            let indices = legal.iter().map(|&action| spec.policy_index(mover, action) as u16);
-            positions.push(&features, indices.zip(policy), mover, root);
-            plies.push(ply);
-        } else if all {
-            return Err(format!("the position at ply {ply} is not recorded"));
-        }
+        let root = Evaluation { value: number_of(&mut numbers)?, draw: number_of(&mut numbers)? };
+        let policy = legal.iter().map(|_| number_of(&mut numbers)).collect::<Result<Vec<f32>, _>>()?;
+        let mover = game.mover(&state);
+        game.observe(&state, &mut features);
+        let indices = legal.iter().map(|&action| spec.policy_index(mover, action) as u16);
+        positions.push(&features, indices.zip(policy), mover, root);
         game.play(&mut state, action);
-        played.push(action);
     }
     let outcome = game.outcome(&state).ok_or("it stops before its end")?;
-    let plies_played = u16::try_from(usize::from(first) + count).map_err(|_| "it has too many plies")?;
-    if !rest.is_empty() || recorded_beyond(recorded, count) {
+    if !numbers.is_empty() {
         return Err("it has bytes beyond its end".into());
     }
-    positions.finish_game(0, &plies, plies_played, &outcome);
+    positions.finish_game(&outcome);
     positions.validate(spec.actions)?;
-    Ok(FinishedGame { number, positions, outcome, plies: plies_played, moves: played })
+    Ok(FinishedGame { number, positions, outcome, plies, moves })
+}
+
+/// Splits a transcript into its actions and its numbers.
+fn split(transcript: &[u8]) -> Result<(Vec<Action>, &[u8]), String> {
+    let mut rest = transcript;
+    let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
+    let (moves, rest) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
+    let (bits, numbers) = rest.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
+    if !recorded(count).eq(bits.iter().copied()) {
+        return Err("a position is not recorded".into());
+    }
+    let (moves, _) = moves.as_chunks();
+    Ok((moves.iter().map(|&action| Action(u16::from_le_bytes(action))).collect(), numbers))
 }
 
 const CUT_SHORT: &str = "it is cut short";
@@ -108,7 +99,7 @@ fn number_of(rest: &mut &[u8]) -> Result<f32, String> {
     Ok(f32::from_le_bytes(take(rest)?))
 }
 
-/// Whether a bit beyond the first `count` is set.
-fn recorded_beyond(recorded: &[u8], count: usize) -> bool {
-    !count.is_multiple_of(8) && recorded.last().is_some_and(|last| last >> (count % 8) != 0)
+/// The bytes with the first `count` bits set.
+fn recorded(count: usize) -> impl Iterator<Item = u8> {
+    (0..count).step_by(8).map(move |first| (0xff_u32 >> (8 - (count - first).min(8))) as u8)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rand::RngExt;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, Game, Outcome, Spec};
 use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
@@ -41,14 +40,8 @@ struct Running<G: Game> {
     rng: Stream,
     search: Mcts<G>,
     ply: u16,
-    /// Ply of each recorded position.
-    recorded: Vec<u16>,
     moves: Vec<Action>,
     positions: Shard,
-    /// Whether the current move is searched in full and recorded.
-    full: bool,
-    /// Simulations of the current search.
-    simulations: u32,
 }
 
 impl<G: Game> Pooled<G> for Running<G> {
@@ -191,24 +184,20 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
 }
 
 impl<G: Game> Recorder<G> {
-    /// Records the searched position if it was searched in full, and plays the action chosen by the search and the
-    /// temperature.
+    /// Records the searched position, and plays the action chosen by the search and the temperature.
     fn record_and_move(&mut self, running: &mut Running<G>) {
-        let game = &self.rules.game;
+        let GameRules { game, settings, .. } = &*self.rules;
         self.stats.positions += 1;
-        self.stats.simulations += u64::from(running.simulations - running.search.simulations_left());
+        self.stats.simulations += u64::from(settings.simulations - running.search.simulations_left());
         let size = running.search.size();
         self.stats.tree = [self.stats.tree[0] + size.nodes, self.stats.tree[1] + size.bytes];
-        if running.full {
-            let mover = game.mover(running.search.state());
-            game.observe(running.search.state(), &mut self.features);
-            running.search.policy(&mut self.policy);
-            let indices = running.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
-            let policy = indices.zip(self.policy.iter().copied());
-            running.positions.push(&self.features, policy, mover, running.search.estimate());
-            running.recorded.push(running.ply);
-        }
-        let temperature = self.rules.settings.self_play.temperature_at(running.ply);
+        let mover = game.mover(running.search.state());
+        game.observe(running.search.state(), &mut self.features);
+        running.search.policy(&mut self.policy);
+        let indices = running.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
+        let policy = indices.zip(self.policy.iter().copied());
+        running.positions.push(&self.features, policy, mover, running.search.estimate());
+        let temperature = settings.self_play.temperature_at(running.ply);
         let action = running.search.choose(temperature, &mut running.rng);
         running.search.advance(game, action);
         running.moves.push(action);
@@ -225,11 +214,8 @@ impl<G: Game> Recorder<G> {
             rng,
             search: spare.search(&rules.game, state),
             ply,
-            recorded: Vec::new(),
             moves: Vec::new(),
             positions: Shard::new(settings.iteration, self.spec.features()),
-            full: true,
-            simulations: 0,
         };
         running.begin(rules);
         running
@@ -239,21 +225,13 @@ impl<G: Game> Recorder<G> {
 impl<G: Game> Running<G> {
     fn begin(&mut self, rules: &GameRules<G>) {
         let GameSettings { search, self_play, simulations, .. } = &rules.settings;
-        let share = self_play.full_search_share;
-        self.full = share >= 1.0 || self.rng.random::<f32>() < share;
-        let options = if self.full {
-            self.simulations = *simulations;
-            search.self_play(self_play.temperature_at(self.ply))
-        } else {
-            self.simulations = self_play.fast_simulations;
-            search.plain()
-        };
-        self.search.begin(&rules.game, &options, self.simulations, &mut self.rng);
+        let options = search.self_play(self_play.temperature_at(self.ply));
+        self.search.begin(&rules.game, &options, *simulations, &mut self.rng);
     }
 
     /// Returns the finished game, and its search for reuse.
     fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
-        self.positions.finish_game(0, &self.recorded, self.ply, &outcome);
+        self.positions.finish_game(&outcome);
         let Self { number, positions, ply, moves, .. } = self;
         (FinishedGame { number, positions, outcome, plies: ply, moves }, self.search)
     }

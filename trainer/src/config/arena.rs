@@ -19,7 +19,7 @@ pub struct ArenaConfig {
     /// Simulations per move of the network's search.
     pub simulations: u32,
     /// Kind of tree search that the network plays with.
-    pub search: SearchKind,
+    pub method: SearchKind,
     /// Minimum and maximum number of random plies of an opening.
     pub opening_plies: [u16; 2],
     /// Agents that the network plays a match against.
@@ -39,7 +39,7 @@ impl Default for ArenaConfig {
             games: 40,
             final_games: 200,
             simulations: 100,
-            search: SearchKind::default(),
+            method: SearchKind::default(),
             opening_plies: [2, 6],
             opponents: vec![AgentSpec::Random],
             grade: true,

@@ -38,8 +38,6 @@ pub struct LearnConfig {
     pub clip_norm: f64,
     /// Decay per step of the exponential moving average of the weights, which is used for play and exported.
     pub ema_decay: f64,
-    /// Weight of the value loss.
-    pub value_weight: f64,
 }
 
 impl Default for LearnConfig {
@@ -60,7 +58,6 @@ impl Default for LearnConfig {
             weight_decay: optimiser.weight_decay,
             clip_norm: optimiser.clip_norm,
             ema_decay: optimiser.ema_decay,
-            value_weight: optimiser.value_weight,
         }
     }
 }
@@ -80,7 +77,6 @@ impl LearnConfig {
             weight_decay: self.weight_decay,
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,
-            value_weight: self.value_weight,
             ..OptimiserConfig::default()
         }
     }
@@ -106,20 +102,9 @@ mod tests {
 
     #[test]
     fn the_optimiser_has_the_constants_of_the_config() {
-        let config = LearnConfig {
-            weight_decay: 0.01,
-            clip_norm: 2.0,
-            ema_decay: 0.9,
-            value_weight: 3.0,
-            ..LearnConfig::default()
-        };
-        let expected = OptimiserConfig {
-            weight_decay: 0.01,
-            clip_norm: 2.0,
-            ema_decay: 0.9,
-            value_weight: 3.0,
-            ..OptimiserConfig::default()
-        };
+        let config = LearnConfig { weight_decay: 0.01, clip_norm: 2.0, ema_decay: 0.9, ..LearnConfig::default() };
+        let expected =
+            OptimiserConfig { weight_decay: 0.01, clip_norm: 2.0, ema_decay: 0.9, ..OptimiserConfig::default() };
         assert_eq!(config.optimiser(), expected);
     }
 }

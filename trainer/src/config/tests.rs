@@ -46,36 +46,63 @@ fn the_checksum_is_of_what_decides_the_weights() {
 
 /// Version 0.1.0 wrote all keys into the config of a run.
 #[test]
-fn removed_keys_are_accepted_at_their_defaults_only() {
-    let text = |value: &str| format!("[game]\nname = \"mancala\"\n[learn]\nbatch = 8\nmargin_weight = {value}");
-    let plain = parse("[game]\nname = \"mancala\"\n[learn]\nbatch = 8").expect("valid");
-    for value in ["0", "0.0"] {
-        assert_eq!(parse(&text(value)), Ok(plain.clone()), "{value}");
-    }
-    let expected = "learn.margin_weight is 0.5, but was removed after version 0.1.0, as auxiliary targets brought no \
-                    gain: leave it out";
-    assert_eq!(fault(&text("0.5")), expected);
+fn keys_of_earlier_versions_are_understood_or_refused_by_name() {
     let games = turnstone_env::games::built_in();
-    let set = |change: &str| plain.with(&[change.parse().expect("an override")], &games);
-    assert_eq!(set("learn.margin_weight=0.5"), Err(expected.to_owned()));
-    assert_eq!(set("learn.margin_weight=0"), Ok(plain.clone()));
-    for key in ["self_play.archived_starts", "learn.plies_left_weight"] {
-        let fault = set(&format!("{key}=0.3")).expect_err("it was removed");
-        assert!(fault.starts_with(&format!("{key} is 0.3, but was removed after version 0.1.0")), "{fault}");
+    let plain = parse("[game]\nname = \"mancala\"").expect("valid");
+    let read = |section: &str, key: &str, value: &str| {
+        let text = format!("[game]\nname = \"mancala\"\n[{section}]\n{key} = {value}");
+        let set = plain.with(&[format!("{section}.{key}={value}").parse().expect("an override")], &games);
+        assert_eq!(parse(&text), set, "{text}");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("writable");
+        assert_eq!(Config::read(file.path(), &games).is_ok(), set.is_ok());
+        assert!(Config::read_past(file.path(), &games).is_ok(), "a report of the run");
+        set
+    };
+    let why = |key: &str| match key {
+        "archived_starts" => "games from archived positions brought no gain",
+        "full_search_share" => "playout-cap randomisation cost strength",
+        "fast_simulations" => "search.simulations is for all moves",
+        "backend" => "burn trains every network",
+        "value_weight" => "policy and value have the same weight",
+        "margin_weight" | "plies_left_weight" => "auxiliary targets brought no gain",
+        other => panic!("{other} needs a line of its own here"),
+    };
+    for (section, key, fate) in &keys::RETIRED {
+        match fate {
+            keys::Fate::Removed { without_effect, .. } => {
+                for value in *without_effect {
+                    assert_eq!(read(section, key, value), Ok(plain.clone()), "{key}");
+                }
+                let expected = format!(
+                    "{section}.{key} is 0.25, but was removed after version 0.1.0, as {}: leave it out",
+                    why(key)
+                );
+                assert_eq!(read(section, key, "0.25"), Err(expected));
+            }
+            keys::Fate::Renamed(today) => {
+                assert_eq!((*section, *key, *today), ("arena", "search", "method"));
+                let renamed = read(section, key, "\"puct\"").expect("valid");
+                assert_eq!(Ok(renamed), read(section, today, "\"puct\""));
+            }
+        }
     }
-    for backend in ["kernels", "burn"] {
-        assert_eq!(set(&format!("learn.backend=\"{backend}\"")), Ok(plain.clone()));
-    }
-    let expected =
-        "learn.backend is \"cuda\", but was removed after version 0.1.0, as burn trains every network: leave it out";
-    assert_eq!(set("learn.backend=\"cuda\""), Err(expected.to_owned()));
-    let file = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(file.path(), text("0.5")).expect("writable");
-    assert_eq!(Config::read_past(file.path(), &games), Ok(plain));
-    assert!(Config::read(file.path(), &games).is_err());
-    // Without the text's lines, faults still have their keys.
-    let fault = fault(&text("0").replace("batch = 8", "batch = -8"));
-    assert_eq!(fault, "learn.batch is -8, but must be a whole number from 0");
+    let note = |text: &str| keys::take_retired(&mut text.parse().expect("TOML")).note();
+    assert_eq!(
+        note("learn.value_weight = 1.0\narena.search = \"gumbel\""),
+        Ok(Some(
+            "learn.value_weight was removed, and 1.0 means what its absence means; arena.search is arena.method now"
+                .to_owned()
+        ))
+    );
+    assert_eq!(note("learn.batch = 3"), Ok(None));
+    assert_eq!(
+        note("arena = { search = \"puct\", method = \"gumbel\" }"),
+        Err("arena.search is arena.method now: leave one of them out".to_owned())
+    );
+    assert!(plain.is_that_of("game.name = \"mancala\"\nlearn.value_weight = 1".parse().expect("TOML")));
+    assert!(!plain.is_that_of("game.name = \"mancala\"\nlearn.value_weight = 2".parse().expect("TOML")));
+    assert!(!plain.is_that_of("game.name = \"mancala\"\nlearn.batch = 2".parse().expect("TOML")));
 }
 
 #[test]
@@ -123,9 +150,13 @@ fn faults_name_the_key() {
     assert_eq!(with("[learn]\nema_decay = \"\""), "line 4: learn.ema_decay is \"\", but must be a number");
     assert_eq!(
         with("[net]\nblocks = \"4\"\nkind = \"residual_graph\""),
-        "line 3: net.blocks is \"4\", but must be a whole number from 0"
+        "line 4: net.blocks is \"4\", but must be a whole number from 0"
     );
-    assert!(with("[net]\nblocks = 4").contains("missing field `kind`"), "{}", with("[net]\nblocks = 4"));
+    assert!(
+        with("[net]\nblocks = 4").starts_with("line 3: net: missing field `kind`"),
+        "{}",
+        with("[net]\nblocks = 4")
+    );
     assert_eq!(fault("seed = -1\n[game]\nname = \"mancala\""), "line 1: seed is -1, but must be a whole number from 0");
     assert_eq!(
         with("[self_play]\nprecision = \"int8\""),
@@ -141,11 +172,11 @@ fn faults_name_the_key() {
     let kinds = "the kinds are residual_mlp, residual_graph, residual_conv";
     assert_eq!(
         with("[net]\nkind = \"conv\"\nlayers = 3"),
-        format!("line 3: net.kind: there is no kind of network `conv`; {kinds}")
+        format!("line 4: net.kind: there is no kind of network `conv`; {kinds}")
     );
     assert_eq!(
         with("[net]\nkind = \"mixer\"\nhidden = 8"),
-        format!("line 3: net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; {kinds}")
+        format!("line 4: net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; {kinds}")
     );
     assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));

@@ -53,9 +53,9 @@ pub struct SelfPlay {
     pub iterations: u64,
     /// Duration of the measurement in seconds.
     pub seconds: f64,
-    /// Positions for the replay window per second; positions searched with fewer simulations are not among them.
+    /// Positions searched per second.
     pub positions_per_second: f64,
-    /// Mean number of positions for the replay window per game.
+    /// Mean number of positions per game, those of random openings left out.
     pub positions_per_game: f64,
     /// Mean number of legal actions per position.
     pub legal_mean: f64,
@@ -99,7 +99,7 @@ pub(super) fn measure(
     let network = LoadedNetwork::new(info, learner.averaged().clone());
     let (steps, seconds_per_step, learner_share) =
         learn(game, config, &mut learner, &window, time.mul_f64(LEARNING_SHARE), stop)?;
-    let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.search);
+    let agent = Agent::from_network(network, "untrained", config.arena.simulations, config.arena.method);
     let agent = agent.on(config.self_play.device);
     let share = (1.0 - SELF_PLAY_SHARE - LEARNING_SHARE) / opponents.len().max(1) as f64;
     let mut matches = Vec::new();
@@ -173,8 +173,6 @@ fn play(
     let shards = || whole.iter().map(|games| &games.shard);
     let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
-    // Only positions that are searched in full are training data.
-    let positions_per_second = positions_per_second * positions / sum(|games| games.stats.positions);
     let self_play = SelfPlay {
         iterations,
         seconds,

@@ -30,8 +30,7 @@ fn random_game<G: Game>(game: &G, rng: &mut Stream) -> (Vec<G::State>, Shard, Ou
         game.play(&mut state, legal[rng.random_range(0..legal.len())]);
     }
     let outcome = game.outcome(&state).expect("the game is over");
-    let plies: Vec<u16> = (0..states.len() as u16).collect();
-    shard.finish_game(0, &plies, states.len() as u16, &outcome);
+    shard.finish_game(&outcome);
     (states, shard, outcome)
 }
 

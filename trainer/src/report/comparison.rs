@@ -1,5 +1,6 @@
 //! Several runs on the same charts, and how their configs differ.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::live::LiveRun;
@@ -67,13 +68,9 @@ fn chart(
 
 /// A table of the keys in which the configs, with all defaults, are not the same.
 fn differences(runs: &[(String, LiveRun)]) -> String {
-    let tables: Vec<Vec<(String, String)>> = runs.iter().map(|(_, run)| flat(run)).collect();
-    let mut keys: Vec<&String> = tables.iter().flatten().map(|(key, _)| key).collect();
-    keys.sort();
-    keys.dedup();
-    let value = |table: &[(String, String)], key: &str| {
-        table.iter().find(|(other, _)| other == key).map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
-    };
+    let tables: Vec<_> = runs.iter().map(|(_, run)| run.config.by_path()).collect();
+    let keys: BTreeSet<&String> = tables.iter().flat_map(|table| table.keys()).collect();
+    let value = |table: &toml::Table, key: &str| table.get(key).map_or_else(|| "–".to_owned(), toml::Value::to_string);
     let mut rows = String::new();
     for key in keys {
         let values: Vec<String> = tables.iter().map(|table| value(table, key)).collect();
@@ -87,24 +84,6 @@ fn differences(runs: &[(String, LiveRun)]) -> String {
     }
     let names: String = runs.iter().map(|(name, _)| format!("<th>{}</th>", escaped(name))).collect();
     format!("<div class=\"card scroll\" tabindex=\"0\"><table><tr><th>key</th>{names}</tr>\n{rows}</table></div>\n")
-}
-
-/// The config as `section.key` and value.
-fn flat(run: &LiveRun) -> Vec<(String, String)> {
-    fn walk(prefix: &str, value: &toml::Value, out: &mut Vec<(String, String)>) {
-        match value {
-            toml::Value::Table(table) => {
-                for (key, value) in table {
-                    let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-                    walk(&key, value, out);
-                }
-            }
-            other => out.push((prefix.to_owned(), other.to_string())),
-        }
-    }
-    let mut out = Vec::new();
-    walk("", &toml::Value::try_from(&run.config).expect("a configuration is a table"), &mut out);
-    out
 }
 
 #[cfg(test)]

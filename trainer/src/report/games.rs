@@ -47,7 +47,7 @@ pub(super) fn play(
     number: u64,
 ) -> Result<SampleGame, NetworkError> {
     let varied = if number == 0 { 0 } else { VARIED_PLIES };
-    let search = SearchSettings { method: config.arena.search, ..network.search_settings() };
+    let search = SearchSettings { method: config.arena.method, ..network.search_settings() };
     let sampling = Sampling { search, simulations, varied_plies: varied, most_plies: MOST_PLIES };
     let plies = game.sample_game(network, &sampling, &mut stream(config.seed, Purpose::Sample, [number, 0]))?;
     let mut state = game.start();
@@ -74,7 +74,7 @@ pub(super) fn play(
         0 => format!("the best move of {simulations} simulations in every position"),
         _ => format!("{simulations} simulations; the first {varied} plies sampled from the search's policy"),
     };
-    let how = if config.arena.search == SearchKind::Gumbel { format!("{how}, Gumbel search") } else { how };
+    let how = if config.arena.method == SearchKind::Gumbel { format!("{how}, Gumbel search") } else { how };
     Ok(SampleGame { how, moves, boards, values, ending })
 }
 

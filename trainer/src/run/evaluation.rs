@@ -99,7 +99,7 @@ impl Run<'_> {
 
     fn agent(&self, network: LoadedNetwork) -> Agent {
         let config = self.setup.config;
-        let (simulations, search) = (config.arena.simulations, config.arena.search);
+        let (simulations, search) = (config.arena.simulations, config.arena.method);
         Agent::from_network(network, self.setup.folder.latest(), simulations, search).on(config.self_play.device)
     }
 

@@ -39,7 +39,6 @@ samples_per_position = 2.0
 window = 60
 max_window = 90
 root_value_share = 0.25
-value_weight = 1.5
 [arena]
 opponents = []
 every = 0

@@ -31,8 +31,6 @@ simulations = 8
 games_per_iteration = 24
 concurrent_games = 6
 threads = 2
-full_search_share = 0.7
-fast_simulations = 4
 precision = "{precision}"
 [learn]
 batch = 32

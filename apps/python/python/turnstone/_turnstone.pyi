@@ -448,9 +448,6 @@ class SelfPlay:
         proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
         cached_positions: Capacity, in positions, of each worker's evaluation cache (0 to 67108864); 0 disables it. Cached
             evaluations become stale when the network learns.
-        full_search_share: Share of the moves that are searched in full and recorded for training (0.01 to 1); the others
-            use `fast_simulations` and no noise.
-        fast_simulations: Simulations of moves that are not searched in full (1 to 1000000).
         opening_plies: Maximum number of uniformly random plies at the start of a game, which are not recorded (0 to 1000).
         temperature: Temperature of the move choice in the first `temperature_plies` plies (0 to 10).
         temperature_plies: Number of plies, counted from the start of the game, with that temperature.
@@ -477,8 +474,6 @@ class SelfPlay:
         c_scale: float = 0.7,
         proof_nodes: SupportsIndex = 0,
         cached_positions: SupportsIndex = 0,
-        full_search_share: float = 1.0,
-        fast_simulations: SupportsIndex = 16,
         opening_plies: SupportsIndex = 0,
         temperature: float = 1.0,
         temperature_plies: SupportsIndex = 12,

@@ -26,12 +26,11 @@ impl GpuGradients {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        value_weight: f64,
     ) -> Result<(LossSums, &Weights), NetworkError> {
         let rows = batch.len() as f64;
         let net = PolicyValueNet::new(&state.network, &state.shape, &state.weights, &self.device)?;
         let output = net.forward(matrix(batch.inputs(), batch.shape().inputs, &self.device));
-        let loss = masked_loss(output, batch, value_weight, &self.device);
+        let loss = masked_loss(output, batch, &self.device);
         let gradients = loss.total.backward();
         let losses = losses(loss);
         let numbers = read(Tensor::cat(losses.into_iter().chain(net.flat_gradients(&gradients)).collect(), 0))?;

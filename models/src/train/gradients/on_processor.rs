@@ -76,7 +76,6 @@ impl ProcessorGradients {
         &mut self,
         state: &LearnerState,
         batch: &TrainingBatch,
-        value_weight: f64,
         threads: usize,
     ) -> (LossSums, &Weights) {
         let mut parts = std::mem::take(&mut self.parts);
@@ -99,7 +98,7 @@ impl ProcessorGradients {
                     for (part, ends) in workspace.parts().iter_mut().zip(ends.windows(2)) {
                         part.positions = ends[1].min(rows.end).saturating_sub(ends[0].max(rows.start));
                     }
-                    self.pass(&packed, &leaf, batch, rows, value_weight, workspace);
+                    self.pass(&packed, &leaf, batch, rows, workspace);
                 }
                 parts.iter_mut().zip(workspace.parts().drain(..)).for_each(|(part, sums)| *part = sums);
             }
@@ -160,7 +159,6 @@ impl ProcessorGradients {
         leaf: &Tensor<1>,
         batch: &TrainingBatch,
         rows: Range<usize>,
-        value_weight: f64,
         workspace: &Arc<Workspace>,
     ) {
         let [inputs, actions] = batch.shape().sizes();
@@ -178,7 +176,7 @@ impl ProcessorGradients {
             };
             linear(x, residual, leaf, LinearCall { layer, relu, workspace: workspace.clone() })
         });
-        let targets = Targets { batch, rows, legal: &legal, value_weight, workspace };
+        let targets = Targets { batch, rows, legal: &legal, workspace };
         loss(policy, value, &targets).backward();
     }
 

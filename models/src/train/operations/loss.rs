@@ -27,8 +27,6 @@ pub(crate) struct Targets<'a> {
     pub(crate) rows: Range<usize>,
     /// Their legal actions.
     pub(crate) legal: &'a LegalActions,
-    /// Weight of the value's cross-entropy; the policy has weight 1.
-    pub(crate) value_weight: f64,
     pub(crate) workspace: &'a Workspace,
 }
 
@@ -40,7 +38,7 @@ pub(super) fn forward(policy: Numbers, value: Numbers, targets: &Targets<'_>) ->
         let (policy, value) = (share.of_mut(policy_logits), share.of_mut(value_logits));
         let losses = differentiate(policy, value, share.positions, targets);
         sums.losses.add(&losses);
-        loss += (losses.policy + targets.value_weight * losses.value) / targets.batch.len() as f64;
+        loss += (losses.policy + losses.value) / targets.batch.len() as f64;
     });
     (Numbers::from_data(TensorData::from([loss as f32])), [policy, value])
 }
@@ -79,7 +77,7 @@ impl Backward<Flex, 2> for Backwards {
 
 /// Replaces the logits of some positions by the gradients of the batch's mean loss. Returns the sums over them.
 fn differentiate(policy: &mut [f32], value: &mut [f32], positions: Range<usize>, targets: &Targets<'_>) -> LossSums {
-    let &Targets { batch, ref rows, legal, value_weight, .. } = targets;
+    let &Targets { batch, ref rows, legal, .. } = targets;
     let (first, legal) = (rows.start + positions.start, legal.rows().skip(positions.start));
     let (mut sums, share) = (LossSums::default(), 1.0 / batch.len() as f32);
     let actions = batch.shape().actions;
@@ -91,10 +89,9 @@ fn differentiate(policy: &mut [f32], value: &mut [f32], positions: Range<usize>,
         sums.policy_entropy += of_row.entropy;
         sums.target_entropy += of_row.target_entropy;
     }
-    let share_of_value = share * value_weight as f32;
     let wanted = batch.value()[first * OUTCOMES..].chunks_exact(OUTCOMES);
     for (logits, target) in value.chunks_exact_mut(OUTCOMES).zip(wanted) {
-        sums.value += cross_entropy(logits, target, &[0, 1, 2], share_of_value, &mut room).loss;
+        sums.value += cross_entropy(logits, target, &[0, 1, 2], share, &mut room).loss;
     }
     sums
 }

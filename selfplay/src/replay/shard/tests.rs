@@ -11,8 +11,7 @@ pub(in crate::replay) fn example(iteration: u64, positions: usize) -> Shard {
         let root = Evaluation { value: 0.25, draw: 0.5 };
         shard.push(&[tag, 0.0, 1.0], policy, Side::BOTH[i % 2], root);
     }
-    let plies: Vec<u16> = (0..positions as u16).collect();
-    shard.finish_game(0, &plies, positions as u16, &Outcome::by_margin(-3));
+    shard.finish_game(&Outcome::by_margin(-3));
     shard
 }
 

@@ -83,7 +83,7 @@ impl Contest {
         let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
-        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.search.into());
+        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.method.into());
         let newest = AgentSpec::Az { checkpoint, tree, tables: None };
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         let options = MatchOptions {

@@ -129,8 +129,6 @@ fn add_self_play(
         games_per_iteration: 10,
         concurrent_games: 4,
         threads,
-        full_search_share: 0.6,
-        fast_simulations: 4,
         opening_plies: 8,
         temperature_plies: 6,
         ..SelfPlayConfig::default()
