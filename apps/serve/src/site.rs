@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -190,10 +191,10 @@ impl Site {
         }
         let part = run.config.game(&self.games).map_err(anyhow::Error::msg).and_then(|game| {
             let network = load_network(&path, &*game)?;
-            run.sample_games(&*game, &network, SIMULATIONS)
+            run.sample_games(&*game, &network, SIMULATIONS, &|| (), &AtomicBool::new(false))
         });
         let page = match part {
-            Ok(part) => Bytes::from(pages::games(name, part)),
+            Ok(part) => Bytes::from(pages::games(name, part.expect("nothing stops the games"))),
             Err(fault) => return Some(failed(name, &format!("{fault:#}"))),
         };
         if played.len() >= 16 {

@@ -1,15 +1,16 @@
 //! A run as it stands, for pages that follow it while it trains: cheap to read again and again.
 
-use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use turnstone_agents::LoadedNetwork;
-use turnstone_arena::page::{Boards, Section, title};
+use turnstone_agents::{LoadedNetwork, shape};
+use turnstone_arena::page::{Boards, Section, grouped, title};
+use turnstone_base::files::read_text;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::history;
 use super::{curves, games, overview, strength};
-use crate::config::Config;
+use crate::config::{Config, LONGEST_CONFIG};
 use crate::metrics::Metrics;
 use crate::run_folder::RunFolder;
 
@@ -31,7 +32,7 @@ impl LiveRun {
     /// A file is missing or damaged; the message names it.
     pub fn read(folder: &RunFolder, games: &Games) -> Result<Self> {
         let path = folder.config();
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
         let config = Config::read_past(&path, games)?;
         Ok(Self { config, text, history: history::read(&folder.metrics())? })
     }
@@ -42,7 +43,11 @@ impl LiveRun {
     /// The network's size does not fit the game.
     pub fn header(&self, game: &dyn TrainableGame) -> Result<String> {
         let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();
-        let network = super::network_in_words(game, &self.config.net)?;
+        let parameters = self.config.net.cost(&shape(game.spec()))?.parameters;
+        let mut network = format!("{}, {} parameters", self.config.net, grouped(parameters as u64));
+        if let Some(first) = network.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
         Ok(overview::header(&title(game.name()), &params.join(", "), &network, &self.config, &self.history))
     }
 
@@ -58,18 +63,30 @@ impl LiveRun {
         parts
     }
 
-    /// The section with sample games of a checkpoint of the run against itself.
+    /// The section with sample games of a checkpoint of the run against itself; calls `played` after each of them. `None` if
+    /// `stop` was set before they were finished.
     ///
     /// # Errors
     /// The network cannot be built.
-    pub fn sample_games(&self, game: &dyn TrainableGame, network: &LoadedNetwork, simulations: u32) -> Result<Section> {
+    pub fn sample_games(
+        &self,
+        game: &dyn TrainableGame,
+        network: &LoadedNetwork,
+        simulations: u32,
+        played: &dyn Fn(),
+        stop: &AtomicBool,
+    ) -> Result<Option<Section>> {
         let (mut html, mut boards) = (String::new(), Boards::default());
         for number in 0..games::GAMES {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             html += &games::play(game, network, &self.config, simulations, number)?.card(number + 1, &mut boards);
+            played();
         }
         html += &boards.element();
         let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
-        Ok(Section { id: "games", heading: "Sample games", lead, html })
+        Ok(Some(Section { id: "games", heading: "Sample games", lead, html }))
     }
 
     /// Script of a page with sample games.

@@ -11,51 +11,67 @@ use turnstone_arena::page::{Chart, Form, Point, Scale, Section, Series, escaped,
 /// Score and Elo against every opponent over the run.
 // long because each kind of match has its chart and its sentence
 pub(super) fn strength(config: &Config, history: &[Metrics]) -> Section {
-    let (names, x_range) = (opponents(history), span(history));
+    let figures = [of_matches(history), of_checkpoints(history)].concat();
+    let arena = &config.arena;
+    let html = if figures.is_empty() {
+        let first = if arena.every == 0 { config.run.iterations } else { arena.every.min(config.run.iterations) };
+        format!("<p>No match has been played yet; the first one comes after iteration {first}.</p>\n")
+    } else {
+        format!("<div class=\"charts\">{figures}</div>\n")
+    };
+    let [fewest, most] = arena.opening_plies;
+    let lead = format!(
+        "Matches of the averaged weights at {} simulations per move, from random openings of {fewest} to {most} plies, each played from both seats.",
+        arena.simulations
+    );
+    Section { id: "strength", heading: "Strength", lead, html }
+}
+
+/// Charts and table of the matches against the config's opponents; empty if there were none.
+fn of_matches(history: &[Metrics]) -> String {
+    let names = opponents(history);
+    if names.is_empty() {
+        return String::new();
+    }
     let series = |point: fn(u64, &MatchMetrics) -> Point| {
         let of = |name| matches(history, name).map(|(iteration, result)| point(iteration.iteration, result)).collect();
         names.iter().map(|name| Series { name, points: of(name) }).collect::<Vec<_>>()
     };
-    let score = |x: u64, result: &MatchMetrics| {
-        let interval = Some(result.score_interval.map(|end| 100.0 * end));
-        Point { x: x as f64, y: 100.0 * result.score, interval }
-    };
     let elo =
         |x: u64, result: &MatchMetrics| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
-    let chart =
-        |title, unit, y, series| Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range, y, series };
+    let scores = chart(history, "Score", "%", series(score))
+        .figure("Wins and half the draws; the band is the 95 % interval, from pairs of games.");
+    let elos = chart(history, "Elo difference", "Elo", series(elo))
+        .figure("400 log10(s / (1 − s)). A triangle marks the known end of the interval if every game was won.");
+    scores + &elos + &match_table(&names, history)
+}
+
+/// Charts of the ladder and of the matches against the best checkpoint; empty if there were none.
+fn of_checkpoints(history: &[Metrics]) -> String {
     let mut figures = String::new();
-    if !names.is_empty() {
-        let scores = chart("Score", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), series(score));
-        let elos = chart("Elo difference", "Elo", None, series(elo));
-        figures += &scores.figure("Wins and half the draws; the band is the 95 % interval, from pairs of games.");
-        figures += &elos
-            .figure("400 log10(s / (1 − s)). A triangle marks the known end of the interval if every game was won.");
-        figures += &match_table(&names, history);
-    }
     let ladder = Series { name: "checkpoint", points: history.iter().filter_map(on_ladder).collect() };
     if !ladder.points.is_empty() {
-        let elos = chart("Elo on the ladder", "Elo", None, vec![ladder]);
+        let elos = chart(history, "Elo on the ladder", "Elo", vec![ladder]);
         figures += &elos.figure("From games against every rung of the game's ladder, where random play has 0.");
     }
     let best = |iteration: &Metrics| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
     let best = Series { name: "checkpoint", points: history.iter().filter_map(best).collect() };
     if !best.points.is_empty() {
-        let scores = chart("Score against the best so far", "%", Some(Scale::fixed(0.0, 100.0, 25.0)), vec![best]);
+        let scores = chart(history, "Score against the best so far", "%", vec![best]);
         figures += &scores.figure("Against the best checkpoint of earlier iterations.");
     }
-    let html = if figures.is_empty() {
-        let first =
-            if config.arena.every == 0 { config.run.iterations } else { config.arena.every.min(config.run.iterations) };
-        format!("<p>No match has been played yet; the first one comes after iteration {first}.</p>\n")
-    } else {
-        format!("<div class=\"charts\">{figures}</div>\n")
-    };
-    let lead = format!(
-        "Matches of the averaged weights at {} simulations per move, from random openings of {} to {} plies, each played from both seats.",
-        config.arena.simulations, config.arena.opening_plies[0], config.arena.opening_plies[1]
-    );
-    Section { id: "strength", heading: "Strength", lead, html }
+    figures
+}
+
+/// A chart over the iterations, of shares from 0 to 100 if the unit is a percentage.
+fn chart<'a>(history: &[Metrics], title: &'a str, unit: &'a str, series: Vec<Series<'a>>) -> Chart<'a> {
+    let y = (unit == "%").then(|| Scale::fixed(0.0, 100.0, 25.0));
+    Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range: span(history), y, series }
+}
+
+fn score(x: u64, result: &MatchMetrics) -> Point {
+    let interval = Some(result.score_interval.map(|end| 100.0 * end));
+    Point { x: x as f64, y: 100.0 * result.score, interval }
 }
 
 fn on_ladder(iteration: &Metrics) -> Option<Point> {
@@ -85,30 +101,43 @@ fn match_table(names: &[String], history: &[Metrics]) -> String {
 /// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
 // long because each measure of a grade has its chart and its sentence
 pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Section {
-    let mut rows = String::new();
-    let mut row = |name: &str, share: &Share| {
+    let mut html = format!(
+        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{}</table></div><p class=\"note\">Critical: at least one legal move loses value. {}</p></div>\n",
+        grade_rows(grade),
+        grade_notes(grade)
+    );
+    let graded = history.iter().filter(|iteration| iteration.grade.is_some()).count();
+    if graded > 1 {
+        let over_time = grade_chart(history);
+        html += &format!("<div class=\"charts\" style=\"margin-top:14px\">{over_time}</div>\n");
+    }
+    Section { id: "truth", heading: "Moves against exact values", lead: how, html }
+}
+
+/// A row for each group of positions.
+fn grade_rows(grade: &Grade) -> String {
+    let mut groups = vec![("all positions".to_owned(), &grade.all), ("critical".to_owned(), &grade.critical)];
+    for phase in ["opening", "midgame", "endgame"].iter().filter(|_| grade.phases.len() > 1) {
+        if let Some([all, critical]) = grade.phases.get(*phase) {
+            groups.extend([((*phase).to_owned(), all), (format!("{phase}, critical"), critical)]);
+        }
+    }
+    let head = grade.value_head.as_ref();
+    groups.extend(head.map(|head| ("value head without search".to_owned(), &head.accuracy)));
+    let row = |(name, share): &(String, &Share)| {
         let (value, [low, high]) = (100.0 * share.value(), share.interval.map(|end| 100.0 * end));
-        write!(
-            rows,
+        format!(
             r#"<tr><td>{}</td><td><span class="range"><i style="left:{low:.1}%;width:{:.1}%"></i><u style="left:{value:.1}%"></u></span></td><td>{value:.1} % [{low:.1}, {high:.1}]</td><td>{}</td><td>{}</td></tr>"#,
             escaped(name),
             high - low,
             share.kept,
             share.positions
         )
-        .expect("a string");
     };
-    row("all positions", &grade.all);
-    row("critical", &grade.critical);
-    for phase in ["opening", "midgame", "endgame"].iter().filter(|_| grade.phases.len() > 1) {
-        if let Some([all, critical]) = grade.phases.get(*phase) {
-            row(phase, all);
-            row(&format!("{phase}, critical"), critical);
-        }
-    }
-    if let Some(head) = &grade.value_head {
-        row("value head without search", &head.accuracy);
-    }
+    groups.iter().map(row).collect()
+}
+
+fn grade_notes(grade: &Grade) -> String {
     let [regret, low, high] = grade.regret;
     let mut notes =
         format!("Mean regret {regret:.4} [{low:.4}, {high:.4}], where a win counts 1, a draw 0, a loss −1.");
@@ -117,15 +146,7 @@ pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Section 
         write!(notes, " Value head without search: Brier score {brier:.3}, calibration error {error:.3}.")
             .expect("a string");
     }
-    let mut html = format!(
-        "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{rows}</table></div><p class=\"note\">Critical: at least one legal move loses value. {notes}</p></div>\n"
-    );
-    let graded = history.iter().filter(|iteration| iteration.grade.is_some()).count();
-    if graded > 1 {
-        let over_time = grade_chart(history);
-        html += &format!("<div class=\"charts\" style=\"margin-top:14px\">{over_time}</div>\n");
-    }
-    Section { id: "truth", heading: "Moves against exact values", lead: how, html }
+    notes
 }
 
 fn grade_chart(history: &[Metrics]) -> String {

@@ -11,7 +11,6 @@ use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
-use turnstone_trainer::config::Config;
 use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
 
@@ -42,19 +41,19 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let [run] = &self.runs[..] else { return self.compare(games) };
-        let folder = RunFolder::open(run)?;
-        let config = Config::read_past(&folder.config(), games)?;
-        let game = config.game(games).map_err(anyhow::Error::msg)?;
+        let [path] = &self.runs[..] else { return self.compare(games) };
+        let folder = RunFolder::open(path)?;
+        let run = LiveRun::read(&folder, games)?;
+        let game = run.config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(self.quiet), stop_on_signals()?);
         let settings = Settings { simulations: self.simulations, grade: !self.no_grade };
-        let page = report(&*game, &config, &folder, settings, &reporter, stop)?;
+        let page = report(&*game, &run, &folder, settings, &reporter, stop)?;
         let Some(page) = page else {
             print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
-        let path = self.out.clone().unwrap_or_else(|| run.join("report.html"));
-        write(&path, &page, &reporter)
+        let out = self.out.clone().unwrap_or_else(|| path.join("report.html"));
+        write(&out, &page, &reporter)
     }
 
     /// Writes one page about several runs.
