@@ -5,9 +5,8 @@
 //! 2016) trains all variants for a short time, goes on with the best of them for longer, and so on. A variant that is
 //! better only late in its run can be lost, and learning rates that decay have not done so in the first rounds.
 
-mod axis;
 mod plan;
-mod standings;
+mod results;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,9 +19,8 @@ use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 
-pub use axis::Axis;
-pub use plan::{MOST_VARIANTS, Plan, Round, Variant};
-pub use standings::{Measure, Standing, best_first, table};
+pub use plan::{Axis, MOST_VARIANTS, Plan, Round, Variant};
+pub use results::{Measure, VariantResult, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
 use crate::report::LiveRun;
@@ -95,7 +93,7 @@ impl Sweep {
         games: &Games,
         reporter: &Reporter,
         stop: &AtomicBool,
-    ) -> Result<Option<Vec<Standing>>> {
+    ) -> Result<Option<Vec<VariantResult>>> {
         let mut remaining: Vec<usize> = (0..self.plan.variants.len()).collect();
         let mut rounds = self.plan.rounds.iter().peekable();
         while let Some(round) = rounds.next() {
@@ -111,13 +109,13 @@ impl Sweep {
             if rounds.peek().is_none() {
                 break; // all that is left is to be reported
             }
-            let standings = remaining.iter().map(|&number| self.standing(number, games)).collect::<Result<Vec<_>>>()?;
-            let mut order = best_first(&standings, by)?;
+            let results = remaining.iter().map(|&number| self.result(number, games)).collect::<Result<Vec<_>>>()?;
+            let mut order = best_first(&results, by)?;
             order.truncate(round.keep);
             remaining = order.into_iter().map(|place| remaining[place]).collect();
             remaining.sort_unstable();
         }
-        let all = (0..self.plan.variants.len()).map(|number| self.standing(number, games));
+        let all = (0..self.plan.variants.len()).map(|number| self.result(number, games));
         Ok(Some(all.collect::<Result<_>>()?))
     }
 
@@ -157,8 +155,8 @@ impl Sweep {
         Ok(!stop.load(Ordering::Relaxed))
     }
 
-    fn standing(&self, number: usize, games: &Games) -> Result<Standing> {
+    fn result(&self, number: usize, games: &Games) -> Result<VariantResult> {
         let run = LiveRun::read(&RunFolder::open(&self.run_folder(number))?, games)?;
-        Ok(Standing::new(&self.plan.variants[number].name, &self.run_folder(number), &run.history))
+        Ok(VariantResult::new(&self.plan.variants[number].name, &self.run_folder(number), &run.history))
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::sweep::{Axis, Measure, Plan, Standing, Sweep as Runs, best_first, table};
+use turnstone_trainer::sweep::{Axis, Measure, Plan, Sweep as Runs, VariantResult, best_first, table};
 
 use crate::called::PROGRAM;
 use crate::signals::stop_on_signals;
@@ -60,23 +60,23 @@ impl Sweep {
         let folder = self.folder();
         let runs = Runs::open(PROGRAM, &folder, plan)?;
         let (reporter, stop) = (Reporter::new(self.quiet || self.json), stop_on_signals()?);
-        let Some(standings) = runs.train(self.by, games, &reporter, stop)? else {
+        let Some(results) = runs.train(self.by, games, &reporter, stop)? else {
             reporter.line(&format!("stopped; the same command goes on in {}", folder.display()));
             return Ok(ExitCode::from(130));
         };
-        self.print(&standings)?;
+        self.print(&results)?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// Prints the variants: those that were trained for longest first, and of these the best.
-    fn print(&self, standings: &[Standing]) -> Result<()> {
-        let mut order = best_first(standings, self.by)?;
-        order.sort_by_key(|&place| std::cmp::Reverse(standings[place].iteration));
+    fn print(&self, results: &[VariantResult]) -> Result<()> {
+        let mut order = best_first(results, self.by)?;
+        order.sort_by_key(|&place| std::cmp::Reverse(results[place].iteration));
         if self.json {
-            let ranked: Vec<&Standing> = order.iter().map(|&place| &standings[place]).collect();
+            let ranked: Vec<&VariantResult> = order.iter().map(|&place| &results[place]).collect();
             println!("{}", serde_json::json!({ "runs": ranked }));
         } else {
-            print!("{}", table(standings, &order));
+            print!("{}", table(results, &order));
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ impl FromStr for Measure {
 
 /// What a variant's run has reached, by its newest evaluation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Standing {
+pub struct VariantResult {
     /// The variant's values.
     pub variant: String,
     /// Folder of its run.
@@ -74,8 +74,8 @@ pub struct Standing {
     pub score: Option<(f64, usize)>,
 }
 
-impl Standing {
-    /// Reads the standing of a variant from its run's metrics.
+impl VariantResult {
+    /// Reads the result of a variant from its run's metrics.
     #[must_use]
     pub fn new(variant: &str, run: &Path, history: &[Metrics]) -> Self {
         let last = history.last();
@@ -110,13 +110,13 @@ impl Standing {
     }
 }
 
-/// The places of the standings, best first; among equals in their order. Without a measure the first that every variant
+/// The places of the results, best first; among equals in their order. Without a measure the first that every variant
 /// has decides.
 ///
 /// # Errors
 /// The variants were not evaluated by the measure.
-pub fn best_first(standings: &[Standing], by: Option<Measure>) -> Result<Vec<usize>> {
-    let has = |measure: &Measure| standings.iter().all(|standing| standing.value(*measure).is_some());
+pub fn best_first(results: &[VariantResult], by: Option<Measure>) -> Result<Vec<usize>> {
+    let has = |measure: &Measure| results.iter().all(|result| result.value(*measure).is_some());
     let measure = match by {
         Some(measure) => Some(measure).filter(has),
         None => Measure::ALL.into_iter().find(has),
@@ -125,15 +125,15 @@ pub fn best_first(standings: &[Standing], by: Option<Measure>) -> Result<Vec<usi
         let by = by.map_or("match, ladder or grade", Measure::name);
         format!("the runs have no {by} to be ranked by; see [arena] in the config")
     })?;
-    let mut order: Vec<usize> = (0..standings.len()).collect();
-    let value = |&place: &usize| standings[place].value(measure).unwrap_or(f64::NEG_INFINITY);
+    let mut order: Vec<usize> = (0..results.len()).collect();
+    let value = |&place: &usize| results[place].value(measure).unwrap_or(f64::NEG_INFINITY);
     order.sort_by(|a, b| value(b).total_cmp(&value(a)));
     Ok(order)
 }
 
 /// One line per variant, in the given order, with 95 % intervals.
 #[must_use]
-pub fn table(standings: &[Standing], order: &[usize]) -> String {
+pub fn table(results: &[VariantResult], order: &[usize]) -> String {
     let share = |share: Option<Share>| match share {
         Some(share) => {
             let [low, high] = share.interval.map(|end| 100.0 * end);
@@ -144,17 +144,17 @@ pub fn table(standings: &[Standing], order: &[usize]) -> String {
     let head = ["run", "iterations", "time", "keeps the value", "critical", "ladder Elo", "score", "variant"];
     let mut rows = vec![head.map(str::to_owned)];
     for &place in order {
-        let standing = &standings[place];
-        let time = Duration::try_from_secs_f64(standing.seconds).unwrap_or_default();
+        let result = &results[place];
+        let time = Duration::try_from_secs_f64(result.seconds).unwrap_or_default();
         rows.push([
             (place + 1).to_string(),
-            standing.iteration.to_string(),
+            result.iteration.to_string(),
             duration(time),
-            share(standing.kept),
-            share(standing.critical),
-            standing.ladder.as_ref().map_or_else(|| "-".into(), |rating| format!("{:.0}", rating.elo)),
-            standing.score.map_or_else(|| "-".into(), |(score, games)| format!("{:.1} % of {games}", 100.0 * score)),
-            standing.variant.clone(),
+            share(result.kept),
+            share(result.critical),
+            result.ladder.as_ref().map_or_else(|| "-".into(), |rating| format!("{:.0}", rating.elo)),
+            result.score.map_or_else(|| "-".into(), |(score, games)| format!("{:.1} % of {games}", 100.0 * score)),
+            result.variant.clone(),
         ]);
     }
     // A column without any value is left out.
@@ -177,9 +177,9 @@ pub fn table(standings: &[Standing], order: &[usize]) -> String {
 mod tests {
     use super::*;
 
-    fn standing(kept: Option<usize>, score: Option<f64>) -> Standing {
+    fn result(kept: Option<usize>, score: Option<f64>) -> VariantResult {
         let kept = kept.map(|kept| Share::of((0..100).map(|i| i < kept)));
-        Standing {
+        VariantResult {
             variant: "learn.batch=64".into(),
             run: "sweep/1".into(),
             iteration: 10,
@@ -194,24 +194,24 @@ mod tests {
 
     #[test]
     fn the_measure_decides_the_order() {
-        let standings = [
-            standing(Some(90), Some(0.9)),
-            standing(Some(95), Some(0.5)),
-            standing(Some(95), Some(0.7)),
-            standing(Some(80), Some(0.95)),
+        let results = [
+            result(Some(90), Some(0.9)),
+            result(Some(95), Some(0.5)),
+            result(Some(95), Some(0.7)),
+            result(Some(80), Some(0.95)),
         ];
-        assert_eq!(best_first(&standings, None).unwrap(), [1, 2, 0, 3], "by grade, equals in order");
-        assert_eq!(best_first(&standings, Some(Measure::Score)).unwrap(), [3, 0, 2, 1]);
-        let error = best_first(&standings, Some(Measure::Ladder)).unwrap_err();
+        assert_eq!(best_first(&results, None).unwrap(), [1, 2, 0, 3], "by grade, equals in order");
+        assert_eq!(best_first(&results, Some(Measure::Score)).unwrap(), [3, 0, 2, 1]);
+        let error = best_first(&results, Some(Measure::Ladder)).unwrap_err();
         assert!(error.to_string().contains("no ladder"), "{error}");
-        let mixed = [standing(None, Some(0.1)), standing(Some(90), Some(0.2))];
+        let mixed = [result(None, Some(0.1)), result(Some(90), Some(0.2))];
         assert_eq!(best_first(&mixed, None).unwrap(), [1, 0], "the grade of one alone says nothing");
-        assert!(best_first(&[standing(None, None)], None).is_err());
+        assert!(best_first(&[result(None, None)], None).is_err());
     }
 
     #[test]
     fn the_table_leaves_out_what_was_not_measured() {
-        let text = table(&[standing(Some(90), None), standing(Some(95), None)], &[1, 0]);
+        let text = table(&[result(Some(90), None), result(Some(95), None)], &[1, 0]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0].split_whitespace().next(), Some("run"));
         assert!(!lines[0].contains("ladder") && !lines[0].contains("score") && lines[0].ends_with("variant"));
