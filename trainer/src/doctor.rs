@@ -1,18 +1,16 @@
 //! Checks of a config before training: likely mistakes, and the cost of the run on this machine in time, memory and
 //! disk space. Nothing is written to disk.
 
-mod check;
-mod load;
 mod measure;
 mod plan;
 mod memory;
 mod checks;
 
-pub use check::{Check, Level};
+pub use checks::{Check, Level};
 pub use measure::{MatchSpeed, Measured, SelfPlay};
 pub use plan::Plan;
 
-use self::load::Ticks;
+use self::measure::Ticks;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 mod setup;
 mod beginning;
-mod learner;
+mod resuming;
 mod restore;
 mod wall_clock;
 mod self_play;
@@ -10,18 +10,18 @@ mod evaluation;
 mod save;
 
 pub use beginning::Beginning;
+pub use resuming::DamagedShards;
 pub use setup::{Players, Setup, confirm_matches};
 use turnstone_base::streams::{Purpose, stream};
 
-use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use turnstone_env::Spec;
-use turnstone_models::{Integrity, LearnError, Learner, StepReport};
+use turnstone_models::{LearnError, Learner, StepReport};
 
 use self::setup::truth;
 use self::wall_clock::WallClock;
@@ -30,8 +30,8 @@ use crate::metrics::{MatchMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::TruthSet;
-use turnstone_selfplay::replay::{GameId, Shard, Window, window_size};
-use turnstone_selfplay::{SelfPlayStats, TrainableGame};
+use turnstone_selfplay::SelfPlayStats;
+use turnstone_selfplay::replay::{Shard, Window, window_size};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,15 +43,6 @@ pub enum Ending {
         /// Iterations finished.
         iteration: u64,
     },
-}
-
-/// What to do about damaged shards of the replay window when a run is resumed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DamagedShards {
-    /// Refuse to resume, because the result would differ from that of the uninterrupted run.
-    Refuse,
-    /// Continue without them.
-    LeaveOut,
 }
 
 /// A run between two iterations.
@@ -80,7 +71,7 @@ impl<'a> Run<'a> {
         confirm_matches(game, config)?;
         let truth = truth(game, config)?;
         folder.create_dirs()?;
-        let mut learner = learner::initial(&setup)?;
+        let mut learner = beginning::new_learner(&setup)?;
         learner.use_threads(config.learn.threads());
         let standing = Standing { window_from: 1, ..Standing::default() };
         folder.save_state(learner.state(), &standing)?;
@@ -95,54 +86,19 @@ impl<'a> Run<'a> {
     /// A file of the run is missing, damaged or of another game.
     // long because files are read in the order in which they depend on each other
     pub fn resume(setup: Setup<'a>, damaged: DamagedShards) -> Result<Self> {
-        let Setup { game, config, folder, reporter, .. } = setup;
+        let Setup { game, config, folder, .. } = setup;
         if folder.is_unstarted() {
             return Self::start(setup);
         }
-        let spec = game.spec();
         confirm_matches(game, config)?;
-        let (state, mut standing, integrity) = folder.load_state().map_err(|error| {
-            anyhow!(
-                "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
-            )
-        })?;
-        if integrity == Integrity::Unverified {
-            let path = folder.state();
-            reporter.line(&format!("{}: no checksum, since an earlier version wrote it", path.display()));
-        }
-        let mut learner = learner::restored(&setup, state, &standing)?;
+        let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
-        let (window, faults) = folder.load_window(&standing, &game_id(game), spec.features(), spec.actions);
-        for (iteration, fault) in faults {
-            if damaged == DamagedShards::Refuse {
-                bail!(not_left_out(&fault));
-            }
-            reporter.warning(&left_out(&fault));
-            standing.left_out.push(iteration);
-        }
-        let ahead = standing.ahead.map(|counts| read_ahead(&setup, &standing, counts));
-        let ahead = match ahead.transpose() {
-            Ok(ahead) => ahead,
-            Err(fault) if damaged == DamagedShards::Refuse => bail!(not_left_out(&fault)),
-            Err(fault) => {
-                reporter.warning(&left_out(&fault));
-                standing.ahead = None;
-                None
-            }
-        };
-        folder.create_dirs()?;
-        folder.remove_shards_after(standing.played())?;
-        folder.remove_shards_before(standing.window_from)?;
-        let metrics = folder.cut_metrics(standing.iteration)?;
-        metrics.damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
-        let missing = standing.iteration.saturating_sub(metrics.lines + metrics.damaged.len() as u64);
-        if missing > 0 {
-            reporter.warning(&format!("{}: {missing} lines are missing", folder.metrics().display()));
-        }
+        let window = resuming::window(&setup, &mut standing, damaged)?;
+        let ahead = resuming::ahead(&setup, &mut standing, damaged)?;
+        resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
-        let truth = truth(game, config)?;
-        let clock = WallClock::start();
-        let mut run = Self { setup, spec: spec.clone(), learner, window, standing, events, clock, ahead, truth };
+        let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());
+        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -230,18 +186,8 @@ impl<'a> Run<'a> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();
         let mut work = SelfPlayStats::default();
-        let games = match self.ahead.take().zip(self.standing.ahead.take()) {
-            Some(ahead) => ahead,
-            None => {
-                let Some(games) = self.self_play(iteration)? else { return Ok(None) };
-                self.write_shard(&games.shard)?;
-                work.add(&games.stats);
-                let counts = GameCounts::of(&games);
-                (games.shard, counts)
-            }
-        };
-        let counts = games.1;
-        self.collect(games);
+        let Some((shard, counts)) = self.games(iteration, &mut work)? else { return Ok(None) };
+        self.collect(shard, counts);
         let Some(steps) = self.learn_and_play(iteration, &mut work)? else { return Ok(None) };
         let start = Instant::now();
         let Some(evaluation) = self.evaluate(iteration)? else { return Ok(None) };
@@ -271,17 +217,30 @@ impl<'a> Run<'a> {
         Ok(Some(metrics))
     }
 
+    /// The games of an iteration, which may have been played ahead. Adds what self-play did to `work`. Returns `None` if
+    /// interrupted.
+    fn games(&mut self, iteration: u64, work: &mut SelfPlayStats) -> Result<Option<(Shard, GameCounts)>> {
+        if let Some(ahead) = self.ahead.take().zip(self.standing.ahead.take()) {
+            return Ok(Some(ahead));
+        }
+        let Some(games) = self.self_play(iteration)? else { return Ok(None) };
+        self.write_shard(&games.shard)?;
+        work.add(&games.stats);
+        let counts = GameCounts::of(&games);
+        Ok(Some((games.shard, counts)))
+    }
+
     /// Writes an iteration's positions to disk.
     fn write_shard(&mut self, shard: &Shard) -> Result<()> {
         let Setup { game, folder, .. } = self.setup;
         folder.confirm()?;
         let unsound = |fault| anyhow!("the positions of iteration {} cannot be learned from: {fault}", shard.iteration);
         shard.validate(self.spec.actions).map_err(unsound)?;
-        self.clock.files(|| folder.save_shard(shard, &game_id(game)))
+        self.clock.files(|| folder.save_shard(shard, game))
     }
 
     /// Adds an iteration's positions to the window.
-    fn collect(&mut self, (shard, counts): (Shard, GameCounts)) {
+    fn collect(&mut self, shard: Shard, counts: GameCounts) {
         self.standing.games += counts.games;
         self.standing.positions += counts.positions;
         let learn = &self.setup.config.learn;
@@ -324,7 +283,7 @@ impl<'a> Run<'a> {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if due > 0 && !learner::has_finite_outputs(&self.setup, &self.learner) {
+        if due > 0 && !self.setup.has_finite_outputs(&self.learner) {
             let (what, step) = ("output of the averaged network", self.learner.steps());
             return Err(LearnError::NotFinite { what, step, value: f64::NAN }.into());
         }
@@ -338,28 +297,6 @@ impl<'a> Run<'a> {
     fn is_last(&self, iteration: u64) -> bool {
         iteration == self.setup.config.run.iterations
     }
-}
-
-fn game_id(game: &dyn TrainableGame) -> GameId {
-    GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
-}
-
-/// Reads the games that were played ahead.
-fn read_ahead(setup: &Setup<'_>, standing: &Standing, counts: GameCounts) -> Result<Shard> {
-    let spec = setup.game.spec();
-    let (iteration, game) = (standing.iteration + 1, game_id(setup.game));
-    let shard = setup.folder.load_shard(iteration, &game, spec.features(), spec.actions)?;
-    let (found, expected) = (shard.len() as u64, counts.positions);
-    anyhow::ensure!(found == expected, "the shard of iteration {iteration} has {found} positions, not {expected}");
-    Ok(shard)
-}
-
-fn not_left_out(fault: &dyn Display) -> String {
-    format!("{fault}; restore it from a copy, or give --leave-out-damaged for another result without it")
-}
-
-fn left_out(fault: &dyn Display) -> String {
-    format!("{fault}; left out, so from here on the run does not repeat")
 }
 
 /// Means over the steps' reports; `None` without any.

@@ -22,6 +22,7 @@ use turnstone_models::{CheckpointInfo, Integrity, LearnerState, Weights};
 
 use crate::config::RunConfig;
 use crate::metrics_file::{self, LONGEST_METRICS};
+use turnstone_env::DynGame;
 use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 
 /// The folder of a run.
@@ -266,37 +267,26 @@ impl RunFolder {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn save_shard(&self, shard: &Shard, game: &GameId) -> Result<()> {
-        self.write(&self.shard(shard.iteration), &shard.to_bytes(game))
+    pub fn save_shard(&self, shard: &Shard, game: &dyn DynGame) -> Result<()> {
+        self.write(&self.shard(shard.iteration), &shard.to_bytes(&game_id(game)))
     }
 
     /// Reads an iteration's positions.
     ///
     /// # Errors
     /// The shard is missing, damaged, or of another game.
-    pub fn load_shard(
-        &self,
-        iteration: u64,
-        game: &GameId,
-        features: usize,
-        actions: usize,
-    ) -> Result<Shard, ShardError> {
-        Shard::read(&self.shard(iteration), game, iteration, features, actions)
+    pub fn load_shard(&self, iteration: u64, game: &dyn DynGame) -> Result<Shard, ShardError> {
+        let spec = game.spec();
+        Shard::read(&self.shard(iteration), &game_id(game), iteration, spec.features(), spec.actions)
     }
 
     /// Reads the replay window as of `standing`, together with the iterations and errors of shards that cannot be read.
     #[must_use]
-    pub fn load_window(
-        &self,
-        standing: &Standing,
-        game: &GameId,
-        features: usize,
-        actions: usize,
-    ) -> (Window, Vec<(u64, ShardError)>) {
+    pub fn load_window(&self, standing: &Standing, game: &dyn DynGame) -> (Window, Vec<(u64, ShardError)>) {
         let (mut window, mut faults) = (Window::default(), Vec::new());
         let iterations = standing.window_from.max(1)..=standing.iteration;
         for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
-            match self.load_shard(iteration, game, features, actions) {
+            match self.load_shard(iteration, game) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),
             }
@@ -387,6 +377,10 @@ impl RunFolder {
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         atomic_write(path, bytes).with_context(|| format!("writing {}", path.display()))
     }
+}
+
+fn game_id(game: &dyn DynGame) -> GameId {
+    GameId { name: game.name().to_owned(), version: game.version(), params: game.params() }
 }
 
 /// The entries of a folder; none if it does not exist.

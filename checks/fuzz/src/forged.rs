@@ -50,9 +50,8 @@ pub(crate) fn states(data: &[u8]) -> bool {
     let text = String::from_utf8_lossy(data);
     STATE.with(|state| save_state(&folder.state(), state, &text)).expect("any text can be written");
     let Ok((state, standing, _)) = folder.load_state() else { return false };
-    let spec = files::game().spec();
     if standing.iteration < 1000 {
-        let (window, faults) = folder.load_window(&standing, &files::game_id(), spec.features(), spec.actions);
+        let (window, faults) = folder.load_window(&standing, files::game());
         assert!(window.is_empty() && faults.len() <= 1000);
     }
     let _ = steps_due(&LearnConfig::default(), standing.positions);

@@ -1,12 +1,12 @@
-//! The checks of the doctor, one function each.
+//! The checks of the doctor, one function each, and their results.
 
 use std::time::Duration;
 
 use anyhow::Result;
+use serde::Serialize;
 use turnstone_base::machine::{self, cores};
 use turnstone_base::times::duration;
 
-use super::check::Check;
 use super::measure::Measured;
 use super::memory::{self, Demand, bytes};
 use super::plan::Plan;
@@ -27,6 +27,59 @@ const SAMPLES: std::ops::RangeInclusive<f64> = 1.0..=16.0;
 const BUSY_SHARE: f64 = 0.1;
 /// Disk space in bytes above which there is a warning.
 const DISK: f64 = 20e9;
+
+/// Severity of a finding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub enum Level {
+    /// No problem found.
+    #[serde(rename = "ok")]
+    Ok,
+    /// The run works, but probably not as intended.
+    #[serde(rename = "warn")]
+    Warn,
+    /// The run cannot work.
+    #[serde(rename = "FAIL")]
+    Fail,
+}
+
+/// Result of one check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Check {
+    /// Severity.
+    pub level: Level,
+    /// Part of the config that was checked, e.g. `search`.
+    pub what: &'static str,
+    /// The finding, in one line.
+    pub finding: String,
+    /// Advice on how to correct it; absent for [`Level::Ok`].
+    pub advice: Option<String>,
+}
+
+impl Check {
+    fn ok(what: &'static str, finding: String) -> Self {
+        Self { level: Level::Ok, what, finding, advice: None }
+    }
+
+    pub(super) fn warn(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
+        Self { level: Level::Warn, what, finding, advice: Some(advice.into()) }
+    }
+
+    pub(super) fn fail(what: &'static str, finding: String, advice: impl Into<String>) -> Self {
+        Self { level: Level::Fail, what, finding, advice: Some(advice.into()) }
+    }
+
+    /// Formats the check as one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let level = match self.level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "FAIL",
+        };
+        let advice = self.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
+        format!("{level:<5}{:<11}{}{advice}", self.what, self.finding)
+    }
+}
 
 /// Summarises the config, which is valid at this point.
 pub(super) fn config(game: &dyn TrainableGame, config: &Config) -> Result<Check> {
@@ -257,9 +310,9 @@ mod tests {
     use super::*;
     use crate::doctor::{Level, SelfPlay};
 
-    /// Self-play that no check objects to.
-    fn ordinary() -> SelfPlay {
-        SelfPlay {
+    /// Speeds that no check objects to.
+    fn ordinary() -> Measured {
+        let self_play = SelfPlay {
             iterations: 1,
             seconds: 1.0,
             positions_per_second: 1000.0,
@@ -267,20 +320,15 @@ mod tests {
             legal_mean: 4.0,
             legal_most: 6,
             mean_batch: None,
-        }
+        };
+        Measured { self_play, steps: 10, seconds_per_step: 0.01, learner_share: 0.5, matches: Vec::new() }
     }
 
     fn examined(text: &str, change: impl FnOnce(&mut Measured)) -> Vec<(&'static str, Level)> {
         let config = Config::parse(&format!("[game]\nname = \"mancala\"\n{text}"), &turnstone_env::games::built_in())
             .expect("valid");
         let game = turnstone_env::Erased::knowing::<turnstone_games::Mancala>(turnstone_env::games::Mancala::default());
-        let mut measured = Measured {
-            self_play: ordinary(),
-            steps: 10,
-            seconds_per_step: 0.01,
-            learner_share: 0.5,
-            matches: Vec::new(),
-        };
+        let mut measured = ordinary();
         change(&mut measured);
         let plan = Plan::of(&config, &measured);
         let checks = [
@@ -299,13 +347,7 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_named() {
-        let measured = Measured {
-            self_play: ordinary(),
-            steps: 10,
-            seconds_per_step: 0.01,
-            learner_share: 0.5,
-            matches: Vec::new(),
-        };
+        let measured = ordinary();
         let config = Config::parse("[game]\nname = \"mancala\"\n", &turnstone_env::games::built_in()).expect("valid");
         let plan = Plan::of(&config, &measured);
         let found = |others| time(&measured, &plan, others);

@@ -1,8 +1,8 @@
 //! Measures the speed of self-play, learner steps and matches on this machine by running each for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -10,8 +10,7 @@ use turnstone_base::machine::cores;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
-use super::load::Ticks;
-use crate::config::{Config, SearchConfig, SelfPlayConfig};
+use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
@@ -119,75 +118,87 @@ fn play(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let task = |iteration, search: &SearchConfig, simulations, self_play: &SelfPlayConfig| {
-        let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, config.seed, iteration) };
-        Task::new(settings, &config.net, learner.averaged())
-    };
+    let untrained = Untrained { game, config, learner, stop };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
     warm_up(game, config, learner)?;
-    let (start, progress) = (Instant::now(), Progress::default());
-    let mut whole: Vec<SelfPlayGames> = Vec::new();
+    let (start, progress, mut played) = (Instant::now(), Progress::default(), Vec::new());
     while let Some(left) = time.checked_sub(start.elapsed()) {
-        let iteration = whole.len() as u64 + 1;
-        let task = task(iteration, &config.search, planned, &config.self_play);
+        let task = untrained.task(played.len() as u64 + 1, config.self_play.games_per_iteration, planned);
         match within(left, stop, |over| game.self_play(&task, &progress, over))? {
-            Some(games) => whole.push(games),
+            Some(games) => played.push(games),
             None => break,
         }
     }
-    let seconds = start.elapsed().as_secs_f64();
+    let (seconds, searched) = (start.elapsed().as_secs_f64(), progress.positions.load(Ordering::Relaxed));
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let searched = progress.positions.load(Ordering::Relaxed);
-    let mut positions_per_second = searched as f64 / seconds;
-    let iterations = whole.len() as u64;
-    if whole.is_empty() {
-        // No iteration ended in time, and unfinished games would bias the figures. Play a few whole games with the
-        // run's number of simulations or, if these do not end in time either, with few simulations.
-        let few = SelfPlayConfig {
-            games_per_iteration: config.self_play.games_per_iteration.min(FEW_GAMES),
-            ..config.self_play.clone()
-        };
-        let own = task(1, &config.search, planned, &few);
-        let mut games = within(time, stop, |over| game.self_play(&own, &Progress::default(), over))?;
-        if games.is_none() {
-            let simulations = planned.min(FEW_SIMULATIONS);
-            let search = SearchConfig { simulations, final_simulations: 0, ..config.search.clone() };
-            let start = Instant::now();
-            games = game.self_play(&task(1, &search, simulations, &few), &Progress::default(), stop)?;
-            let seats = config.self_play.workers() * config.self_play.concurrent_games;
-            if let Some(games) = games.as_ref().filter(|_| searched < 2 * seats as u64) {
-                // Most games have not reached their second move: scale the speed by the number of simulations.
-                let share = f64::from(simulations + 1) / f64::from(planned + 1);
-                positions_per_second = share * games.stats.positions as f64 / start.elapsed().as_secs_f64();
-            }
-        }
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        whole.extend(games);
+    let (iterations, mut positions_per_second) = (played.len() as u64, searched as f64 / seconds);
+    if played.is_empty() {
+        // No iteration ended in time, and unfinished games would bias the figures.
+        let Some((games, of_few)) = untrained.few_games(planned, time)? else { return Ok(None) };
+        let seats = config.self_play.workers() * config.self_play.concurrent_games;
+        // Where most games have not reached their second move.
+        positions_per_second = of_few.filter(|_| searched < 2 * seats as u64).unwrap_or(positions_per_second);
+        played.push(games);
     }
-    let sum = |figure: fn(&SelfPlayGames) -> u64| whole.iter().map(figure).sum::<u64>() as f64;
-    let shards = || whole.iter().map(|games| &games.shard);
-    let legal = || shards().flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
+    let self_play = yielded(&played, iterations, seconds, positions_per_second);
+    let mut window = Window::default();
+    played.into_iter().for_each(|games| window.push(games.shard.into(), usize::MAX));
+    Ok(Some((self_play, window)))
+}
+
+/// Self-play with the untrained network.
+struct Untrained<'a> {
+    game: &'a dyn TrainableGame,
+    config: &'a Config,
+    learner: &'a Learner,
+    stop: &'a AtomicBool,
+}
+
+impl Untrained<'_> {
+    fn task(&self, iteration: u64, games_per_iteration: usize, simulations: u32) -> Task {
+        let Config { search, self_play, net, seed, .. } = self.config;
+        let self_play = SelfPlayConfig { games_per_iteration, ..self_play.clone() };
+        let settings = GameSettings { simulations, ..GameSettings::new(search, &self_play, *seed, iteration) };
+        Task::new(settings, net, self.learner.averaged())
+    }
+
+    /// Plays a few whole games with the run's number of simulations or, if they do not end in time, with few; then it returns
+    /// also how many positions per second the run's number would give. Returns `None` if stopped.
+    fn few_games(&self, planned: u32, time: Duration) -> Result<Option<(SelfPlayGames, Option<f64>)>> {
+        let games = self.config.self_play.games_per_iteration.min(FEW_GAMES);
+        let play = |simulations, over: &AtomicBool| {
+            self.game.self_play(&self.task(1, games, simulations), &Progress::default(), over)
+        };
+        if let Some(games) = within(time, self.stop, |over| play(planned, over))? {
+            return Ok(Some((games, None)));
+        }
+        let (start, simulations) = (Instant::now(), planned.min(FEW_SIMULATIONS));
+        let Some(games) = play(simulations, self.stop)? else { return Ok(None) };
+        let share = f64::from(simulations + 1) / f64::from(planned + 1);
+        let rate = share * games.stats.positions as f64 / start.elapsed().as_secs_f64();
+        Ok(Some((games, Some(rate))))
+    }
+}
+
+/// What self-play has yielded.
+fn yielded(played: &[SelfPlayGames], iterations: u64, seconds: f64, positions_per_second: f64) -> SelfPlay {
+    let sum = |figure: fn(&SelfPlayGames) -> u64| played.iter().map(figure).sum::<u64>() as f64;
+    let shards = played.iter().map(|games| &games.shard);
+    let legal = shards.flat_map(|shard| (0..shard.len()).map(|i| shard.position(i).policy_indices.len()));
     let positions = sum(|games| games.shard.len() as u64);
-    let self_play = SelfPlay {
+    SelfPlay {
         iterations,
         seconds,
         positions_per_second,
         positions_per_game: positions / sum(|games| games.ends.len() as u64),
-        legal_mean: legal().sum::<usize>() as f64 / positions,
-        legal_most: legal().max().unwrap_or(0),
+        legal_mean: legal.clone().sum::<usize>() as f64 / positions,
+        legal_most: legal.max().unwrap_or(0),
         mean_batch: (iterations > 0)
             .then(|| sum(|games| games.stats.cache.evaluations()) / sum(|games| games.stats.cache.batches).max(1.0)),
-    };
-    let mut window = Window::default();
-    for games in whole {
-        window.push(games.shard.into(), usize::MAX);
     }
-    Ok(Some((self_play, window)))
 }
 
 /// Lets a GPU compile the kernels of self-play, which takes the time of many batches at the start of a run, and none later.
@@ -199,8 +210,7 @@ fn warm_up(game: &dyn TrainableGame, config: &Config, learner: &Learner) -> Resu
 }
 
 /// Takes learner steps on the window and returns their number, the mean seconds of one, and the share of the machine's
-/// cores that they keep busy. The first step is a warm-up
-/// and does not count; at least one more is taken.
+/// cores that they keep busy. The first step is a warm-up and does not count; at least one more is taken.
 fn learn(
     game: &dyn TrainableGame,
     config: &Config,
@@ -270,4 +280,69 @@ fn within<T>(time: Duration, stop: &AtomicBool, work: impl FnOnce(&AtomicBool) -
         done.store(true, Ordering::Relaxed);
         result
     })
+}
+
+/// Processor time since the start, in clock ticks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Ticks {
+    /// Of the whole machine, idle time included.
+    all: u64,
+    /// Of the whole machine, without idle time.
+    busy: u64,
+    /// Of this process.
+    own: u64,
+}
+
+impl Ticks {
+    /// The ticks until now; `None` where the system does not tell.
+    pub(super) fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?, &fs::read_to_string("/proc/self/stat").ok()?)
+    }
+
+    /// Reads the first line of `/proc/stat` (user, nice, system, idle, iowait, irq, softirq, steal, ...) and the fields
+    /// utime and stime of `/proc/self/stat`, the twelfth and thirteenth after the program's name in brackets.
+    fn parse(machine: &str, process: &str) -> Option<Self> {
+        let line = machine.lines().next()?.strip_prefix("cpu ")?;
+        let fields: Vec<u64> =
+            line.split_whitespace().take(8).map(|field| field.parse().ok()).collect::<Option<_>>()?;
+        let all = fields.iter().sum();
+        let idle = fields.get(3)? + fields.get(4)?;
+        let after_name = process.rsplit_once(')')?.1;
+        let own = after_name.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().ok());
+        Some(Self { all, busy: all - idle, own: own.sum::<Option<u64>>()? })
+    }
+
+    /// Share of the machine's processor time since `earlier` that went to this process; 1 if no tick has passed.
+    pub(super) fn own_since(self, earlier: Self) -> f64 {
+        let [all, own] = [self.all - earlier.all, self.own - earlier.own];
+        if all == 0 { 1.0 } else { (own as f64 / all as f64).min(1.0) }
+    }
+
+    /// Share of the machine's processor time since `earlier` that went to other programs.
+    pub(super) fn others_since(self, earlier: Self) -> f64 {
+        let [all, busy, own] = [self.all - earlier.all, self.busy - earlier.busy, self.own - earlier.own];
+        if all == 0 { 0.0 } else { busy.saturating_sub(own) as f64 / all as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_programs_are_what_is_neither_idle_nor_own() {
+        let machine = |user: u64, idle: u64| format!("cpu  {user} 10 20 {idle} 5 1 2 3 0 0\ncpu0 1 2 3\n");
+        let process = |user: u64| format!("12 (a b) c) S 1 2 3 4 5 6 7 8 9 10 {user} 7 0 0 20\n");
+        let ticks = |user, idle, own| Ticks::parse(&machine(user, idle), &process(own)).expect("well-formed");
+        assert_eq!(ticks(100, 50, 30), Ticks { all: 191, busy: 136, own: 37 });
+        // 100 ticks of the machine: 60 of this process, 30 of others, 10 idle.
+        let share = ticks(190, 60, 90).others_since(ticks(100, 50, 30));
+        assert!((share - 0.3).abs() < 1e-9, "{share}");
+        let own = ticks(190, 60, 90).own_since(ticks(100, 50, 30));
+        assert!((own - 0.6).abs() < 1e-9, "{own}");
+        assert_eq!(ticks(100, 50, 30).own_since(ticks(100, 50, 30)), 1.0);
+        assert_eq!(ticks(100, 50, 30).others_since(ticks(100, 50, 30)), 0.0);
+        assert_eq!(Ticks::parse("cpu  1 x", &process(1)), None);
+        assert_eq!(Ticks::parse(&machine(1, 1), "no brackets"), None);
+    }
 }

@@ -1,4 +1,4 @@
-//! The network that a run begins with, if it is not a random one.
+//! The learner of a new run, and the network that it begins with, if it is not a random one.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,9 @@ use turnstone_agents::{LoadedNetwork, checkpoint_file, checkpoint_info, shape};
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_bounded;
 use turnstone_env::DynGame;
-use turnstone_models::{Weights, grow};
+use turnstone_models::{Learner, LearnerState, Weights, grow};
 
+use super::setup::Setup;
 use crate::config::Config;
 
 /// Longest checkpoint that a run begins with, in bytes: more than four bytes for each parameter that a network may have.
@@ -79,4 +80,20 @@ impl Beginning {
         ensure!(grown.is_finite(game), "{shown}: the outputs of its network are not finite");
         Ok(grown.weights)
     }
+}
+
+/// Starts with random weights, or with those of the network that `run.from` names, which is in the folder.
+pub(super) fn new_learner(setup: &Setup<'_>) -> Result<Learner> {
+    let Setup { game, config, folder, .. } = *setup;
+    let (optimiser, shape) = (config.learn.optimiser(), shape(game.spec()));
+    if config.run.from.is_empty() {
+        return Ok(Learner::new(shape, &config.net, &optimiser, config.seed)?);
+    }
+    let path = folder.beginning();
+    let beginning = Beginning::read(&path)
+        .context("the network that run.from names is missing: give it to a new run with --from CHECKPOINT")?;
+    let (found, expected) = (beginning.checksum(), &config.run.from);
+    ensure!(found == *expected, "{}: its CRC-32 is {found}, not {expected} as run.from says", path.display());
+    let weights = beginning.weights(game, config)?;
+    Ok(Learner::from_state(LearnerState::new(shape, config.net.clone(), weights), &optimiser)?)
 }

@@ -1,7 +1,7 @@
 //! Self-play of an iteration, beside which the learner may work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -76,18 +76,13 @@ fn play_beside<T>(
             halt.store(true, Ordering::Relaxed);
         }
         let bar = setup.reporter.bar("self-play", task.settings.self_play.games_per_iteration as u64);
-        let (games, self_play) = loop {
-            match receiver.recv_timeout(LOOK_EVERY) {
-                Ok(played) => break played,
-                Err(RecvTimeoutError::Timeout) => {
-                    bar.set_position(progress.games.load(Ordering::Relaxed));
-                    halt.fetch_or(setup.stop.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-                Err(RecvTimeoutError::Disconnected) => match playing.join() {
-                    Err(panic) => std::panic::resume_unwind(panic),
-                    Ok(()) => unreachable!("a thread that ends well has sent its games"),
-                },
-            }
+        let watch = || {
+            bar.set_position(progress.games.load(Ordering::Relaxed));
+            halt.fetch_or(setup.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+        };
+        let Some((games, self_play)) = watched(&receiver, watch) else {
+            let panic = playing.join().expect_err("a thread that ends well has sent its games");
+            std::panic::resume_unwind(panic)
         };
         bar.finish_and_clear();
         let games = games.map_err(anyhow::Error::from_boxed);
@@ -101,4 +96,15 @@ fn play_beside<T>(
         };
         Ok(Some((games, worked, times)))
     })
+}
+
+/// Waits for what is sent, and calls `watch` now and then. `None` if the sender is gone.
+fn watched<T>(receiver: &Receiver<T>, watch: impl Fn()) -> Option<T> {
+    loop {
+        match receiver.recv_timeout(LOOK_EVERY) {
+            Ok(sent) => return Some(sent),
+            Err(RecvTimeoutError::Timeout) => watch(),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
 }

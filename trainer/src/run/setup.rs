@@ -7,9 +7,10 @@ use turnstone_base::terminal::Reporter;
 
 use crate::config::Config;
 use crate::run_folder::RunFolder;
-use turnstone_agents::Agent;
+use turnstone_agents::{Agent, LoadedNetwork, checkpoint_info};
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_arena::{Ladder, Remote};
+use turnstone_models::Learner;
 use turnstone_selfplay::{SelfPlayer, ThisMachine, TrainableGame};
 
 /// Everything a run needs.
@@ -29,6 +30,14 @@ pub struct Setup<'a> {
     pub stop: &'a AtomicBool,
     /// Who plays the games.
     pub players: Players<'a>,
+}
+
+impl Setup<'_> {
+    /// Whether the network that plays has finite outputs along a game.
+    pub(super) fn has_finite_outputs(&self, learner: &Learner) -> bool {
+        let info = checkpoint_info(self.game, &self.config.net, &self.config.search.settings(), learner.steps());
+        LoadedNetwork::new(info, learner.averaged().clone()).is_finite(self.game)
+    }
 }
 
 /// Who plays the games of a run: the threads of this machine, unless others do.

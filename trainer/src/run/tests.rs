@@ -12,7 +12,7 @@ use crate::tensorboard::tests::read;
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_base::terminal::Reporter;
 use turnstone_models::Weights;
-use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine};
+use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, TrainableGame};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
 /// value of its own.
