@@ -7,7 +7,6 @@ mod overrides;
 mod continuing;
 
 pub use arena::ArenaConfig;
-pub use continuing::CHANGEABLE;
 pub use keys::game_of_table;
 pub use learn::LearnConfig;
 pub use overrides::Override;
@@ -27,6 +26,7 @@ use turnstone_base::terminal::print_stderr;
 use turnstone_env::{DynGame, Games};
 use turnstone_models::{ComputeDevice, NetworkConfig};
 use turnstone_selfplay::config::within;
+use turnstone_selfplay::section;
 
 use keys::Retired;
 
@@ -63,42 +63,42 @@ pub struct Config {
     pub run: RunConfig,
 }
 
-/// `[run]`: length of the run and its checkpoints.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RunConfig {
-    /// Number of iterations of self-play and learning.
-    pub iterations: u64,
-    /// Number of iterations over which the learning rate and the simulations of self-play go from their first to their
-    /// final values, which they keep from then on. 0: over all iterations.
-    pub schedule_iterations: u64,
-    /// Learner steps between numbered checkpoints, which are written at the end of an iteration.
-    pub checkpoint_steps: u64,
-    /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
-    /// all.
-    pub keep_checkpoints: u64,
-    /// With 1, the games of an iteration are played while the one before is learned from, by the network of the
-    /// iteration before that. With 0, one after the other.
-    pub overlap: u64,
-    /// CRC-32, as eight hexadecimal digits, of the checkpoint that the learner begins with, which is in the run's folder;
-    /// empty for random weights. `train --from` writes it.
-    pub from: String,
-}
-
-impl Default for RunConfig {
-    fn default() -> Self {
-        Self {
-            iterations: 100,
-            schedule_iterations: 0,
-            checkpoint_steps: 1000,
-            keep_checkpoints: 10,
-            overlap: 0,
-            from: String::new(),
-        }
+section! {
+    /// `[run]`: length of the run and its checkpoints.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct RunConfig as "run" {
+        /// Number of iterations of self-play and learning.
+        pub iterations: u64 = 100, 1..=1_000_000_000;
+        /// Number of iterations over which the learning rate and the simulations of self-play go from their first to their
+        /// final values, which they keep from then on. 0: over all iterations.
+        pub schedule_iterations: u64 = 0, 0..=1_000_000_000;
+        /// Learner steps between numbered checkpoints, which are written at the end of an iteration.
+        pub checkpoint_steps: u64 = 1000, 1..=1_000_000_000;
+        /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
+        /// all.
+        pub keep_checkpoints: u64 = 10, 0..=1_000_000;
+        /// With 1, the games of an iteration are played while the one before is learned from, by the network of the
+        /// iteration before that. With 0, one after the other.
+        pub overlap: u64 = 0, 0..=1;
+        /// CRC-32, as eight hexadecimal digits, of the checkpoint that the learner begins with, which is in the run's folder;
+        /// empty for random weights. `train --from` writes it.
+        pub from: String = String::new();
     }
 }
 
 impl RunConfig {
+    fn validate(&self) -> Result<(), String> {
+        self.check_ranges()?;
+        let (from, is_digit) = (&self.from, |c: char| matches!(c, '0'..='9' | 'a'..='f'));
+        if !from.is_empty() && (from.len() != 8 || !from.chars().all(is_digit)) {
+            return Err(format!(
+                "run.from is {from:?}, but must be eight hexadecimal digits, as train --from writes it"
+            ));
+        }
+        Ok(())
+    }
+
     /// Share of the schedules that is over before an iteration, from 0 to 1.
     #[must_use]
     pub fn progress(&self, iteration: u64) -> f64 {
@@ -275,7 +275,7 @@ impl Config {
     /// # Errors
     /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
-        within("seed", self.seed, 0, i64::MAX as u64)?;
+        within("seed", &self.seed, &(0..=i64::MAX as u64))?;
         let game = self.game(games)?;
         let spec = game.spec();
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
@@ -284,18 +284,7 @@ impl Config {
         self.self_play.opening_states(&*game).map(drop)?;
         self.learn.validate()?;
         self.arena.validate()?;
-        within("run.iterations", self.run.iterations, 1, 1_000_000_000)?;
-        within("run.schedule_iterations", self.run.schedule_iterations, 0, 1_000_000_000)?;
-        within("run.checkpoint_steps", self.run.checkpoint_steps, 1, 1_000_000_000)?;
-        within("run.keep_checkpoints", self.run.keep_checkpoints, 0, 1_000_000)?;
-        within("run.overlap", self.run.overlap, 0, 1)?;
-        let (from, is_digit) = (&self.run.from, |c: char| matches!(c, '0'..='9' | 'a'..='f'));
-        if !from.is_empty() && (from.len() != 8 || !from.chars().all(is_digit)) {
-            return Err(format!(
-                "run.from is {from:?}, but must be eight hexadecimal digits, as train --from writes it"
-            ));
-        }
-        Ok(())
+        self.run.validate()
     }
 }
 

@@ -4,44 +4,29 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_search::{Gumbel, Method, RootNoise, SearchOptions};
 
-use super::within;
-
-/// Section `[search]` of the config: the tree search of self-play.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SearchConfig {
-    /// Algorithm and constants, which the trained agent is played with too.
-    #[serde(flatten)]
-    pub constants: SearchSettings,
-    /// Simulations per move at the start of the run.
-    pub simulations: u32,
-    /// Simulations per move at the end of the run, interpolated linearly from the start; 0 means the same number
-    /// throughout.
-    pub final_simulations: u32,
-    /// PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions.
-    pub noise_concentration: f32,
-    /// PUCT: share of the noise in the root's priors, 0..=1; 0 disables it.
-    pub noise_fraction: f32,
-    /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 disables them.
-    pub forced_playouts: f32,
-    /// Gumbel: number of actions considered at the root.
-    pub considered: u32,
-    /// As `proof_nodes` for the trained agent at play; 0 means the same number as in self-play.
-    pub play_proof_nodes: u32,
-}
-
-impl Default for SearchConfig {
-    fn default() -> Self {
-        Self {
-            constants: SearchSettings::default(),
-            simulations: 64,
-            final_simulations: 0,
-            noise_concentration: 10.0,
-            noise_fraction: 0.25,
-            forced_playouts: 2.0,
-            considered: Gumbel::DEFAULT.max_num_considered_actions,
-            play_proof_nodes: 0,
-        }
+section! {
+    /// Section `[search]` of the config: the tree search of self-play.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct SearchConfig as "search" {
+        /// Algorithm and constants, which the trained agent is played with too.
+        #[serde(flatten)]
+        pub constants: SearchSettings = SearchSettings::default();
+        /// Simulations per move at the start of the run.
+        pub simulations: u32 = 64, 1..=1_000_000;
+        /// Simulations per move at the end of the run, interpolated linearly from the start; 0 means the same number
+        /// throughout.
+        pub final_simulations: u32 = 0, 0..=1_000_000;
+        /// PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions.
+        pub noise_concentration: f32 = 10.0, 1e-3..=1e4;
+        /// PUCT: share of the noise in the root's priors, 0..=1; 0 disables it.
+        pub noise_fraction: f32 = 0.25, 0.0..=1.0;
+        /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 disables them.
+        pub forced_playouts: f32 = 2.0, 0.0..=100.0;
+        /// Gumbel: number of actions considered at the root.
+        pub considered: u32 = Gumbel::DEFAULT.max_num_considered_actions;
+        /// As `proof_nodes` for the trained agent at play; 0 means the same number as in self-play.
+        pub play_proof_nodes: u32 = 0;
     }
 }
 
@@ -92,13 +77,9 @@ impl SearchConfig {
     pub fn validate(&self) -> Result<(), String> {
         let of_section = |fault| format!("search.{fault}");
         let constants = [SearchSettings { considered: Some(self.considered), ..self.constants }, self.settings()];
-        within("search.simulations", self.simulations, 1, 1_000_000)?;
-        within("search.final_simulations", self.final_simulations, 0, 1_000_000)?;
+        self.check_ranges()?;
         constants[0].validate().map_err(of_section)?;
         constants[1].validate().map_err(|fault| format!("search.play_{fault}"))?;
-        within("search.noise_concentration", self.noise_concentration, 1e-3, 1e4)?;
-        within("search.noise_fraction", self.noise_fraction, 0.0, 1.0)?;
-        within("search.forced_playouts", self.forced_playouts, 0.0, 100.0)?;
         if self.constants.draw != 0.0 {
             return Err("search.draw is for agents at play".into());
         }

@@ -5,55 +5,37 @@ use turnstone_base::machine::or_all_cores;
 use turnstone_env::{AnyState, DynGame, shortened};
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
-use super::within;
-
-/// Section `[self_play]` of the config.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SelfPlayConfig {
-    /// Games per iteration.
-    pub games_per_iteration: usize,
-    /// Games played at the same time by each worker, which is the size of its evaluation batches.
-    pub concurrent_games: usize,
-    /// Capacity, in positions, of each worker's evaluation cache during an iteration; 0 disables it. Does not change
-    /// the games.
-    pub cached_positions: usize,
-    /// Worker threads; 0 means one per core. Does not change the games.
-    pub threads: usize,
-    /// Arithmetic of the network. `i8` gives other games than `f32`, but the same on every processor with equal weights.
-    pub precision: Precision,
-    /// What the network runs on. On a GPU its batches come from all workers, whose number and speed change the last bits of
-    /// its results, and so now and then a game.
-    pub device: ComputeDevice,
-    /// Positions that the games begin with, in the game's text form, chosen at random; if there are none, the start of the
-    /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub openings: Vec<String>,
-    /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
-    pub opening_plies: u16,
-    /// Temperature of the move choice in the first `temperature_plies` plies.
-    pub temperature: f32,
-    /// Number of plies, counted from the start of the game, with that temperature.
-    pub temperature_plies: u16,
-    /// Temperature of the later plies; 0 plays the best move.
-    pub final_temperature: f32,
-}
-
-impl Default for SelfPlayConfig {
-    fn default() -> Self {
-        Self {
-            games_per_iteration: 256,
-            concurrent_games: 64,
-            cached_positions: 1 << 13,
-            threads: 0,
-            precision: Precision::default(),
-            device: ComputeDevice::default(),
-            openings: Vec::new(),
-            opening_plies: 4,
-            temperature: 1.0,
-            temperature_plies: 12,
-            final_temperature: 0.3,
-        }
+section! {
+    /// Section `[self_play]` of the config.
+    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    pub struct SelfPlayConfig as "self_play" {
+        /// Games per iteration.
+        pub games_per_iteration: usize = 256, 1..=1_000_000;
+        /// Games played at the same time by each worker, which is the size of its evaluation batches.
+        pub concurrent_games: usize = 64, 1..=4096;
+        /// Capacity, in positions, of each worker's evaluation cache during an iteration; 0 disables it. Does not change
+        /// the games.
+        pub cached_positions: usize = 1 << 13, 0..=1 << 26;
+        /// Worker threads; 0 means one per core. Does not change the games.
+        pub threads: usize = 0, 0..=1024;
+        /// Arithmetic of the network. `i8` gives other games than `f32`, but the same on every processor with equal weights.
+        pub precision: Precision = Precision::default();
+        /// What the network runs on. On a GPU its batches come from all workers, whose number and speed change the last bits of
+        /// its results, and so now and then a game.
+        pub device: ComputeDevice = ComputeDevice::default();
+        /// Positions that the games begin with, in the game's text form, chosen at random; if there are none, the start of the
+        /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub openings: Vec<String> = Vec::new();
+        /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
+        pub opening_plies: u16 = 4, 0..=1000;
+        /// Temperature of the move choice in the first `temperature_plies` plies.
+        pub temperature: f32 = 1.0, 0.0..=10.0;
+        /// Number of plies, counted from the start of the game, with that temperature.
+        pub temperature_plies: u16 = 12;
+        /// Temperature of the later plies; 0 plays the best move.
+        pub final_temperature: f32 = 0.3, 0.0..=10.0;
     }
 }
 
@@ -110,16 +92,10 @@ impl SelfPlayConfig {
     /// # Errors
     /// One line that names the first key whose value is out of range.
     pub fn validate(&self) -> Result<(), String> {
-        within("self_play.games_per_iteration", self.games_per_iteration, 1, 1_000_000)?;
-        within("self_play.concurrent_games", self.concurrent_games, 1, 4096)?;
-        within("self_play.cached_positions", self.cached_positions, 0, 1 << 26)?;
-        within("self_play.threads", self.threads, 0, 1024)?;
+        self.check_ranges()?;
         if self.precision == Precision::I8 && self.device != ComputeDevice::Cpu {
             return Err(format!("self_play.precision: {}", NetworkError::NoGpuIntegers));
         }
-        within("self_play.opening_plies", self.opening_plies, 0, 1000)?;
-        within("self_play.temperature", self.temperature, 0.0, 10.0)?;
-        within("self_play.final_temperature", self.final_temperature, 0.0, 10.0)?;
         Ok(())
     }
 }

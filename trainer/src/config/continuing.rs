@@ -4,70 +4,29 @@ use turnstone_env::{DynGame, Games};
 
 use super::{Config, Override};
 
-/// The keys that may change when a run continues. `configs/README.md` has the same list.
-pub const CHANGEABLE: [&str; 46] = [
-    "search.method",
-    "search.simulations",
-    "search.final_simulations",
-    "search.c_puct",
-    "search.fpu_reduction",
-    "search.noise_concentration",
-    "search.noise_fraction",
-    "search.forced_playouts",
-    "search.considered",
-    "search.c_visit",
-    "search.c_scale",
-    "search.proof_nodes",
-    "search.play_proof_nodes",
-    "self_play.games_per_iteration",
-    "self_play.concurrent_games",
-    "self_play.cached_positions",
-    "self_play.threads",
-    "self_play.precision",
-    "self_play.device",
-    "self_play.openings",
-    "self_play.opening_plies",
-    "self_play.temperature",
-    "self_play.temperature_plies",
-    "self_play.final_temperature",
-    "learn.device",
-    "learn.threads",
-    "learn.learning_rate",
-    "learn.final_learning_rate",
-    "learn.warmup_steps",
-    "learn.window",
-    "learn.max_window",
-    "learn.root_value_share",
-    "learn.augment",
-    "learn.weight_decay",
-    "learn.clip_norm",
-    "learn.ema_decay",
-    "arena.every",
-    "arena.games",
-    "arena.final_games",
-    "arena.grade",
-    "arena.best_games",
-    "run.iterations",
-    "run.schedule_iterations",
-    "run.checkpoint_steps",
-    "run.keep_checkpoints",
-    "run.overlap",
+/// The keys that may not change when a run continues, or the beginnings of their paths, each with the reason and what to do
+/// instead. All others may. `configs/README.md` has the same list.
+const FIXED: [(&str, &str); 11] = [
+    ("seed", "every random stream of the run depends on it; start another run"),
+    ("game.", "its positions and its network are of this game; start another run"),
+    ("net.", "its weights are those of this network; start another run"),
+    ("learn.batch", STEPS_DUE),
+    ("learn.samples_per_position", STEPS_DUE),
+    ("arena.simulations", SCORES),
+    ("arena.method", SCORES),
+    ("arena.opening_plies", SCORES),
+    ("arena.opponents", SCORES),
+    ("arena.ladder_games", SCORES),
+    ("run.from", "the run began with that network; start another run with --from"),
 ];
 
-/// Why a key may not change, and what to do. `None` for keys that may, and for those that do not exist.
+const STEPS_DUE: &str = "the number of steps that are due counts all positions of the run; start another run";
+const SCORES: &str = "scores before and after would not compare; start another run, or play matches with `arena`";
+
+/// Why a key may not change, and what to do.
 fn why_fixed(key: &str) -> Option<&'static str> {
-    if CHANGEABLE.contains(&key) {
-        return None;
-    }
-    match key.split_once('.').map_or(key, |(section, _)| section) {
-        "seed" => Some("every random stream of the run depends on it; start another run"),
-        "game" => Some("its positions and its network are of this game; start another run"),
-        "net" => Some("its weights are those of this network; start another run"),
-        "learn" => Some("the number of steps that are due counts all positions of the run; start another run"),
-        "arena" => Some("scores before and after would not compare; start another run, or play matches with `arena`"),
-        "run" => Some("the run began with that network; start another run with --from"),
-        _ => None,
-    }
+    let is_this = |fixed: &str| if fixed.ends_with('.') { key.starts_with(fixed) } else { key == fixed };
+    FIXED.iter().find(|(fixed, _)| is_this(fixed)).map(|(_, reason)| *reason)
 }
 
 impl Config {
@@ -116,23 +75,24 @@ mod tests {
     }
 
     #[test]
-    fn every_key_may_change_or_has_a_reason() {
-        let all: Vec<String> = keys::by_path(crate::config::known(NetworkConfig::default())).keys().cloned().collect();
-        for key in &all {
-            assert!(CHANGEABLE.contains(&key.as_str()) != why_fixed(key).is_some(), "{key}");
-        }
-        assert!(CHANGEABLE.iter().all(|key| all.iter().any(|known| known == key)));
+    fn every_fixed_key_is_a_key() {
+        let all = keys::by_path(crate::config::known(NetworkConfig::default()));
+        let is_known = |fixed: &str| fixed == "game." || all.keys().any(|key| key == fixed || key.starts_with("net."));
+        assert!(FIXED.iter().all(|(fixed, _)| is_known(fixed)), "{FIXED:?}");
+        assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 12, "{all:?}");
     }
 
     #[test]
-    fn the_page_lists_the_keys_that_may_change() {
+    fn the_page_lists_the_keys_that_may_not_change() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/README.md");
         let page = std::fs::read_to_string(page).expect("readable");
-        let (_, section) = page.split_once("## Keys that may change when a run continues").expect("the section");
-        let list = section.lines().filter(|line| line.starts_with("- ") || line.starts_with("  "));
+        let (_, section) = page.split_once("## Keys that may not change when a run continues").expect("the section");
+        let rows = section.lines().filter(|line| line.starts_with("| `"));
         let listed: Vec<&str> =
-            list.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|word| word.contains('.')).collect();
-        assert_eq!(listed, CHANGEABLE);
+            rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2)).collect();
+        let sections =
+            |key: &str| if key.ends_with('.') { format!("[{}]", &key[..key.len() - 1]) } else { key.to_owned() };
+        assert_eq!(listed, FIXED.map(|(key, _)| sections(key)));
     }
 
     #[test]

@@ -44,6 +44,64 @@ fn the_checksum_is_of_what_decides_the_weights() {
     }
 }
 
+/// The rows of the page's table: a key or several, as `learn.batch`, and their defaults.
+fn rows_of_the_page() -> Vec<(String, String)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/README.md");
+    let page = std::fs::read_to_string(page).expect("readable");
+    let (_, table) = page.split_once("\n| key | default | meaning |\n|---|---|---|\n").expect("the table");
+    let (mut section, mut rows) = (String::new(), Vec::new());
+    for row in table.lines().take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        if let Some(name) = cells[1].strip_prefix("**`[") {
+            section = name.trim_end_matches("]`**").to_owned() + ".";
+            continue;
+        }
+        let keys: Vec<&str> = cells[1].split('`').skip(1).step_by(2).collect();
+        if keys.is_empty() {
+            continue; // the game's parameters
+        }
+        let defaults = if keys.len() == 1 { vec![cells[2]] } else { cells[2].split(", ").collect() };
+        assert_eq!(keys.len(), defaults.len(), "{row}");
+        let named = |(key, default): (&&str, &str)| (format!("{section}{key}"), default.replace('`', ""));
+        rows.extend(keys.iter().zip(defaults).map(named));
+    }
+    rows
+}
+
+#[test]
+fn the_page_has_every_key_with_its_default() {
+    let rows = rows_of_the_page();
+    let mut kinds = Vec::new();
+    for kind in ["residual_mlp", "residual_graph", "residual_conv"] {
+        let net = toml::Table::from_iter([(
+            "net".to_owned(),
+            toml::Table::from_iter([("kind".to_owned(), kind.into())]).into(),
+        )]);
+        kinds.push(keys::by_path(known(keys::net_of_kind(&net).expect("a kind"))));
+    }
+    let keys: std::collections::BTreeSet<&String> = kinds.iter().flat_map(|table| table.keys()).collect();
+    let listed: Vec<&str> = rows.iter().map(|(key, _)| &**key).filter(|key| !key.starts_with("game.")).collect();
+    assert!(keys.iter().all(|key| listed.contains(&key.as_str())), "of {keys:?} the page has {listed:?}");
+    assert!(listed.iter().all(|key| keys.contains(&(*key).to_owned())), "of {listed:?} there are {keys:?}");
+    let defaults = [kinds[0].clone(), kinds[1].clone(), kinds[2].clone()];
+    for (key, default) in rows.iter().filter(|(key, _)| keys.contains(key)) {
+        // `3 (residual_conv: 6)`; the examples of these two are not their defaults.
+        let shown = default.split(" (").next().unwrap_or_default();
+        if ["self_play.openings", "search.proof_nodes"].contains(&&**key) {
+            assert!(["none", "0"].contains(&shown), "{key}");
+            continue;
+        }
+        let read: toml::Table = format!("value = {shown}").parse().unwrap_or_else(|fault| panic!("{key}: {fault}"));
+        let value = defaults.iter().find_map(|table| table.get(key)).expect("a key");
+        let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+        let is_same = match (number(&read["value"]), number(value)) {
+            (Some(shown), Some(value)) => (shown - value).abs() <= 1e-6 * value.abs(),
+            _ => read["value"] == *value,
+        };
+        assert!(is_same, "{key}: {shown} on the page, {value} in the program");
+    }
+}
+
 /// Version 0.1.0 wrote all keys into the config of a run.
 #[test]
 fn keys_of_earlier_versions_are_understood_or_refused_by_name() {
@@ -90,10 +148,7 @@ fn keys_of_earlier_versions_are_understood_or_refused_by_name() {
     let note = |text: &str| keys::take_retired(&mut text.parse().expect("TOML")).note();
     assert_eq!(
         note("learn.value_weight = 1.0\narena.search = \"gumbel\""),
-        Ok(Some(
-            "learn.value_weight was removed, and 1.0 means what its absence means; arena.search is arena.method now"
-                .to_owned()
-        ))
+        Ok(Some("arena.search is arena.method now; removed since, without effect: learn.value_weight".to_owned()))
     );
     assert_eq!(note("learn.batch = 3"), Ok(None));
     assert_eq!(
