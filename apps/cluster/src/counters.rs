@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-/// Names of all counters, whether they only grow, and what they count.
+/// Name of each counter, whether it only grows, and its help.
 const ALL: [(&str, bool, &str); 17] = [
     ("turnstone_items_total", true, "Games and answers received (leader) or finished (worker)"),
     ("turnstone_positions_total", true, "Positions searched"),
@@ -96,7 +96,7 @@ pub(crate) fn serve(address: SocketAddr, label: String, counters: Arc<Counters>)
     let bound = listener.local_addr()?;
     thread::Builder::new().name("metrics".into()).spawn(move || {
         for stream in listener.incoming() {
-            // One at a time: whoever is slow is cut off.
+            // One at a time: a slow client is cut off.
             match stream {
                 Ok(stream) => drop(answer(stream, &counters.text(&label))),
                 Err(_) => thread::sleep(PAUSE), // such as too many open files
@@ -113,7 +113,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 fn answer(mut stream: TcpStream, text: &str) -> std::io::Result<()> {
     let until = Instant::now() + LONGEST_REQUEST;
-    // A time of zero is an error, as it should be then.
+    // A timeout of zero is an error, as intended: the time is up.
     let left = || Some(until.saturating_duration_since(Instant::now()));
     let mut request = [0; 4096];
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! Keys of workers: results are signed, so that a worker answers for its own results and for no one else's.
+//! Keys of workers: a worker signs its results, so that it is held responsible for them and for no others.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -27,7 +27,7 @@ impl Identity {
         Self::of(Self::random()?.as_ref())
     }
 
-    /// Reads the key pair of a file, which is made if it does not exist or is damaged. Only its owner can read a new file.
+    /// Reads the key pair of a file. A file that is missing or damaged is created anew, readable by its owner only.
     ///
     /// # Errors
     /// The file cannot be read or written.
@@ -71,8 +71,8 @@ fn write_secret(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether the owner of a key has signed a message. Keys of small order are no one's: for them anyone can make signatures
-/// that fit the equation, which is all that `ring` checks.
+/// Whether the owner of a key has signed a message. Keys of small order are rejected: anyone can forge signatures for them
+/// that satisfy the equation, which is all that `ring` checks.
 pub(crate) fn is_signed(key: &Key, message: &[u8], signature: &[u8; SIGNATURE]) -> bool {
     VerifyingKey::from_bytes(key).is_ok_and(|key| !key.is_weak())
         && UnparsedPublicKey::new(&ED25519, key).verify(message, signature).is_ok()
@@ -85,7 +85,7 @@ pub fn checksum(bytes: &[u8]) -> [u8; 32] {
     digest.as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
-/// Random bytes that no one can foresee.
+/// Random bytes that no one can predict.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow!("the system gives no random numbers"))?;

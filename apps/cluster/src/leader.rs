@@ -1,14 +1,13 @@
-//! The leader of a run: hands out the items of jobs, collects their outcomes, and lets no worker spoil them.
+//! The leader of a run: hands out the items of jobs, collects their outcomes, and keeps workers from spoiling them.
 //!
-//! Nothing depends on what the server remembers. The leader knows which items it has on its own disk; if others are
-//! missing and no one plays them, it hands them out again.
+//! Nothing depends on what the server remembers. The leader knows which items are on its own disk, and hands out the missing
+//! ones again if no worker plays them.
+// tidy: long because the types that its files share are above the one loop that uses all of them.
 
-mod collection;
+mod outcomes;
 mod journal;
-mod roster;
+mod workers;
 mod schedule;
-mod waits;
-mod run_name;
 mod rival;
 mod listening;
 mod leftovers;
@@ -24,26 +23,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use async_nats::jetstream;
+use rand::SeedableRng;
 use tokio::sync::mpsc;
 use turnstone_base::streams::Stream;
 use turnstone_models::Precision;
 
-use self::collection::Collection;
-pub(crate) use self::collection::Handing;
-use self::journal::{Journal, Outcome};
+use self::journal::{Journal, run_name};
 use self::leftovers::remove_leftovers;
 use self::listening::{AT_ONCE, Listening, announce, listen, receive};
+pub(crate) use self::outcomes::CommitPolicy;
+use self::outcomes::{HandOut, Outcomes, Source};
 use self::rival::{Rival, listen_for_rival, wait_for_rival};
-use self::roster::Roster;
-use self::run_name::{random_stream, run_name};
-use self::waits::Waits;
+use self::workers::{WorkerNotices, Workers};
 use crate::counters::{Counter, Counters, serve};
 use crate::identity::{checksum, random};
-use crate::lines::Lines;
 use crate::link::{Link, ensure_storage};
-use crate::messages::{Announcement, Effort};
-use crate::names::PROTOCOL;
-use crate::notes::{Note, TakeNote, lock};
+use crate::messages::{Announcement, Effort, PROTOCOL};
+use crate::notes::{LogLimit, Note, TakeNote, lock};
 use crate::probe::Probe;
 use crate::server::{ServerOptions, shown};
 use crate::stored::remove_job;
@@ -51,9 +47,9 @@ use crate::wire::hex;
 
 /// Time between looks at the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Time that a range is thought to take before any worker has said.
+/// Assumed time for a range before any worker has reported one.
 const RANGE_TIME: Duration = Duration::from_secs(20);
-/// Time for which a leader waits for a server at its start.
+/// Time that a leader waits for a server at its start.
 const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Settings of a leader.
@@ -63,14 +59,14 @@ pub struct LeaderSettings {
     pub program: String,
     /// The server.
     pub server: ServerOptions,
-    /// Folder for the run's name and what has been received, from which another leader goes on; without one, the run is
-    /// over with its leader.
+    /// Folder for the run's name and its outcomes, from which the next leader continues; without one, the run ends with its
+    /// leader.
     pub folder: Option<PathBuf>,
     /// Share of the items that are played twice, by different workers, and compared.
     pub verify: f64,
-    /// Time after which a range that no worker speaks for is given to another.
+    /// Time after which a range whose worker is silent is given to another.
     pub ack_wait: Duration,
-    /// Address at which Prometheus reads counters.
+    /// Address at which Prometheus reads the counters.
     pub metrics: Option<SocketAddr>,
 }
 
@@ -79,83 +75,101 @@ pub struct Leader {
     link: Link,
     settings: LeaderSettings,
     folder: PathBuf,
-    /// The folder, if it is one that goes with the leader.
+    /// The folder, if it is removed with the leader.
     temporary: Option<tempfile::TempDir>,
     run: String,
     note: TakeNote,
     began: Instant,
     rival: Arc<Rival>,
-    roster: Arc<Mutex<Roster>>,
+    workers: Arc<Mutex<Workers>>,
     pub(crate) counters: Arc<Counters>,
     announcement: Arc<Mutex<Announcement>>,
-    incoming: Mutex<Incoming>,
-    /// What has been said of workers that are left out, and of messages that are refused.
-    exclusions: Mutex<Lines>,
-    rejections: Arc<Mutex<Lines>>,
+    kept: Mutex<BetweenJobs>,
+    /// Lines about workers that are excluded, and about messages that are rejected.
+    exclusions: Mutex<LogLimit>,
+    rejections: Arc<Mutex<LogLimit>>,
 }
 
-struct Incoming {
+/// What a leader keeps from one job to the next.
+struct BetweenJobs {
     messages: mpsc::Receiver<jetstream::Message>,
-    rng: Stream,
-    /// The newest job of self-play. It and its journal are kept until the one after the next.
+    /// SHA-256 of the newest job of self-play, which is kept with its journal until the one after the next.
     newest: Option<[u8; 32]>,
-    /// Mean time that workers say a range takes.
+    /// Mean time that workers need for a range, as they report it.
     range_time: Duration,
-    waits: Waits,
+    notices: WorkerNotices,
     /// Whether the server had the streams and consumers when it last took ranges.
     is_ready: bool,
     /// Whether a journal has been read for the workers that have passed checks.
     knows_passed: bool,
 }
 
-/// Checks an outcome of this number, and keeps nothing of it.
+impl BetweenJobs {
+    fn new(messages: mpsc::Receiver<jetstream::Message>) -> Self {
+        Self {
+            messages,
+            newest: None,
+            range_time: RANGE_TIME,
+            notices: WorkerNotices::default(),
+            is_ready: false,
+            knows_passed: false,
+        }
+    }
+}
+
+/// Checks the outcome of the item with this number and keeps nothing of it.
 type CheckItem<'a> = &'a dyn Fn(usize, &[u8]) -> Result<(), String>;
 
-/// The items of a job.
+/// The items of a job, and what its owner does with their outcomes.
 pub(crate) struct Items<'a> {
+    /// The job as workers fetch it.
     pub(crate) job: &'a [u8],
     /// What is being played, in a few words.
     pub(crate) stage: String,
     pub(crate) count: usize,
-    /// Items that belong together.
+    /// Number of consecutive items that one range holds together.
     pub(crate) group: usize,
     /// Maximum number of items of a range.
     pub(crate) most: usize,
-    /// Whether the journals of earlier jobs are of no use any more when this job is new.
+    /// Whether the journals of earlier jobs can be removed when this job is new.
     pub(crate) begins_iteration: bool,
-    /// Checks an outcome, which may come from anywhere.
+    /// Checks an outcome, which may come from anyone.
     pub(crate) check: CheckItem<'a>,
-    /// What may become of an outcome once it has been put.
-    pub(crate) handing: Handing,
-    /// Takes an outcome that has been checked, in place of an earlier one if they are replaceable.
+    pub(crate) policy: CommitPolicy,
+    /// Takes a checked outcome; a later one replaces it if the policy allows that.
     pub(crate) put: &'a mut dyn FnMut(usize, &[u8]) -> Result<()>,
-    /// Plays an item here.
+    /// Plays an item on this machine.
     pub(crate) play_here: &'a dyn Fn(usize) -> Result<Vec<u8>>,
     /// Whether an item is still needed.
     pub(crate) is_needed: &'a dyn Fn(usize) -> bool,
-    /// Takes what workers say of their effort.
+    /// Takes the effort that workers report.
     pub(crate) effort: &'a mut dyn FnMut(&Effort),
+    /// Takes the number of items received.
     pub(crate) progress: &'a dyn Fn(usize),
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// A job in progress.
-struct Course<'i, 'a> {
+/// The state of the job that is being played.
+struct ActiveJob<'i, 'a> {
     items: &'i mut Items<'a>,
-    job: [u8; 32],
-    collection: Collection,
+    /// SHA-256 of the job.
+    sum: [u8; 32],
+    outcomes: Outcomes,
     journal: Journal,
+    /// Chooses the items to check. Workers cannot predict it, and it affects no result.
+    rng: Stream,
     began: Instant,
-    /// When there was something new.
+    /// When something new last arrived.
     news: Instant,
-    /// Mean time that workers say a range takes.
+    /// Mean time that workers need for a range, as they report it.
     range_time: Duration,
-    /// Factor of the patience, doubled whenever items were handed out again in vain.
+    /// Factor of the patience, doubled each time items are handed out again without effect.
     backoff: u32,
-    /// Whether the missing items have been handed out at all.
+    /// Whether the missing items are in the work queue.
     published: bool,
-    /// When the stored job was last read back since workers could not read it, and the refusals that were known then.
+    /// When the stored job was last read back because workers could not read it, and the number of refusals by then.
     read_back: (Option<Instant>, u64),
+    /// Number of messages that have handed out items, for their identifiers.
     attempt: u64,
 }
 
@@ -165,7 +179,6 @@ impl Leader {
     ///
     /// # Errors
     /// The server cannot be reached at first, or the folder cannot be written.
-    // long because every part of the leader is made once, in the order in which they depend on each other
     pub fn new(
         settings: LeaderSettings,
         game: &dyn turnstone_env::DynGame,
@@ -174,90 +187,56 @@ impl Leader {
         stop: &AtomicBool,
     ) -> Result<Self> {
         ensure!((0.0..=1.0).contains(&settings.verify), "verify is {}, but must be from 0 to 1", settings.verify);
-        let temporary = match settings.folder {
-            Some(_) => None,
-            None => Some(tempfile::Builder::new().prefix("turnstone-leader-").tempdir().context("a temporary folder")?),
-        };
-        let folder = temporary.as_ref().map(|folder| folder.path().to_owned());
-        let folder = settings.folder.clone().or(folder).unwrap_or_default();
+        let (folder, temporary) = folder_of(&settings)?;
         let (run, is_new) = run_name(&folder, game.name(), temporary.is_some())?;
-        let of_link = Arc::clone(&note);
-        let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, move |text| of_link(Note::Line(text)))?;
-        let began = Instant::now();
-        while let Err(error) = link.wait(ensure_storage(&link.js)) {
-            // A server that has just been started may not have read its store yet.
-            if began.elapsed() > SERVER_PATIENCE || stop.load(Ordering::Relaxed) {
-                return Err(error).with_context(|| format!("server {}", shown(&settings.server.url)));
-            }
-            std::thread::sleep(Duration::from_millis(300));
-        }
+        let link = connect(&settings.server, &run, &note, stop)?;
         let rival = Arc::new(Rival::new(hex(&random::<6>()?)));
         link.spawn(listen_for_rival(link.js.client(), run.clone(), Arc::clone(&rival)));
         if !is_new {
             let say = || note(Note::Warning(rival::found(&run)));
             wait_for_rival(&rival, || stop.load(Ordering::Relaxed), say)?;
         }
-        let announcement = Arc::new(Mutex::new(Announcement {
-            protocol: PROTOCOL,
-            run: run.clone(),
-            program: settings.program.clone(),
-            game: game.name().to_owned(),
-            version: game.version(),
-            params: game.params(),
-            probe,
-            stage: String::new(),
-            job: String::new(),
-            items: [0, 0],
-            ack_wait: settings.ack_wait.as_millis() as u64,
-            excluded: Vec::new(),
-            over: false,
-        }));
-        let (roster, counters) = (Arc::<Mutex<Roster>>::default(), Arc::<Counters>::default());
         let (sender, messages) = mpsc::channel(AT_ONCE);
-        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&announcement), Arc::clone(&rival)));
-        let rejections = Arc::<Mutex<Lines>>::default();
-        let listening = Listening {
-            run: run.clone(),
-            roster: Arc::clone(&roster),
-            rejections: Arc::clone(&rejections),
-            refusals: Lines::default(),
-            note: Arc::clone(&note),
-        };
-        link.spawn(listen(link.js.client(), listening));
-        link.spawn(receive(link.js.clone(), run.clone(), sender, Arc::clone(&rival)));
-        link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&note)));
-        if let Some(address) = settings.metrics {
-            let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&counters))?;
-            note(Note::Line(format!("metrics: http://{bound}/metrics")));
-        }
-        note(Note::Line(format!("leading {run} on {}", shown(&settings.server.url))));
-        let incoming = Mutex::new(Incoming {
-            messages,
-            rng: random_stream()?,
-            newest: None,
-            range_time: RANGE_TIME,
-            waits: Waits::default(),
-            is_ready: false,
-            knows_passed: false,
-        });
-        let began = Instant::now();
-        let exclusions = Mutex::default();
-        Ok(Self {
+        let leader = Self {
+            announcement: Arc::new(Mutex::new(announcement(&settings, &run, game, probe))),
             link,
             settings,
             folder,
             temporary,
             run,
             note,
-            began,
+            began: Instant::now(),
             rival,
-            roster,
-            counters,
-            announcement,
-            incoming,
-            exclusions,
-            rejections,
-        })
+            workers: Arc::default(),
+            counters: Arc::default(),
+            kept: Mutex::new(BetweenJobs::new(messages)),
+            exclusions: Mutex::default(),
+            rejections: Arc::default(),
+        };
+        leader.start_tasks(sender)?;
+        Ok(leader)
+    }
+
+    /// Starts what runs beside the leader: announcements, the listener, the receiver of results, the counters.
+    fn start_tasks(&self, sender: mpsc::Sender<jetstream::Message>) -> Result<()> {
+        let (link, run) = (&self.link, &self.run);
+        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&self.announcement), Arc::clone(&self.rival)));
+        let listening = Listening {
+            run: run.clone(),
+            workers: Arc::clone(&self.workers),
+            rejections: Arc::clone(&self.rejections),
+            refusals: LogLimit::default(),
+            note: Arc::clone(&self.note),
+        };
+        link.spawn(listen(link.js.client(), listening));
+        link.spawn(receive(link.js.clone(), run.clone(), sender, Arc::clone(&self.rival)));
+        link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&self.note)));
+        if let Some(address) = self.settings.metrics {
+            let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&self.counters))?;
+            self.line(format!("metrics: http://{bound}/metrics"));
+        }
+        self.line(format!("leading {run} on {}", shown(&self.settings.server.url)));
+        Ok(())
     }
 
     /// Name of the run.
@@ -282,112 +261,158 @@ impl Leader {
     }
 
     /// Has workers play the items of a job. Returns false if `stop` was set before the end.
-    // long because it is the course of a job from its journal to its end
     pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
-        let mut incoming = lock(&self.incoming);
-        let job = checksum(items.job);
-        if items.begins_iteration && incoming.newest != Some(job) {
-            if !journal::exists(&self.folder, &job) && self.folder.exists() {
-                self.remove_jobs(incoming.newest.as_slice()).context("removing journals")?;
-            }
-            incoming.newest = Some(job);
-        }
-        let (journal, outcomes, passed) = Journal::open(&self.folder, &job)?;
-        if !std::mem::replace(&mut incoming.knows_passed, true) {
-            passed.into_iter().for_each(|key| lock(&self.roster).pass(key));
-        }
-        let collection = Collection::new(items.count, self.settings.verify, items.handing);
-        let mut course = Course {
-            items,
-            job,
-            collection,
-            journal,
-            began: Instant::now(),
-            news: Instant::now(),
-            range_time: incoming.range_time,
-            backoff: 1,
-            published: false,
-            read_back: (None, lock(&self.roster).refusals),
-            attempt: 0,
-        };
-        let known = outcomes.len();
-        for Outcome { number, key, item } in outcomes {
-            self.take(&mut course, &mut incoming.rng, number as usize, key, item, true)?;
-        }
-        if known > 0 {
-            self.line(format!("{}: {known} items are there already", course.items.stage));
-        }
-        self.announce_stage(&course);
-        self.announce_now(); // before the ranges, which workers put aside if they are of no announced job
-        let done = self.collect(&mut course, &mut incoming);
-        incoming.range_time = course.range_time;
+        let mut kept = lock(&self.kept);
+        let mut active = self.begin(items, &mut kept)?;
+        self.announce_stage(&active);
+        self.announce_now(); // before the ranges: workers set aside those of a job that is not announced
+        let done = self.collect(&mut active, &mut kept);
+        kept.range_time = active.range_time;
         let mut announcement = lock(&self.announcement);
         (announcement.stage, announcement.job, announcement.items) = (String::new(), String::new(), [0, 0]);
         drop(announcement);
         self.counters.set(Counter::Missing, 0);
-        if !course.items.begins_iteration {
-            let _ = self.link.wait(remove_job(&self.link.js, &job));
+        if !active.items.begins_iteration {
+            let _ = self.link.wait(remove_job(&self.link.js, &active.sum));
         }
         done
     }
 
-    // long because it is the loop that waits for results, with every way out of it
-    fn collect(&self, course: &mut Course<'_, '_>, incoming: &mut Incoming) -> Result<bool> {
+    /// Opens the journal of a job and takes the outcomes in it.
+    fn begin<'i, 'a>(&self, items: &'i mut Items<'a>, kept: &mut BetweenJobs) -> Result<ActiveJob<'i, 'a>> {
+        let sum = checksum(items.job);
+        if items.begins_iteration && kept.newest != Some(sum) {
+            if !journal::exists(&self.folder, &sum) && self.folder.exists() {
+                self.remove_jobs(kept.newest.as_slice()).context("removing journals")?;
+            }
+            kept.newest = Some(sum);
+        }
+        let (journal, known, passed) = Journal::open(&self.folder, &sum)?;
+        if !std::mem::replace(&mut kept.knows_passed, true) {
+            passed.into_iter().for_each(|key| lock(&self.workers).pass(key));
+        }
+        let outcomes = Outcomes::new(items.count, self.settings.verify, items.policy);
+        let mut active = ActiveJob {
+            items,
+            sum,
+            outcomes,
+            journal,
+            rng: Stream::from_seed(random()?),
+            began: Instant::now(),
+            news: Instant::now(),
+            range_time: kept.range_time,
+            backoff: 1,
+            published: false,
+            read_back: (None, lock(&self.workers).refusals),
+            attempt: 0,
+        };
+        let count = known.len();
+        for outcome in known {
+            self.take(&mut active, outcome, Source::Journal)?;
+        }
+        if count > 0 {
+            self.line(format!("{}: {count} items are there already", active.items.stage));
+        }
+        Ok(active)
+    }
+
+    /// Hands out and collects until nothing is missing. Returns false if `stop` was set before.
+    fn collect(&self, active: &mut ActiveJob<'_, '_>, kept: &mut BetweenJobs) -> Result<bool> {
         let mut looked = Instant::now();
-        let mut faults = 0u32;
+        let mut is_failing = false;
         loop {
-            if course.items.stop.load(Ordering::Relaxed) {
+            if active.items.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             if self.rival.is_there() {
-                self.give_way(course, incoming);
+                self.give_way(active, kept);
                 continue;
             }
-            self.release(course)?;
-            if self.is_complete(course) {
+            self.commit(active)?;
+            if self.is_complete(active) {
                 return Ok(true);
             }
-            if !course.published {
-                let published = self.publish_missing(course, Some(incoming.is_ready));
-                incoming.is_ready = published.is_ok();
-                match published {
-                    Ok(()) => (course.published, faults) = (true, 0),
-                    Err(error) => {
-                        faults += 1;
-                        if faults == 1 {
-                            self.warning(format!("{}: {error:#}; trying again", course.items.stage));
-                        }
-                        std::thread::sleep(LOOK_EVERY);
-                        continue;
+            if !active.published {
+                let published = self.publish_missing(active, HandOut::First { is_ready: kept.is_ready });
+                (active.published, kept.is_ready) = (published.is_ok(), published.is_ok());
+                if let Err(error) = published {
+                    if !std::mem::replace(&mut is_failing, true) {
+                        self.warning(format!("{}: {error:#}; trying again", active.items.stage));
                     }
+                    std::thread::sleep(LOOK_EVERY);
+                    continue;
                 }
+                is_failing = false;
             }
-            self.receive_some(course, incoming)?;
-            self.check_overdue(course, &mut incoming.rng)?;
+            self.receive_some(active, &mut kept.messages)?;
+            self.check_overdue(active)?;
             if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
-                self.announce_stage(course);
-                self.note_waiting(&mut incoming.waits);
-                self.restore_job(course);
-                self.hand_out_again(course, &mut incoming.is_ready);
+                self.announce_stage(active);
+                self.note_waiting(&mut kept.notices);
+                self.restore_job(active);
+                self.hand_out_again(active, &mut kept.is_ready);
             }
         }
     }
 
-    /// Whether all items that are needed are there and handed on, and nothing remains to be checked.
-    fn is_complete(&self, course: &Course<'_, '_>) -> bool {
-        let needed = |number: usize| (course.items.is_needed)(number);
-        let is_there = |number: usize| course.collection.is_handed_on(number);
-        course.collection.checks.iter().all(|check| !needed(check.number))
-            && (0..course.collection.len()).all(|number| is_there(number) || !needed(number))
+    /// Whether all items that are needed are committed, and none of them is still to be checked.
+    fn is_complete(&self, active: &ActiveJob<'_, '_>) -> bool {
+        let needed = |number: usize| (active.items.is_needed)(number);
+        let is_there = |number: usize| active.outcomes.is_committed(number);
+        active.outcomes.checks.iter().all(|check| !needed(check.number))
+            && (0..active.outcomes.len()).all(|number| is_there(number) || !needed(number))
     }
 
-    /// Hands on the outcomes of workers that have been checked.
-    fn release(&self, course: &mut Course<'_, '_>) -> Result<()> {
+    /// Hands the outcomes of trusted workers to the owner of the job.
+    fn commit(&self, active: &mut ActiveJob<'_, '_>) -> Result<()> {
         let ready = {
-            let roster = lock(&self.roster);
-            course.collection.hand_on(|key| self.settings.verify <= 0.0 || roster.is_trusted(key))
+            let workers = lock(&self.workers);
+            active.outcomes.commit(|key| self.settings.verify <= 0.0 || workers.is_trusted(key))
         };
-        ready.into_iter().try_for_each(|(number, item)| (course.items.put)(number, &item))
+        ready.into_iter().try_for_each(|(number, item)| (active.items.put)(number, &item))
+    }
+}
+
+/// The folder of a leader, and what removes it at the end if the settings name none.
+fn folder_of(settings: &LeaderSettings) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+    if let Some(folder) = &settings.folder {
+        return Ok((folder.clone(), None));
+    }
+    let temporary = tempfile::Builder::new().prefix("turnstone-leader-").tempdir().context("a temporary folder")?;
+    Ok((temporary.path().to_owned(), Some(temporary)))
+}
+
+/// Connects to the server under the name of the run, and creates the streams that it lacks.
+fn connect(server: &ServerOptions, run: &str, note: &TakeNote, stop: &AtomicBool) -> Result<Link> {
+    let of_link = Arc::clone(note);
+    let link = Link::connect(server, run, SERVER_PATIENCE, stop, move |text| of_link(Note::Line(text)))?;
+    let began = Instant::now();
+    while let Err(error) = link.wait(ensure_storage(&link.js)) {
+        // A server that has just been started may not have read its store yet.
+        if began.elapsed() > SERVER_PATIENCE || stop.load(Ordering::Relaxed) {
+            return Err(error).with_context(|| format!("server {}", shown(&server.url)));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    Ok(link)
+}
+
+/// The announcement of a run between two jobs.
+fn announcement(settings: &LeaderSettings, run: &str, game: &dyn turnstone_env::DynGame, probe: Probe) -> Announcement {
+    Announcement {
+        protocol: PROTOCOL,
+        run: run.to_owned(),
+        program: settings.program.clone(),
+        game: game.name().to_owned(),
+        version: game.version(),
+        params: game.params(),
+        probe,
+        stage: String::new(),
+        job: String::new(),
+        items: [0, 0],
+        ack_wait: settings.ack_wait.as_millis() as u64,
+        excluded: Vec::new(),
+        over: false,
     }
 }

@@ -9,11 +9,9 @@
 
 mod wire;
 mod identity;
-mod names;
 mod probe;
 mod messages;
 mod job;
-mod lines;
 mod notes;
 mod server;
 mod link;
@@ -28,10 +26,9 @@ pub use identity::{Identity, Key, checksum};
 pub use job::{Job, Kind, LONGEST_JOB, MOST_ITEMS, of_games, of_positions, of_task};
 pub use leader::{Leader, LeaderSettings};
 pub use messages::{
-    Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, Range, Results, decode_announcement,
-    decode_beat, is_name,
+    Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, PROTOCOL, Range, Results,
+    decode_announcement, decode_beat, is_name, is_once,
 };
-pub use names::{PROTOCOL, is_once};
 pub use notes::{Note, TakeNote};
 pub use probe::{Probe, ProbeError};
 pub use server::{ServerOptions, shown};

@@ -1,5 +1,5 @@
-//! The connection to a server, and what is kept there. Other files of the crate see a blocking interface; tokio and the
-//! client of NATS stay behind it.
+//! The connection to a server, and the streams on it. The rest of the crate sees a blocking interface in front of tokio and
+//! the client of NATS.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -13,35 +13,34 @@ use async_nats::jetstream::{self, Context as JetStream};
 use async_nats::{Client, ConnectErrorKind, Event};
 use tokio::runtime::Runtime;
 
-use crate::lines::Lines;
-use crate::names::{ALL_JOBS, ALL_RESULTS, ALL_WORK, JOBS, RESULTS, WORK, is_of, result, work};
+use crate::messages::{ALL_JOBS, ALL_RESULTS, ALL_WORK, JOBS, RESULTS, WORK, is_of, result_subject, work_subject};
+use crate::notes::LogLimit;
 use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 
-/// Time after which the server forgets what no one has asked for.
+/// Time after which the server forgets messages and consumers that no one asks for.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
-/// Smallest `max_payload` that a server must have: room for a long game, which is not divided, and for signs of life with
-/// many refusals. Pieces of jobs are as long as the server allows (`stored.rs`).
+/// Smallest `max_payload` that a server must have: room for a long game, which is not divided, and for a heartbeat with many
+/// refusals. Pieces of jobs are as long as the server allows (`stored.rs`).
 const LEAST_PAYLOAD: usize = 128 << 10;
-/// Number of times that the server may deny a client what belongs to its own name.
+/// Number of denials of subjects of a client's own name after which the client gives up.
 const MOST_DENIALS: u32 = 3;
-/// Time that the end of a connection waits for what runs beside it.
+/// Time that the end of a connection waits for its tasks.
 const LAST_WAIT: Duration = Duration::from_millis(200);
 
-/// A connection, which restores itself after an interruption.
+/// A connection that restores itself after an interruption.
 pub(crate) struct Link {
     /// `None` once the link is being dropped.
     runtime: Option<Runtime>,
     pub(crate) client: Client,
     pub(crate) js: JetStream,
-    /// Number of times that the server has denied what belongs to the client's own name.
+    /// Number of times that the server has denied a subject of the client's own name.
     denials: Arc<AtomicU32>,
 }
 
 impl Link {
-    /// Connects. `name` is the client's name on the server and part of its inbox; `note` is called with what happens to
-    /// the connection. A server that cannot be reached is tried again for as long as `patience` allows and `stop` is not
-    /// set.
+    /// Connects. `name` is the client's name on the server and part of its inbox; `note` receives lines about the
+    /// connection. An unreachable server is tried again until `patience` is over or `stop` is set.
     // long because the attempts to connect share options, events and patience
     pub(crate) fn connect(
         options: &ServerOptions,
@@ -97,12 +96,12 @@ impl Link {
         Ok(Self { runtime: Some(runtime), client, js, denials })
     }
 
-    /// Waits for a future.
+    /// WorkerNotices for a future.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.runtime().block_on(future)
     }
 
-    /// Runs a future beside the caller, until the link is dropped.
+    /// Spawns a future, which runs until the link is dropped.
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.runtime().spawn(future);
     }
@@ -111,13 +110,13 @@ impl Link {
         self.runtime.as_ref().expect("it is there until the link is dropped")
     }
 
-    /// Whether the server keeps denying this client what belongs to its own name.
+    /// Whether the server keeps denying this client subjects of its own name.
     pub(crate) fn is_denied(&self) -> bool {
         self.denials.load(Ordering::Relaxed) >= MOST_DENIALS
     }
 }
 
-/// What happens to a connection.
+/// Handles the events of a connection.
 struct Events<N> {
     note: Arc<N>,
     /// Name of the client.
@@ -125,8 +124,8 @@ struct Events<N> {
     /// Whether it has not been connected yet.
     is_first: AtomicBool,
     denials: Arc<AtomicU32>,
-    /// What has been said of the server's errors.
-    errors: Mutex<Lines>,
+    /// Lines about the server's errors.
+    errors: Mutex<LogLimit>,
 }
 
 impl<N: Fn(String)> Events<N> {
@@ -154,15 +153,15 @@ fn denies_own(error: &str, name: &str) -> bool {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // What has been written to the connection is sent, if the server takes it.
+        // Sends what has been written to the connection.
         let flush = async { tokio::time::timeout(Duration::from_secs(1), self.client.flush()).await };
         let _ = self.wait(flush);
-        // A computation that still runs there is left to itself: nothing of it is needed any more.
+        // A task that still computes is abandoned: its result is no longer needed.
         self.runtime.take().into_iter().for_each(|runtime| runtime.shutdown_timeout(LAST_WAIT));
     }
 }
 
-/// Makes the streams of the server if they are missing.
+/// Creates the streams that the server lacks.
 pub(crate) async fn ensure_storage(js: &JetStream) -> Result<()> {
     let streams = [
         (WORK, ALL_WORK, RetentionPolicy::WorkQueue),
@@ -187,15 +186,15 @@ pub(crate) async fn ensure_storage(js: &JetStream) -> Result<()> {
 
 /// Removes a run's ranges and results, and their consumers.
 pub(crate) async fn remove_run(js: &JetStream, run: &str) {
-    for (stream, subject) in [(WORK, work(run)), (RESULTS, result(run, "*"))] {
+    for (stream, subject) in [(WORK, work_subject(run)), (RESULTS, result_subject(run, "*"))] {
         if let Ok(stream) = js.get_stream(stream).await {
-            let _ = stream.delete_consumer(run).await; // all of it is forgotten after some days anyway
+            let _ = stream.delete_consumer(run).await; // the server forgets all of it after some days anyway
             let _ = stream.purge().filter(subject).await;
         }
     }
 }
 
-/// The consumer of a run's ranges or results.
+/// Settings of the consumer of a run's ranges or results.
 pub(crate) fn consumer(run: &str, filter: String, ack_wait: Duration, most: i64) -> pull::Config {
     pull::Config {
         durable_name: Some(run.to_owned()),

@@ -1,24 +1,25 @@
-//! Messages between leader and workers, besides jobs. Whatever arrives is decoded as if an enemy had written it.
+//! Messages between leader and workers, besides jobs, with their subjects and streams on the server. Everything that arrives is
+//! decoded as if an attacker had written it.
+// tidy: long because a message is one subject: its fields, bounds, encoding and the subject it is published on.
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
 use crate::identity::{Identity, Key, SIGNATURE, is_signed};
-use crate::names::PROTOCOL;
 use crate::probe::Probe;
-use crate::wire::{Malformed, Reader, is_token, put_blob, unhex};
+use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unhex};
 
 /// Maximum length of a worker's or run's name.
 pub const LONGEST_NAME: usize = 64;
-/// Maximum length of an announcement or a sign of life.
+/// Maximum length of an announcement or a heartbeat.
 const LONGEST_JSON: usize = 256 << 10;
 /// Maximum length of a program's name and version.
 pub(crate) const LONGEST_PROGRAM: usize = 200;
-/// Maximum length of a reason, and of what is being played, in a few words.
+/// Maximum length of a reason, and of a stage.
 pub(crate) const LONGEST_REASON: usize = 400;
-/// Maximum number of runs that a sign of life says it cannot play for.
+/// Maximum number of refusals in a heartbeat.
 pub(crate) const MOST_REFUSALS: usize = 50;
-/// Maximum number of keys that an announcement says are left out.
+/// Maximum number of excluded keys in an announcement.
 pub(crate) const MOST_LEFT_OUT: usize = 1000;
 /// Maximum number of threads of a worker.
 pub(crate) const MOST_THREADS: u32 = 1024;
@@ -27,8 +28,25 @@ pub const LONGEST_ITEM: usize = 8 << 20;
 /// Maximum number of items of a range.
 pub const MOST_IN_RANGE: usize = 4096;
 
-const RANGE: [u8; 4] = *b"TSW1";
-const RESULTS: [u8; 4] = *b"TSR1";
+/// Version of all messages; leaders and workers of other versions refuse each other.
+pub const PROTOCOL: u32 = 2;
+
+/// Stream of ranges to play: each is delivered until a worker acknowledges it.
+pub(crate) const WORK: &str = "TURNSTONE_WORK";
+/// Stream of results: each is kept until the leader has it on disk.
+pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
+/// Stream of jobs, in pieces on the subject of the job's SHA-256. Stream and subjects are named like those of an object store,
+/// for the permissions that servers have.
+pub(crate) const JOBS: &str = "OBJ_turnstone";
+
+pub(crate) const ALL_WORK: &str = "turnstone.work.*";
+pub(crate) const ALL_RESULTS: &str = "turnstone.result.*.*";
+pub(crate) const ALL_JOBS: &str = "$O.turnstone.C.*";
+pub(crate) const ALL_RUNS: &str = "turnstone.run.*";
+pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
+
+const RANGE_MAGIC: [u8; 4] = *b"TSW1";
+const RESULTS_MAGIC: [u8; 4] = *b"TSR1";
 
 /// Some items of a job to be played by one worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,9 +57,9 @@ pub struct Range {
     pub first: u32,
     /// Number of items.
     pub count: u16,
-    /// Items that a thread should have in progress at once, for the job to be spread over all workers.
+    /// Number of items that a thread should play at a time, so that the job spreads over all workers.
     pub seats: u16,
-    /// Worker that must not play it, since it is to check that worker's result.
+    /// Worker that must not play it, since its own result is being checked.
     pub except: Option<Key>,
 }
 
@@ -49,7 +67,7 @@ impl Range {
     /// Encodes the message.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = RANGE.to_vec();
+        let mut bytes = RANGE_MAGIC.to_vec();
         bytes.extend(self.job);
         bytes.extend(self.first.to_le_bytes());
         bytes.extend(self.count.to_le_bytes());
@@ -63,7 +81,7 @@ impl Range {
     /// # Errors
     /// It is malformed, or its range is empty or too long.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut reader = Reader::of(bytes, RANGE)?;
+        let mut reader = Reader::of(bytes, RANGE_MAGIC)?;
         let (job, first, count, seats) = (reader.array()?, reader.u32()?, reader.u16()?, reader.u16()?);
         let except = if reader.0.is_empty() { None } else { Some(reader.array()?) };
         reader.end()?;
@@ -80,7 +98,7 @@ impl Range {
     }
 }
 
-/// Counters of a worker's effort, for display only.
+/// The effort of a worker, for display only.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Effort {
     /// Positions searched.
@@ -109,7 +127,7 @@ pub struct Results {
     pub run: String,
     /// SHA-256 of the job.
     pub job: [u8; 32],
-    /// What it took.
+    /// The effort.
     pub effort: Effort,
     /// Numbers and outcomes.
     pub items: Vec<(u32, Vec<u8>)>,
@@ -129,7 +147,7 @@ impl Results {
             body.extend(number.to_le_bytes());
             put_blob(&mut body, item);
         }
-        let mut bytes = RESULTS.to_vec();
+        let mut bytes = RESULTS_MAGIC.to_vec();
         bytes.extend(identity.key());
         bytes.extend(identity.sign(&body));
         bytes.extend(body);
@@ -144,7 +162,7 @@ impl Results {
     /// # Errors
     /// It is malformed, or not signed by the key in it.
     pub fn decode(bytes: &[u8]) -> Result<(Key, Self), Malformed> {
-        let mut reader = Reader::of(bytes, RESULTS)?;
+        let mut reader = Reader::of(bytes, RESULTS_MAGIC)?;
         let (key, signature) = (reader.array()?, reader.array()?);
         if !is_signed(&key, reader.0, &signature) {
             return Err(Malformed::new("its signature is not of its contents"));
@@ -170,7 +188,7 @@ impl Results {
     }
 }
 
-/// What a leader says of its run every second.
+/// What a leader announces every second.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Announcement {
@@ -186,23 +204,23 @@ pub struct Announcement {
     pub version: u32,
     /// Parameters of the game.
     pub params: Params,
-    /// What a worker computes to find out whether its arithmetic is the leader's.
+    /// The self-test of a worker's arithmetic against the leader's.
     pub probe: Probe,
     /// What is being played.
     pub stage: String,
-    /// SHA-256 of the job that is being played; empty between jobs. Ranges of others are not of this leader.
+    /// SHA-256 of the job that is being played; empty between jobs. Workers ignore ranges of other jobs.
     pub job: String,
-    /// Items of the stage, and how many of them are missing.
+    /// Number of items of the stage, and how many of them are missing.
     pub items: [u64; 2],
-    /// Milliseconds after which a range that no worker speaks for is given to another.
+    /// Milliseconds after which a range whose worker is silent is given to another.
     pub ack_wait: u64,
-    /// Keys of workers that are left out.
+    /// Keys of excluded workers.
     pub excluded: Vec<String>,
     /// Whether the run is over.
     pub over: bool,
 }
 
-/// What a worker says of itself every second, as JSON after its signature.
+/// The heartbeat of a worker, once a second: JSON after its signature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {
@@ -218,9 +236,9 @@ pub struct Beat {
     pub threads: u32,
     /// The runs that it plays for.
     pub runs: Vec<String>,
-    /// Items finished since it began, and positions searched.
+    /// Items finished and positions searched since it began.
     pub done: [u64; 2],
-    /// Positions per second of late.
+    /// Recent rate in positions per second.
     pub rate: f64,
     /// Items in progress or waiting here.
     pub held: u64,
@@ -259,7 +277,7 @@ impl Beat {
     }
 }
 
-/// Decodes a sign of life.
+/// Decodes a heartbeat.
 ///
 /// # Errors
 /// It is malformed, of another version, or not signed by the key in it.
@@ -302,10 +320,57 @@ pub fn is_name(text: &str) -> bool {
     text.len() <= LONGEST_NAME && is_token(text)
 }
 
+/// End of the name of a run that ends with its leader.
+pub(crate) const ONCE: &str = "-once";
+
+/// Whether a run of this name ends with its leader, since it has no folder.
+#[must_use]
+pub fn is_once(run: &str) -> bool {
+    run.ends_with(ONCE)
+}
+
+/// Subject of a run's ranges.
+pub(crate) fn work_subject(run: &str) -> String {
+    format!("turnstone.work.{run}")
+}
+
+/// Subject of a worker's results for a run.
+pub(crate) fn result_subject(run: &str, worker: &str) -> String {
+    format!("turnstone.result.{run}.{worker}")
+}
+
+/// Subject of the pieces of a job.
+pub(crate) fn job_subject(sum: &[u8; 32]) -> String {
+    format!("$O.turnstone.C.{}", hex(sum))
+}
+
+/// Subject of a run's announcements.
+pub(crate) fn run_subject(run: &str) -> String {
+    format!("turnstone.run.{run}")
+}
+
+/// Subject of a worker's heartbeats.
+pub(crate) fn worker_subject(worker: &str) -> String {
+    format!("turnstone.worker.{worker}")
+}
+
+/// Prefix of the subjects on which the server answers a client.
+pub(crate) fn inbox(name: &str) -> String {
+    format!("_INBOX.{name}")
+}
+
+/// Whether a subject belongs to the client of this name: its heartbeats, its results, and answers to it.
+pub(crate) fn is_of(subject: &str, name: &str) -> bool {
+    let is_result = || subject.strip_prefix("turnstone.result.").and_then(|rest| rest.split_once('.'));
+    subject == worker_subject(name)
+        || is_result().is_some_and(|(_, of)| of == name)
+        || subject.strip_prefix(&inbox(name)).is_some_and(|rest| rest.starts_with('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{cut, hex};
+    use crate::wire::cut;
 
     fn results() -> Results {
         let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];
@@ -396,5 +461,21 @@ mod tests {
         let why = cut(&"\u{1}".repeat(1000), LONGEST_REASON);
         let longest = Beat { runs, refusals: refusals(&"r".repeat(LONGEST_NAME), why, MOST_REFUSALS), ..beat };
         assert_eq!(decode(&longest), Ok(longest.clone()));
+    }
+
+    #[test]
+    fn a_client_has_subjects_of_its_own() {
+        for subject in [worker_subject("w1"), result_subject("run", "w1"), "_INBOX.w1.abc".into()] {
+            assert!(is_of(&subject, "w1") && !is_of(&subject, "w"), "{subject}");
+        }
+        for subject in [
+            work_subject("w1"),
+            run_subject("w1"),
+            "_INBOX.w10.abc".into(),
+            result_subject("w1", "w2"),
+            "$JS.API.INFO".into(),
+        ] {
+            assert!(!is_of(&subject, "w1"), "{subject}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The leader as the one who plays: self-play, matches and grades, which its workers carry out.
+//! The leader as a player of self-play, matches and grading, which its workers carry out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use turnstone_selfplay::{
 };
 
 use crate::job;
-use crate::leader::{Handing, Items, Leader};
+use crate::leader::{CommitPolicy, Items, Leader};
 use crate::messages::Effort;
 
 /// Maximum number of games of self-play of a range: enough for the messages to cost nothing beside the games.
@@ -55,8 +55,8 @@ impl SelfPlayer for Leader {
             most: MOST_GAMES,
             begins_iteration: true,
             check: &check,
-            // The games are used when all of them are there.
-            handing: Handing::Replaceable,
+            // The games are used once all of them are committed.
+            policy: CommitPolicy::Replaceable,
             put: &mut put,
             play_here: &play_here,
             is_needed: &|_| true,
@@ -106,7 +106,7 @@ impl Remote for Leader {
             most: MOST_AT_ONCE,
             begins_iteration: false,
             check: &check,
-            handing: Handing::Final,
+            policy: CommitPolicy::Final,
             put: &mut put,
             play_here: &play_here,
             is_needed: round.is_needed,
@@ -131,7 +131,7 @@ impl Remote for Leader {
             most: 2 * MOST_AT_ONCE,
             begins_iteration: false,
             check: &check,
-            handing: Handing::Final,
+            policy: CommitPolicy::Final,
             put: &mut put,
             play_here: &play_here,
             is_needed: &|_| true,

@@ -1,6 +1,6 @@
-//! Whether a machine computes with the same bits as another: a short game of self-play with a known network, whose
-//! checksum they compare. Floats differ between processors with and without fused multiply-add, and between libraries of
-//! mathematical functions; integers of eight bits do not.
+//! The self-test of two machines: both play a short game of self-play with a known network and compare its checksum. Floats
+//! differ between processors with and without fused multiply-add, and between libraries of mathematical functions; integers
+//! of eight bits do not.
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::shape;
@@ -10,7 +10,7 @@ use turnstone_selfplay::{FinishedGame, GameSettings, Progress, SearchConfig, Sel
 use crate::identity::checksum;
 use crate::wire::hex;
 
-/// What is to be computed, and the result.
+/// The self-test of a run, and the leader's result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
@@ -24,14 +24,14 @@ pub struct Probe {
     pub checksum: String,
 }
 
-/// Simulations of a move; enough for priors, noise and values to decide what is recorded.
+/// Simulations per move: enough for priors, noise and values to affect the record.
 const SIMULATIONS: u32 = 12;
 /// Maximum number of blocks: further ones repeat the arithmetic of the first.
 const MOST_BLOCKS: usize = 1;
 /// Maximum number of weights, with which a network has some 300 MB in memory.
 const MOST_WEIGHTS: usize = 1 << 25;
 
-/// Why there is no result.
+/// Why a probe cannot be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The network cannot be built for the game.
@@ -60,10 +60,10 @@ impl Probe {
         Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
     }
 
-    /// Checks that this machine computes the same. Returns `None` if that is not needed any more before it is done.
+    /// Checks that this machine computes the same. Returns `None` if `is_needed` turns false before the end.
     ///
     /// # Errors
-    /// One line that says why it does not.
+    /// One line with the reason.
     pub fn confirm(&self, game: &dyn TrainableGame, is_needed: &dyn Fn() -> bool) -> Option<Result<(), String>> {
         let own = self.search.validate().and_then(|()| {
             let own = play(game, &self.network, &self.search, self.precision, is_needed);
@@ -92,7 +92,7 @@ impl Probe {
     }
 }
 
-/// Plays the games of a probe and returns their SHA-256, or `None` if they are not needed any more.
+/// Plays the games of a probe and returns their SHA-256, or `None` if `is_needed` turns false before the end.
 fn play(
     game: &dyn TrainableGame,
     network: &NetworkConfig,

@@ -1,4 +1,4 @@
-//! The server: its address, and how to prove who one is.
+//! The address of a server, and the credentials for it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use async_nats::{ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 use turnstone_base::files::{read_bounded, read_text};
 
-use crate::names::inbox;
+use crate::messages::inbox;
 
 /// Longest wait for an answer of the server.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ pub struct ServerOptions {
     pub certificate: Option<[PathBuf; 2]>,
 }
 
-/// What the part before the `@` of an address says.
+/// Credentials in an address, before the `@`.
 #[derive(Clone, PartialEq, Eq)]
 enum InAddress {
     Password(String, String),
@@ -61,7 +61,7 @@ pub(crate) fn addresses(url: &str) -> Result<Vec<ServerAddr>> {
     all.with_context(|| format!("server {}", shown(url)))
 }
 
-/// What the client is told besides the addresses. `name` is its name on the server and part of its inbox.
+/// The options of a connection. `name` is the client's name on the server and part of its inbox.
 pub(crate) fn connect_options(options: &ServerOptions, name: &str) -> Result<ConnectOptions> {
     let addresses = addresses(&options.url)?;
     let mut connect = ConnectOptions::new()
@@ -145,7 +145,7 @@ fn of_files(mut connect: ConnectOptions, options: &ServerOptions) -> Result<Conn
     Ok(connect)
 }
 
-/// Checks that there is a certificate in a file. The client would trust no server without a word, and try again for ever.
+/// Checks that a file contains a certificate. Without one, the client would silently trust no server and retry forever.
 fn certificates_in(path: &Path) -> Result<()> {
     const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
     ensure!(path.is_file(), "{}: no such file", path.display());

@@ -1,4 +1,4 @@
-//! What goes on at a server: runs, workers, queues.
+//! The state of a server: runs, workers, queues, streams.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -10,8 +10,9 @@ use futures_util::StreamExt;
 use serde::Serialize;
 
 use crate::link::Link;
-use crate::messages::{Announcement, Beat, decode_announcement, decode_beat};
-use crate::names::{ALL_RUNS, ALL_WORKERS, JOBS, RESULTS, WORK};
+use crate::messages::{
+    ALL_RUNS, ALL_WORKERS, Announcement, Beat, JOBS, RESULTS, WORK, decode_announcement, decode_beat,
+};
 use crate::notes::lock;
 use crate::server::{ServerOptions, shown};
 
@@ -20,7 +21,7 @@ use crate::server::{ServerOptions, shown};
 pub struct Status {
     /// Announcements of runs, by name.
     pub runs: BTreeMap<String, Announcement>,
-    /// Signs of life of workers, by name and key.
+    /// Heartbeats of workers, by name and key.
     pub workers: BTreeMap<String, Beat>,
     /// Streams on the server, by name; absent if they cannot be read.
     pub streams: BTreeMap<String, Stored>,
@@ -48,7 +49,7 @@ pub struct Queue {
     pub redelivered: u64,
 }
 
-/// Listens to a server for a while and returns what goes on there.
+/// Listens to a server for a while and returns its state.
 ///
 /// # Errors
 /// The server cannot be reached.

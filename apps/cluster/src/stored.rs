@@ -1,7 +1,7 @@
 //! Jobs on the server, in pieces that the server takes as messages.
 //!
-//! A job is the pieces on the subject of its checksum, and nothing else: no list says that it is there, so that none can be
-//! wrong, and no note of a removed job stays behind. (Such a note would keep the server from giving back the disk space of
+//! A job is the sequence of pieces on the subject of its checksum and nothing else: no index can be wrong, and no marker of a
+//! removed job stays behind. (Such a marker would keep the server from giving back the disk space of
 //! the jobs around it, since the server removes whole files of messages only.)
 
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -10,7 +10,7 @@ use async_nats::jetstream::message::StreamMessage;
 use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, Stream};
 
 use crate::identity::checksum;
-use crate::names::{JOBS, job};
+use crate::messages::{JOBS, job_subject};
 use crate::wire::short;
 
 /// Maximum length of a piece, if the server takes it.
@@ -18,7 +18,7 @@ const LONGEST_PIECE: usize = 512 << 10;
 /// Room for the headers of a message.
 const HEADERS: usize = 4 << 10;
 
-/// Stores a job, unless it is there as a whole. What is left of an earlier attempt is removed first. Returns whether it was
+/// Stores a job, unless the server has it complete. Pieces of an earlier attempt are removed first. Returns whether it was
 /// missing.
 pub(crate) async fn put_job(js: &Context, bytes: &[u8]) -> Result<bool> {
     let sum = checksum(bytes);
@@ -28,14 +28,14 @@ pub(crate) async fn put_job(js: &Context, bytes: &[u8]) -> Result<bool> {
     remove_job(js, &sum).await.context("removing what is left of a job")?;
     let longest = js.client().max_payload().saturating_sub(HEADERS).clamp(1, LONGEST_PIECE);
     for piece in bytes.chunks(longest) {
-        js.publish(job(&sum), piece.to_vec().into()).await?.await.context("storing a job")?;
+        js.publish(job_subject(&sum), piece.to_vec().into()).await?.await.context("storing a job")?;
     }
     Ok(true)
 }
 
 /// Reads a job of at most `most` bytes, and checks that it is what its name says.
 pub(crate) async fn get_job(js: &Context, sum: &[u8; 32], most: usize) -> Result<Vec<u8>> {
-    let (stream, subject, name) = (js.get_stream_no_info(JOBS).await?, job(sum), short(sum));
+    let (stream, subject, name) = (js.get_stream_no_info(JOBS).await?, job_subject(sum), short(sum));
     let (mut bytes, mut after) = (Vec::new(), 0);
     loop {
         let next = next_piece(&stream, &subject, after).await.with_context(|| format!("reading job {name}"))?;
@@ -52,7 +52,7 @@ pub(crate) async fn get_job(js: &Context, sum: &[u8; 32], most: usize) -> Result
 /// Removes a job, message by message: where nats-server 2.9 purges a subject, it counts the bytes as stored until it is
 /// restarted, and takes nothing more when they are as many as it may store.
 pub(crate) async fn remove_job(js: &Context, sum: &[u8; 32]) -> Result<()> {
-    let (stream, subject, mut after) = (js.get_stream_no_info(JOBS).await?, job(sum), 0);
+    let (stream, subject, mut after) = (js.get_stream_no_info(JOBS).await?, job_subject(sum), 0);
     while let Some(piece) = next_piece(&stream, &subject, after).await? {
         after = piece.sequence;
         stream.delete_message(after).await.map_err(|error| anyhow!(error))?;

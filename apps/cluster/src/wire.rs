@@ -1,6 +1,8 @@
 //! Reading and writing of binary messages: every length is checked against a bound and against the bytes that there are
 //! before anything is allocated.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+
 /// Why bytes are not a message.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
@@ -89,23 +91,14 @@ pub(crate) fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// Bytes as hexadecimal digits.
+/// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(bytes)
 }
 
-/// The bytes that hexadecimal digits name.
+/// The bytes that hexadecimal digits stand for.
 pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digits = text.as_bytes();
-    let digit = |at: usize| char::from(digits[at]).to_digit(16);
-    let mut bytes = [0; N];
-    if digits.len() != 2 * N {
-        return None;
-    }
-    for (i, byte) in bytes.iter_mut().enumerate() {
-        *byte = (16 * digit(2 * i)? + digit(2 * i + 1)?) as u8;
-    }
-    Some(bytes)
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 /// The first digits of a key, for display.

@@ -1,10 +1,10 @@
-//! A worker: plays items of any run that the server carries, on all cores, until it is stopped.
+//! A worker: plays items of every run on the server, on all cores, until it is stopped.
 //!
-//! Its threads only play. Beside them a few asynchronous tasks listen for runs, fetch ranges, say that ranges are still
-//! being played, and send finished ones until the server has acknowledged them.
+//! Its threads only play. A few asynchronous tasks listen for runs, fetch ranges, report that ranges are still being played,
+//! and send finished ones until the server has acknowledged them.
 
 mod loaded;
-mod board;
+mod queue;
 mod spool;
 mod runs;
 mod shared;
@@ -26,17 +26,16 @@ use async_nats::jetstream::message::{AckKind, Acker};
 use tokio::sync::{Notify, mpsc};
 use turnstone_selfplay::{Games, SelfPlayStats};
 
-use self::board::Board;
 use self::fetching::{fetch, listen};
 use self::loaded::Counter as ThreadCounter;
+use self::queue::WorkQueue;
 use self::self_test::test_runs;
 use self::sending::send;
-use self::shared::{Finished, Held, Shared};
+use self::shared::{Finished, HeldRange, Shared};
 use self::spool::Spool;
 use crate::counters::{Counter, Counters, serve};
 use crate::link::Link;
-use crate::messages::{Beat, MOST_THREADS, is_name};
-use crate::names::{PROTOCOL, worker};
+use crate::messages::{Beat, MOST_THREADS, PROTOCOL, is_name, worker_subject};
 use crate::notes::{Note, TakeNote, lock, panic_text};
 use crate::server::{ServerOptions, shown};
 use crate::wire::hex;
@@ -48,7 +47,7 @@ pub struct WorkerSettings {
     pub program: String,
     /// The server.
     pub server: ServerOptions,
-    /// Its name, which is a part of its subjects; `None` for the machine's with a number.
+    /// Its name, which is a part of its subjects; `None` for the name of the machine with a number.
     pub name: Option<String>,
     /// Number of threads.
     pub threads: usize,
@@ -75,7 +74,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         identity,
         games: games.clone(),
         threads: settings.threads,
-        board: Board::default(),
+        queue: WorkQueue::default(),
         runs: Mutex::default(),
         held: Mutex::default(),
         next_range: AtomicU64::new(0),
@@ -108,14 +107,14 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
             thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
         })
         .collect::<Result<_, _>>()?;
-    // The end does not wait for this one, which may be in the middle of a large network.
+    // Not joined at the end: it may be in the middle of a large network.
     let tested = Arc::clone(&shared);
     thread::Builder::new().name("self-test".into()).spawn(move || test_runs(&tested))?;
     while !stop.load(Ordering::Relaxed) && !link.is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
         thread::sleep(Duration::from_millis(50));
     }
     shared.stop.store(true, Ordering::Relaxed);
-    shared.board.close();
+    shared.queue.close();
     let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
     leave(&link, &shared);
     ensure!(failed == 0, "{failed} threads have failed");
@@ -128,13 +127,13 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     Ok(())
 }
 
-/// Gives back what is not finished, and waits a while for what is.
+/// Returns unfinished ranges to the server, and waits a while until finished ones are sent.
 fn leave(link: &Link, shared: &Shared) {
-    let held: Vec<Held> = lock(&shared.held).drain().map(|(_, held)| held).collect();
+    let held: Vec<HeldRange> = lock(&shared.held).drain().map(|(_, held)| held).collect();
     let given_back = held.len();
     link.wait(async {
         for range in held {
-            let _ = range.acker.ack_with(AckKind::Nak(None)).await; // else another gets it when its time is up
+            let _ = range.acker.ack_with(AckKind::Nak(None)).await; // otherwise another worker gets it when its time is up
         }
     });
     let until = Instant::now() + Duration::from_secs(5);
@@ -149,12 +148,12 @@ fn leave(link: &Link, shared: &Shared) {
 
 /// A thread that plays.
 fn play(shared: &Shared, thread: usize) {
-    while let Some(job) = shared.board.wait() {
+    while let Some(job) = shared.queue.wait() {
         let counter = ThreadCounter {
-            next: &|most| shared.board.next(&job, most),
-            share: &|| shared.board.share(&job, shared.threads),
+            next: &|most| shared.queue.next(&job, most),
+            share: &|| shared.queue.share(&job, shared.threads),
             put: &|number, outcome| {
-                shared.board.done(&job, 1);
+                shared.queue.done(&job, 1);
                 shared.room.notify_one();
                 shared.counters.add(Counter::Items, 1);
                 let _ = shared.finished.send(Finished::Item { job: job.sum, number, outcome });
@@ -162,19 +161,19 @@ fn play(shared: &Shared, thread: usize) {
             count: &|before, now| count(shared, before, now),
             stop: &shared.stop,
         };
-        // A job is something from outside: if it cannot be played, others still can. What a panic leaves behind goes with it.
+        // A job comes from outside: if it cannot be played, others still can. The state that a panic leaves is dropped with it.
         let played = catch_unwind(AssertUnwindSafe(|| job.play(thread, shared.threads, &counter)));
         let fault = match played {
             Ok(Ok(())) => continue,
             Ok(Err(error)) => format!("{error:#}"),
             Err(panic) => format!("playing it panics: {}", panic_text(&*panic)),
         };
-        shared.board.retire(&job.sum);
+        shared.queue.retire(&job.sum);
         let _ = shared.finished.send(Finished::Failure { job: job.sum, fault });
     }
 }
 
-/// Adds what a session has done between two moments.
+/// Counts the work of a session between two of its statistics.
 fn count(shared: &Shared, before: &SelfPlayStats, now: &SelfPlayStats) {
     let mut effort = lock(&shared.effort);
     effort.positions += now.positions.saturating_sub(before.positions);
@@ -187,7 +186,7 @@ fn count(shared: &Shared, before: &SelfPlayStats, now: &SelfPlayStats) {
     shared.counters.add(Counter::Positions, now.positions.saturating_sub(before.positions));
 }
 
-/// Says to the server that the ranges here are still being played.
+/// Reports to the server that the ranges here are still being played.
 async fn speak(shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -201,12 +200,12 @@ async fn speak(shared: Arc<Shared>) {
             .collect()
         };
         for acker in due {
-            let _ = acker.ack_with(AckKind::Progress).await; // else another gets it
+            let _ = acker.ack_with(AckKind::Progress).await; // otherwise another worker gets it
         }
     }
 }
 
-/// Says every second that this worker is there and what it does.
+/// Publishes a heartbeat every second: that this worker is present, and what it does.
 async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Counters>) {
     let key = hex(&shared.identity.key());
     let (mut rate, mut last) = (0.0, (Instant::now(), 0));
@@ -218,8 +217,8 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
             rate = 0.7 * rate + 0.3 * (positions - last.1) as f64 / seconds;
             last = (Instant::now(), positions);
         }
-        let (runs, refusals) = lock(&shared.runs).standing();
-        shared.counters.set(Counter::Held, shared.board.held() as u64);
+        let (runs, refusals) = lock(&shared.runs).eligibility();
+        shared.counters.set(Counter::Held, shared.queue.held() as u64);
         for counter in [Counter::Items, Counter::Positions, Counter::Bytes, Counter::Held, Counter::Spooled] {
             counters.set(counter, shared.counters.get(counter));
         }
@@ -238,11 +237,11 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
             runs,
             done: [items, positions],
             rate,
-            held: shared.board.held() as u64,
+            held: shared.queue.held() as u64,
             spooled: shared.counters.get(Counter::Spooled),
             refusals,
         };
-        let _ = client.publish(worker(&shared.name), beat.encode(&shared.identity).into()).await;
+        let _ = client.publish(worker_subject(&shared.name), beat.encode(&shared.identity).into()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
@@ -285,7 +284,7 @@ mod tests {
             identity: Identity::new().expect("a key"),
             games: games.clone(),
             threads: 1,
-            board: Board::default(),
+            queue: WorkQueue::default(),
             runs: Mutex::default(),
             held: Mutex::default(),
             next_range: AtomicU64::new(0),
@@ -309,17 +308,17 @@ mod tests {
         };
         thread::scope(|scope| {
             scope.spawn(|| play(&shared, 0));
-            shared.board.push(&load(1), std::iter::once(5), 1); // it has one position
+            shared.queue.push(&load(1), std::iter::once(5), 1); // it has one position
             match report() {
                 Some(Finished::Failure { job, fault }) => {
                     assert!(job == [1; 32] && fault.contains("panics: index out of bounds"), "{fault}");
                 }
                 _ => panic!("it is reported"),
             }
-            assert_eq!(shared.board.held(), 0, "nothing of it is left");
-            shared.board.push(&load(2), std::iter::once(0), 1);
+            assert_eq!(shared.queue.held(), 0, "nothing of it is left");
+            shared.queue.push(&load(2), std::iter::once(0), 1);
             assert!(matches!(report(), Some(Finished::Item { number: 0, .. })), "the next job is played");
-            shared.board.close();
+            shared.queue.close();
         });
     }
 }

@@ -1,7 +1,7 @@
-//! What the leader says of its run: to workers what is being played, to people how many workers there are, and its end.
+//! What the leader announces: to workers what is being played, to people how many workers play, and the end of the run.
 
-use super::waits::Waits;
-use super::{Course, Leader, journal};
+use super::workers::WorkerNotices;
+use super::{ActiveJob, Leader, journal};
 use crate::counters::Counter;
 use crate::link::remove_run;
 use crate::messages::LONGEST_REASON;
@@ -11,7 +11,7 @@ use crate::stored::remove_job;
 use crate::wire::{cut, hex};
 
 impl Leader {
-    /// Says that the run is over and removes what the server and the folder have of it.
+    /// Announces the end of the run, and removes its data from the server and its folder.
     pub fn finish(self) {
         self.end();
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -26,7 +26,7 @@ impl Leader {
     fn end(&self) {
         lock(&self.announcement).over = true;
         if self.rival.is_there() {
-            return; // it is that one's now
+            return; // the run is that one's now
         }
         let js = &self.link.js;
         self.link.wait(remove_run(js, &self.run));
@@ -34,10 +34,10 @@ impl Leader {
         self.announce_now();
     }
 
-    /// Removes all jobs of the run but some from the server, and their journals.
+    /// Removes the jobs of the run from the server, with their journals, except for those in `kept`.
     pub(super) fn remove_jobs(&self, kept: &[[u8; 32]]) -> std::io::Result<()> {
         for job in journal::remove_others(&self.folder, kept)? {
-            let _ = self.link.wait(remove_job(&self.link.js, &job)); // it is forgotten after some days anyway
+            let _ = self.link.wait(remove_job(&self.link.js, &job)); // the server forgets it after some days anyway
         }
         Ok(())
     }
@@ -47,27 +47,27 @@ impl Leader {
         self.link.wait(self.rival.announce(&self.link.js.client(), &self.run, &self.announcement));
     }
 
-    pub(super) fn announce_stage(&self, course: &Course<'_, '_>) {
-        let missing = course.collection.missing() as u64;
+    pub(super) fn announce_stage(&self, active: &ActiveJob<'_, '_>) {
+        let missing = active.outcomes.missing() as u64;
         let mut announcement = lock(&self.announcement);
-        announcement.stage = cut(&course.items.stage, LONGEST_REASON);
-        announcement.job = hex(&course.job);
-        announcement.items = [course.collection.len() as u64, missing];
+        announcement.stage = cut(&active.items.stage, LONGEST_REASON);
+        announcement.job = hex(&active.sum);
+        announcement.items = [active.outcomes.len() as u64, missing];
         drop(announcement);
-        let mut roster = lock(&self.roster);
-        lock(&self.announcement).excluded = roster.unwanted().iter().map(|key| hex(key)).collect();
+        let mut workers = lock(&self.workers);
+        lock(&self.announcement).excluded = workers.unwanted().iter().map(|key| hex(key)).collect();
         self.counters.set(Counter::Missing, missing);
-        self.counters.set(Counter::Workers, roster.present().count() as u64);
-        self.counters.set(Counter::Threads, roster.threads() as u64);
+        self.counters.set(Counter::Workers, workers.present().count() as u64);
+        self.counters.set(Counter::Threads, workers.threads() as u64);
     }
 
-    pub(super) fn note_waiting(&self, waits: &mut Waits) {
+    pub(super) fn note_waiting(&self, notices: &mut WorkerNotices) {
         let (workers, threads) = {
-            let roster = lock(&self.roster);
-            (roster.present().count(), roster.threads())
+            let workers = lock(&self.workers);
+            (workers.present().count(), workers.threads())
         };
         let url = shown(&self.settings.server.url);
-        match waits.look(workers) {
+        match notices.due(workers) {
             Some(0) => self.line(format!("waiting for workers, of which there are none: turnstone worker {url}")),
             Some(1) => self.line(format!("1 worker with {threads} threads")),
             Some(workers) => self.line(format!("{workers} workers with {threads} threads")),
@@ -78,7 +78,7 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        // No other leader goes on with what was in a temporary folder.
+        // No leader can continue from a temporary folder.
         if self.temporary.is_some() && !lock(&self.announcement).over {
             self.end();
         }

@@ -1,4 +1,4 @@
-//! Handing out: ranges of missing items, and items to be checked, go to the work queue.
+//! CommitPolicy out: ranges of missing items, and items to be checked, go to the work queue.
 
 use std::time::{Duration, Instant};
 
@@ -8,15 +8,14 @@ use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::message::PublishMessage;
 
-use super::collection::Again;
 use super::listening::AT_ONCE;
+use super::outcomes::{Checker, HandOut};
 use super::schedule::{Cut, ranges};
-use super::{Course, Leader};
+use super::{ActiveJob, Leader};
 use crate::counters::Counter;
 use crate::identity::Key;
 use crate::link::{consumer, ensure_storage};
-use crate::messages::Range;
-use crate::names::{RESULTS, WORK, result, work};
+use crate::messages::{RESULTS, Range, WORK, result_subject, work_subject};
 use crate::notes::lock;
 use crate::server::ANSWER;
 use crate::stored::put_job;
@@ -28,107 +27,115 @@ const READ_BACK: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(60
 impl Leader {
     /// Reads the stored job back if workers cannot play, and stores it again if it cannot be read: its pieces may have been
     /// removed or damaged.
-    pub(super) fn restore_job(&self, course: &mut Course<'_, '_>) {
+    pub(super) fn restore_job(&self, active: &mut ActiveJob<'_, '_>) {
         let (has_refusal, refusals) = {
-            let roster = lock(&self.roster);
-            (roster.has_refusal(), roster.refusals)
+            let workers = lock(&self.workers);
+            (workers.has_refusal(), workers.refusals)
         };
-        let (last, known) = course.read_back;
+        let (last, known) = active.read_back;
         let pause = READ_BACK[usize::from(known == refusals)];
         if !has_refusal || last.is_some_and(|last| last.elapsed() < pause) {
             return;
         }
-        course.read_back = (Some(Instant::now()), refusals);
-        let name = short(&course.job);
-        match self.link.wait(put_job(&self.link.js, course.items.job)) {
+        active.read_back = (Some(Instant::now()), refusals);
+        let name = short(&active.sum);
+        match self.link.wait(put_job(&self.link.js, active.items.job)) {
             Ok(false) => {}
             Ok(true) => self.warning(format!("job {name} could not be read from the server, and is stored again")),
             Err(error) => self.warning(format!("job {name} cannot be read from the server nor stored: {error:#}")),
         }
     }
 
-    /// Hands out the missing items. At first (`Some`) whatever was handed out before is taken back, and what the server
-    /// lacks is made, unless it is known to be ready.
-    // long because it prepares the ranges and publishes them in one wait for the server
-    pub(super) fn publish_missing(&self, course: &mut Course<'_, '_>, at_first: Option<bool>) -> Result<()> {
-        let (js, subject) = (&self.link.js, work(&self.run));
-        let needed = |number: &usize| (course.items.is_needed)(*number);
-        let mut missing = course.collection.missing_numbers();
-        missing.retain(needed);
-        let threads = lock(&self.roster).threads().max(1);
-        let cut = Cut { threads, group: course.items.group, most: course.items.most };
-        let seats = course.collection.len().div_ceil(threads).min(usize::from(u16::MAX)) as u16;
-        course.attempt += 1;
-        let mut messages = Vec::new();
-        for (first, count) in ranges(&missing, cut) {
-            let range = Range { job: course.job, first: first as u32, count: count as u16, seats, except: None };
-            messages.push((self.message_id(course, first), range));
-        }
+    /// Puts the missing items on the work queue.
+    pub(super) fn publish_missing(&self, active: &mut ActiveJob<'_, '_>, hand_out: HandOut) -> Result<()> {
+        let ranges = self.missing_ranges(active);
         self.link.wait(async {
-            if at_first == Some(false) {
-                ensure_storage(js).await?;
-                let ack_wait = self.settings.ack_wait;
-                let wanted = consumer(&self.run, subject.clone(), ack_wait, 100_000);
-                js.create_consumer_on_stream(wanted, WORK).await.context("the queue of the run")?;
-                let results = consumer(&self.run, result(&self.run, "*"), Duration::from_secs(30), 2048);
-                js.create_consumer_on_stream(results, RESULTS).await.context("the results of the run")?;
+            if let HandOut::First { is_ready } = hand_out {
+                self.prepare_queue(is_ready).await?;
             }
-            if at_first.is_some() {
-                let stream = js.get_stream_no_info(WORK).await?;
-                stream.purge().filter(subject.clone()).await.context("the queue of the run")?;
-            }
-            put_job(js, course.items.job).await?;
+            put_job(&self.link.js, active.items.job).await?;
+            self.publish_ranges(&ranges).await
+        })?;
+        if hand_out != HandOut::Again {
+            let by_workers = active.outcomes.checks.iter().filter(|check| check.checker == Checker::Worker);
+            let asked: Vec<(usize, Key)> = by_workers.map(|check| (check.number, check.by)).collect();
+            asked.into_iter().for_each(|(number, by)| self.ask_for_check(active, number, by));
+        }
+        active.news = Instant::now();
+        Ok(())
+    }
+
+    /// The missing items as ranges, with the identifiers of their messages.
+    fn missing_ranges(&self, active: &mut ActiveJob<'_, '_>) -> Vec<(String, Range)> {
+        let mut missing = active.outcomes.missing_numbers();
+        missing.retain(|number| (active.items.is_needed)(*number));
+        let threads = lock(&self.workers).threads().max(1);
+        let cut = Cut { threads, group: active.items.group, most: active.items.most };
+        let seats = active.outcomes.len().div_ceil(threads).min(usize::from(u16::MAX)) as u16;
+        active.attempt += 1;
+        let range = |(first, count): (usize, usize)| {
+            let range = Range { job: active.sum, first: first as u32, count: count as u16, seats, except: None };
+            (self.message_id(active, first), range)
+        };
+        ranges(&missing, cut).into_iter().map(range).collect()
+    }
+
+    /// Empties the work queue of the run. Creates the streams and consumers first, unless the server is known to have them.
+    async fn prepare_queue(&self, is_ready: bool) -> Result<()> {
+        let (js, subject) = (&self.link.js, work_subject(&self.run));
+        if !is_ready {
+            ensure_storage(js).await?;
+            let wanted = consumer(&self.run, subject.clone(), self.settings.ack_wait, 100_000);
+            js.create_consumer_on_stream(wanted, WORK).await.context("the queue of the run")?;
+            let results = consumer(&self.run, result_subject(&self.run, "*"), Duration::from_secs(30), 2048);
+            js.create_consumer_on_stream(results, RESULTS).await.context("the results of the run")?;
+        }
+        let stream = js.get_stream_no_info(WORK).await?;
+        stream.purge().filter(subject).await.context("the queue of the run")?;
+        Ok(())
+    }
+
+    async fn publish_ranges(&self, ranges: &[(String, Range)]) -> Result<()> {
+        let subject = work_subject(&self.run);
+        for some in ranges.chunks(AT_ONCE) {
             let mut acks: Vec<PublishAckFuture> = Vec::new();
-            for (id, range) in &messages {
-                let message = PublishMessage::build().payload(range.encode().into());
-                let message = message.message_id(id.clone());
-                acks.push(js.send_publish(subject.clone(), message).await?);
-                if acks.len() == AT_ONCE {
-                    for ack in acks.drain(..) {
-                        ack.await?;
-                    }
-                }
+            for (id, range) in some {
+                let message = PublishMessage::build().payload(range.encode().into()).message_id(id.clone());
+                acks.push(self.link.js.send_publish(subject.clone(), message).await?);
             }
             for ack in acks {
                 ack.await?;
             }
-            Ok::<(), anyhow::Error>(())
-        })?;
-        if at_first.is_some() {
-            let by_workers = course.collection.checks.iter().filter(|check| check.again == Again::Worker);
-            let asked: Vec<(usize, Key)> = by_workers.map(|check| (check.number, check.by)).collect();
-            asked.into_iter().for_each(|(number, by)| self.ask_for_check(course, number, by));
         }
-        course.news = Instant::now();
         Ok(())
     }
 
-    /// Has another worker repeat an item. If that fails, the leader does it in due course.
-    pub(super) fn ask_for_check(&self, course: &mut Course<'_, '_>, number: usize, by: Key) {
+    /// Has another worker repeat an item. If that fails, the leader does it in due active.
+    pub(super) fn ask_for_check(&self, active: &mut ActiveJob<'_, '_>, number: usize, by: Key) {
         if self.is_alone(&by) {
             return;
         }
-        course.attempt += 1;
-        let range = Range { job: course.job, first: number as u32, count: 1, seats: 0, except: Some(by) };
-        let id = self.message_id(course, number);
+        active.attempt += 1;
+        let range = Range { job: active.sum, first: number as u32, count: 1, seats: 0, except: Some(by) };
+        let id = self.message_id(active, number);
         let message = PublishMessage::build().payload(range.encode().into()).message_id(id);
-        let subject = work(&self.run);
+        let subject = work_subject(&self.run);
         let _ = self.link.wait(async { self.link.js.send_publish(subject, message).await });
     }
 
     /// Identifier of the message that hands out a range beginning with this item. The server drops a message whose identifier
     /// it has seen, so a check that shared one with a check of an earlier job would never reach a worker.
-    fn message_id(&self, course: &Course<'_, '_>, first: usize) -> String {
-        format!("{}.{}.{}.{}.{first}", self.run, hex(&course.job[..6]), self.rival.own, course.attempt)
+    fn message_id(&self, active: &ActiveJob<'_, '_>, first: usize) -> String {
+        format!("{}.{}.{}.{}.{first}", self.run, hex(&active.sum[..6]), self.rival.own, active.attempt)
     }
 
-    fn patience(&self, course: &Course<'_, '_>) -> Duration {
-        (3 * course.range_time * course.backoff).clamp(Duration::from_secs(5), Duration::from_mins(10))
+    fn patience(&self, active: &ActiveJob<'_, '_>) -> Duration {
+        (3 * active.range_time * active.backoff).clamp(Duration::from_secs(5), Duration::from_mins(10))
     }
 
-    /// Hands out the missing items again if no one has them, or if those who have them are silent for long.
-    pub(super) fn hand_out_again(&self, course: &mut Course<'_, '_>, is_ready: &mut bool) {
-        if course.collection.missing() == 0 || lock(&self.roster).threads() == 0 {
+    /// Hands out the missing items again if no worker has them, or if the workers that have them have been silent for long.
+    pub(super) fn hand_out_again(&self, active: &mut ActiveJob<'_, '_>, is_ready: &mut bool) {
+        if active.outcomes.missing() == 0 || lock(&self.workers).threads() == 0 {
             return;
         }
         let info = self.link.wait(async {
@@ -140,22 +147,22 @@ impl Leader {
             Ok::<_, anyhow::Error>(found.cached_info().clone())
         });
         let Ok(info) = info else {
-            // The server is away, or has lost its store.
+            // The server is unreachable, or has lost its store.
             if self.link.client.connection_state() == async_nats::connection::State::Connected {
-                (course.published, *is_ready) = (false, false);
+                (active.published, *is_ready) = (false, false);
             }
             return;
         };
         self.counters.set(Counter::Queue, info.num_pending);
         self.counters.set(Counter::Played, info.num_ack_pending as u64);
-        let silent = course.news.elapsed();
+        let silent = active.news.elapsed();
         let no_one_has_them = info.num_ack_pending == 0 && silent > Duration::from_secs(2);
-        if info.num_pending > 0 || !(no_one_has_them || silent > self.patience(course)) {
+        if info.num_pending > 0 || !(no_one_has_them || silent > self.patience(active)) {
             return;
         }
-        let missing = course.collection.missing() as u64;
-        if self.publish_missing(course, None).is_ok() {
-            course.backoff = (2 * course.backoff).min(16);
+        let missing = active.outcomes.missing() as u64;
+        if self.publish_missing(active, HandOut::Again).is_ok() {
+            active.backoff = (2 * active.backoff).min(16);
             self.counters.add(Counter::Republished, missing);
         }
     }

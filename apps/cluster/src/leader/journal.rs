@@ -1,15 +1,15 @@
-//! Journal of a job: outcomes on the leader's disk, from which a leader that was killed goes on. The server forgets a
-//! message only after it is in here.
+//! The leader's folder: the name of the run, and for each job a journal of its outcomes, from which the next leader continues
+//! after a kill. A message is acknowledged to the server only after it is in the journal.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use turnstone_base::files::read_bounded;
+use turnstone_base::files::{atomic_write, read_bounded, read_text};
 
-use crate::identity::Key;
-use crate::messages::LONGEST_ITEM;
+use crate::identity::{Key, random};
+use crate::messages::{LONGEST_ITEM, ONCE, is_name};
 use crate::wire::{Malformed, Reader, hex, unhex};
 
 /// Maximum length of a journal to read.
@@ -48,6 +48,7 @@ impl Journal {
         Ok((Self { path, file, buffer: Vec::new() }, outcomes, passed))
     }
 
+    /// Adds an outcome, which [`Self::sync`] writes.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         let start = self.buffer.len();
         self.buffer.extend((outcome.item.len() as u32).to_le_bytes());
@@ -135,9 +136,28 @@ fn record(reader: &mut Reader<'_>) -> Result<Outcome, Malformed> {
     Ok(Outcome { number, key, item })
 }
 
+/// Returns the name of the run in a folder, and whether it is new: a folder without a name gets one. The name tells whether the
+/// run ends with its leader.
+pub(super) fn run_name(folder: &Path, game: &str, ends_with_leader: bool) -> Result<(String, bool)> {
+    let path = folder.join("run");
+    if path.exists() {
+        let name = read_text(&path, 1000).with_context(|| path.display().to_string())?;
+        if is_name(name.trim()) {
+            return Ok((name.trim().to_owned(), false));
+        }
+    }
+    let game: String = game.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+    let end = if ends_with_leader { ONCE } else { "" };
+    let name = format!("{game}-{}{end}", hex(&random::<4>()?));
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
+    Ok((name, true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::is_once;
 
     #[test]
     fn a_journal_is_read_up_to_what_a_crash_left() {
@@ -176,5 +196,19 @@ mod tests {
         Journal::open(folder.path(), &[6; 32]).expect("another");
         assert_eq!(remove_others(folder.path(), &[[6; 32]]).expect("removed"), [job]);
         assert!(!exists(folder.path(), &job) && exists(folder.path(), &[6; 32]));
+    }
+
+    #[test]
+    fn a_run_keeps_its_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let within = folder.path().join("cluster");
+        let (name, is_new) = run_name(&within, "mu_torere", false).expect("a new name");
+        assert!(is_new && name.starts_with("mutorere-") && is_name(&name) && !is_once(&name), "{name}");
+        assert_eq!(run_name(&within, "mu_torere", false).expect("the same"), (name, false));
+        std::fs::write(within.join("run"), "a b").expect("writable");
+        assert!(is_name(&run_name(&within, "mu_torere", false).expect("a new name").0));
+        let longest = "g".repeat(1000);
+        let (once, _) = run_name(&folder.path().join("once"), &longest, true).expect("a new name");
+        assert!(is_once(&once) && is_name(&once), "{once}");
     }
 }

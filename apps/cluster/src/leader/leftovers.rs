@@ -1,4 +1,4 @@
-//! Leftovers: what leaders that were killed have on the server of runs that no one can go on with.
+//! Removes from the server the data of runs whose leader was killed and that no leader can continue.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use async_nats::jetstream::Context as JetStream;
 use futures_util::StreamExt;
 
 use crate::link::remove_run;
-use crate::names::{ALL_RESULTS, ALL_RUNS, ALL_WORK, RESULTS, WORK, is_once};
+use crate::messages::{ALL_RESULTS, ALL_RUNS, ALL_WORK, RESULTS, WORK, is_once};
 use crate::notes::{Note, TakeNote};
 
 /// Time between looks.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
-/// Time without an announcement, of which there is one per second, after which a leader counts as gone. If it is not, it
-/// hands out again what it lacks.
+/// Time without an announcement after which a leader counts as gone; there is one per second. A leader that is not gone hands
+/// out again what it lacks.
 const GONE_AFTER: Duration = Duration::from_secs(5);
-/// Announcements of one's own in that time without which the connection, and not a leader, was away.
+/// Number of own announcements to be heard in that time; with fewer, the connection was interrupted.
 const LEAST_HEARD: u32 = 3;
-/// Runs that are removed at one look.
+/// Maximum number of runs to remove at a time.
 const MOST_RUNS: usize = 1000;
 
-/// Removes from the server what is left of runs that were over with leaders that are gone.
+/// Removes from the server the data of runs that ended with a leader that is gone.
 pub(super) async fn remove_leftovers(js: JetStream, own: String, note: TakeNote) {
     loop {
         match look(&js, &own).await {
-            Ok(0) | Err(_) => {} // there is another look
+            Ok(0) | Err(_) => {} // it looks again
             Ok(count) => note(Note::Line(format!("runs of killed leaders that were removed from the server: {count}"))),
         }
         tokio::time::sleep(LOOK_EVERY).await;
@@ -52,7 +52,7 @@ async fn look(js: &JetStream, own: &str) -> Result<usize> {
     Ok(left.len())
 }
 
-/// The runs on the server that are over with their leaders.
+/// The runs on the server that end with their leaders.
 async fn runs_on(js: &JetStream) -> Result<BTreeSet<String>> {
     let mut runs = BTreeSet::new();
     for (stream, subjects) in [(WORK, ALL_WORK), (RESULTS, ALL_RESULTS)] {

@@ -1,4 +1,4 @@
-//! What goes on beside the leader: it announces the run, listens to workers, and receives results.
+//! Tasks beside the leader: announcing the run, listening to workers, receiving results.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,14 +10,13 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc;
 
 use super::rival::Rival;
-use super::roster::Roster;
-use crate::lines::Lines;
-use crate::messages::{Announcement, decode_beat, is_name};
-use crate::names::{ALL_WORKERS, RESULTS};
+use super::workers::Workers;
+use crate::messages::{ALL_WORKERS, Announcement, RESULTS, decode_beat, is_name};
+use crate::notes::LogLimit;
 use crate::notes::{Note, TakeNote, lock};
 use crate::wire::unhex;
 
-/// Messages that are taken from the connection before they are written to disk together.
+/// Maximum number of messages that are taken from the connection and written to disk together.
 pub(super) const AT_ONCE: usize = 256;
 
 /// Announces the run every second, unless another leader does.
@@ -33,24 +32,24 @@ pub(super) async fn announce(
     }
 }
 
-/// What the signs of life are for.
+/// Takes the heartbeats of workers.
 pub(super) struct Listening {
     pub(super) run: String,
-    pub(super) roster: Arc<Mutex<Roster>>,
-    pub(super) rejections: Arc<Mutex<Lines>>,
-    /// What has been said of workers that cannot play.
-    pub(super) refusals: Lines,
+    pub(super) workers: Arc<Mutex<Workers>>,
+    pub(super) rejections: Arc<Mutex<LogLimit>>,
+    /// Lines about workers that cannot play.
+    pub(super) refusals: LogLimit,
     pub(super) note: TakeNote,
 }
 
 impl Listening {
-    /// Takes a sign of life on the subject of a worker of this name.
+    /// Takes a heartbeat on the subject of the worker with this name.
     fn take(&mut self, name: &str, payload: &[u8]) {
         let beat = decode_beat(payload).map_err(|fault| fault.to_string()).and_then(|beat| {
             let key = unhex(&beat.key).filter(|_| beat.worker == name);
             Ok((key.ok_or_else(|| format!("it is one of worker {}", beat.worker))?, beat))
         });
-        let line = match beat.and_then(|(key, beat)| lock(&self.roster).beat(&self.run, key, &beat)) {
+        let line = match beat.and_then(|(key, beat)| lock(&self.workers).beat(&self.run, key, &beat)) {
             Ok(line) => line.and_then(|line| self.refusals.allow(name, line)),
             Err(fault) => {
                 let name = if is_name(name) { name } else { "?" };
@@ -62,7 +61,7 @@ impl Listening {
     }
 }
 
-/// Listens for the workers' signs of life.
+/// Listens for the workers' heartbeats.
 pub(super) async fn listen(client: async_nats::Client, mut listening: Listening) {
     loop {
         if let Ok(mut beats) = client.subscribe(ALL_WORKERS).await {
@@ -74,7 +73,7 @@ pub(super) async fn listen(client: async_nats::Client, mut listening: Listening)
     }
 }
 
-/// Passes on the results of the run, unless another leader takes them.
+/// Receives the results of the run, unless another leader does.
 pub(super) async fn receive(js: JetStream, run: String, sender: mpsc::Sender<jetstream::Message>, rival: Arc<Rival>) {
     loop {
         if rival.is_there() {
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
     use crate::identity::Identity;
     use crate::messages::Beat;
-    use crate::names::PROTOCOL;
+    use crate::messages::PROTOCOL;
     use crate::wire::hex;
 
     #[test]
@@ -116,10 +115,10 @@ mod tests {
         let note: TakeNote = Arc::new(move |note| match note {
             Note::Line(text) | Note::Warning(text) => lock(&notes).push(text),
         });
-        let roster = Arc::<Mutex<Roster>>::default();
+        let workers = Arc::<Mutex<Workers>>::default();
         let (run, rejections) = ("run".to_owned(), Arc::default());
         let mut listening =
-            Listening { run, roster: Arc::clone(&roster), rejections, refusals: Lines::default(), note };
+            Listening { run, workers: Arc::clone(&workers), rejections, refusals: LogLimit::default(), note };
         let identity = Identity::new().expect("a key");
         let mut beat = |worker: &str, subject: &str, why: Option<&str>| {
             let beat = Beat {
@@ -138,10 +137,10 @@ mod tests {
             listening.take(subject, &beat.encode(&identity));
         };
         beat("mallory", "honest", None);
-        assert_eq!(lock(&roster).threads(), 0);
+        assert_eq!(lock(&workers).threads(), 0);
         assert!(lock(&said)[0].contains("of worker honest is refused: it is one of worker mallory"));
         beat("honest", "honest", None);
-        assert_eq!(lock(&roster).threads(), 3);
+        assert_eq!(lock(&workers).threads(), 3);
         // Reasons that change do not fill the log.
         (0..100).for_each(|number| beat("honest", "honest", Some(&format!("reason {number}"))));
         assert!((2..10).contains(&lock(&said).len()), "{:?}", lock(&said));

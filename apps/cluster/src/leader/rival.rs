@@ -1,5 +1,5 @@
-//! Another leader of the same run, as on a copy of its folder. They would take each other's results and remove each other's
-//! ranges, so that a leader is silent as long as it hears another: the later one waits.
+//! Another leader of the same run, for example on a copy of its folder. Two leaders would take each other's results and remove
+//! each other's ranges, so a leader stays silent while it hears another.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,23 +9,22 @@ use async_nats::{Client, HeaderMap};
 use futures_util::StreamExt;
 
 use crate::identity::random;
-use crate::messages::{Announcement, decode_announcement};
-use crate::names::run;
+use crate::messages::{Announcement, decode_announcement, run_subject};
 use crate::notes::lock;
 
-/// Time for which a leader of a run that has been led before listens for another one, which announces the run every second.
+/// Time that a leader listens for another one, which announces the run every second, before it resumes a run.
 const LISTENS: Duration = Duration::from_millis(1500);
 /// Shortest time without an announcement after which the other leader counts as gone. Up to twice that time is added at
-/// random, so that of two that have heard each other one begins first.
+/// random, so that one of two leaders that have heard each other begins first.
 const SILENT: Duration = Duration::from_secs(4);
 
-/// Header of an announcement with what tells its leader from all others.
+/// Header of an announcement with the identifier of its leader.
 const LEADER: &str = "Turnstone-Leader";
 
-/// What has been heard of another leader.
+/// Another leader of the run, if one has been heard.
 #[derive(Debug)]
 pub(super) struct Rival {
-    /// What tells this leader from all others, and the identifiers of its messages from those of a leader before.
+    /// Random identifier of this leader, also a part of the identifiers of its messages.
     pub(super) own: String,
     heard: Mutex<Option<Heard>>,
 }
@@ -72,7 +71,7 @@ impl Rival {
     pub(super) async fn announce(&self, client: &Client, name: &str, announcement: &Mutex<Announcement>) {
         if !self.is_there() {
             let bytes = serde_json::to_vec(&*lock(announcement)).expect("plain fields");
-            let _ = client.publish_with_headers(run(name), self.headers(), bytes.into()).await; // it is said again
+            let _ = client.publish_with_headers(run_subject(name), self.headers(), bytes.into()).await; // it is repeated every second
         }
     }
 }
@@ -86,7 +85,7 @@ impl Heard {
 /// Listens for announcements of a run by others.
 pub(super) async fn listen_for_rival(client: Client, name: String, rival: Arc<Rival>) {
     loop {
-        if let Ok(mut announcements) = client.subscribe(run(&name)).await {
+        if let Ok(mut announcements) = client.subscribe(run_subject(&name)).await {
             while let Some(message) = announcements.next().await {
                 rival.hear(&name, message.headers.as_ref(), &message.payload);
             }
@@ -112,7 +111,7 @@ pub(super) fn wait_for_rival(rival: &Rival, stops: impl Fn() -> bool, say: impl 
     Ok(said)
 }
 
-/// What is said of another leader.
+/// The warning about another leader.
 pub(super) fn found(run: &str) -> String {
     format!(
         "another leader is at work on run {run}: waiting for its end (a copy of a run gets a name of its own when its folder \

@@ -1,4 +1,4 @@
-//! How items are cut into ranges: large at first, smaller and smaller towards the end, so that all workers end together.
+//! Cuts items into ranges: large ones first, smaller ones towards the end, so that all workers finish together.
 
 use crate::messages::MOST_IN_RANGE;
 
@@ -7,13 +7,13 @@ use crate::messages::MOST_IN_RANGE;
 pub(super) struct Cut {
     /// Threads of all workers.
     pub(super) threads: usize,
-    /// Items that belong together: ranges begin and end with such groups.
+    /// Number of consecutive items that one range holds together.
     pub(super) group: usize,
     /// Maximum number of items of a range.
     pub(super) most: usize,
 }
 
-/// Ranges that a thread takes if it plays its share of what is left.
+/// Number of ranges that make up a thread's share of the remaining items.
 const RANGES_PER_SHARE: usize = 8;
 
 /// Cuts the numbers, which increase, into ranges of consecutive ones: first number and length.

@@ -1,4 +1,4 @@
-//! Runs are announced, and ranges are fetched from their queues.
+//! Listens for announcements of runs, and fetches ranges from their queues.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,24 +13,23 @@ use futures_util::StreamExt;
 
 use super::jobs::{Fault, Jobs, Taken};
 use super::loaded::Loaded;
-use super::runs::{LEFT_OUT, MOST_RUNS, Regard, Run, Standing};
-use super::shared::{Held, Shared};
+use super::runs::{Eligibility, LEFT_OUT, MOST_RUNS, Run, Verdict};
+use super::shared::{HeldRange, Shared};
 use crate::identity::{Key, random};
-use crate::messages::{Announcement, Range, decode_announcement};
-use crate::names::{ALL_RUNS, WORK};
+use crate::messages::{ALL_RUNS, Announcement, Range, WORK, decode_announcement};
 use crate::notes::{Note, lock};
 use crate::wire::unhex;
 
-/// Time without an announcement after which a run's queue is left alone.
+/// Time without an announcement after which a run is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
-/// Finished ranges that wait in memory, since they could not be written to disk, until no more are fetched.
+/// Number of finished ranges in memory that could not be written to disk, at which no more ranges are fetched.
 const MOST_UNSPOOLED: u64 = 4;
-/// The longest time, in milliseconds, after which the server offers a range again that is not for this worker. The time is
-/// random: two workers that gave back each other's ranges at the same moments could get their own again for ever.
+/// Longest delay, in milliseconds, before the server offers a range again that this worker must not play. The delay is random:
+/// otherwise two workers that return each other's ranges at the same moments could receive them again forever.
 const NOT_FOR_US: u8 = 64;
 
-/// Time after which the server offers a range of a job that is not announced again, and how often: an announcement may be
-/// on its way.
+/// Delay before the server offers a range of an unannounced job again, and how often it does: the announcement may be on its
+/// way.
 const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(150), 10);
 
 /// Listens for announcements of runs.
@@ -48,22 +47,22 @@ pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
     }
 }
 
-/// Says once that an announcement cannot be read, which is so between versions.
+/// Reports once that an announcement cannot be read, as happens between versions.
 fn refuse_unread(shared: &Shared, name: &str, fault: &str) {
     let mut runs = lock(&shared.runs);
     if !runs.0.contains_key(name) && runs.0.len() < MOST_RUNS && crate::messages::is_name(name) {
-        runs.0.insert(name.to_owned(), Run::new(None, Standing::Unknown));
+        runs.0.insert(name.to_owned(), Run::new(None, Eligibility::Unknown));
         runs.refuse(name, &format!("its announcement: {fault}"), &shared.note);
     }
 }
 
-/// Takes notice of a run. What it demands is compared beside this.
+/// Takes an announcement. Another thread tests whether this worker can play for the run.
 fn consider(shared: &Shared, announcement: Announcement) {
     let mut runs = lock(&shared.runs);
     let name = announcement.run.clone();
     runs.0.retain(|_, run| run.seen.elapsed() < FORGOTTEN_AFTER);
     if announcement.over {
-        if runs.0.remove(&name).is_some_and(|run| run.standing == Standing::Serving) {
+        if runs.0.remove(&name).is_some_and(|run| run.eligibility == Eligibility::Serving) {
             (shared.note)(Note::Line(format!("run {name} is over")));
         }
         return;
@@ -81,22 +80,22 @@ fn consider(shared: &Shared, announcement: Announcement) {
     if runs.0.len() >= MOST_RUNS && !runs.0.contains_key(&name) {
         return;
     }
-    runs.0.insert(name, Run::new(Some(announcement), Standing::Unknown));
+    runs.0.insert(name, Run::new(Some(announcement), Eligibility::Unknown));
 }
 
 type Queue = Consumer<pull::Config>;
 
-/// Fetches ranges as long as there is room for them.
+/// Fetches ranges while there is room for them.
 // long because it is the loop of the fetcher, with its reasons to wait
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let mut queues: HashMap<String, Queue> = HashMap::new();
     let mut jobs = Jobs::default();
     while !shared.stop.load(Ordering::Relaxed) {
-        let (runs, _) = lock(&shared.runs).standing();
+        let (runs, _) = lock(&shared.runs).eligibility();
         queues.retain(|name, _| runs.contains(name));
         jobs.keep(&shared, &runs);
-        if !shared.board.has_room(shared.threads) || shared.unspooled.load(Ordering::Relaxed) >= MOST_UNSPOOLED {
-            // The time is for what is retired or given back.
+        if !shared.queue.has_room(shared.threads) || shared.unspooled.load(Ordering::Relaxed) >= MOST_UNSPOOLED {
+            // The limit covers items that are retired or returned without a notification.
             let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
             continue;
         }
@@ -155,7 +154,7 @@ async fn fetch_one(
     }
 }
 
-/// Takes a range in: it goes on the board if its job is there, or waits for the job.
+/// Takes a range: it is queued if its job is in memory, and otherwise waits for the job.
 // long because each check of a message has its consequence
 async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: Message) -> Result<()> {
     let range = match Range::decode(&message.payload) {
@@ -171,16 +170,16 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
         let _ = message.ack_with(AckKind::Nak(Some(Duration::from_millis((chance % NOT_FOR_US).into())))).await;
         return Ok(());
     }
-    let regard = lock(&shared.runs).regard(name, &range.job);
-    match regard {
-        Regard::Play => {}
-        Regard::Unplayable => {
+    let verdict = lock(&shared.runs).verdict(name, &range.job);
+    match verdict {
+        Verdict::Play => {}
+        Verdict::Unplayable => {
             jobs.retire(shared, &range.job);
             let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await; // others may play it
             tokio::time::sleep(Duration::from_millis(200)).await;
             return Ok(());
         }
-        Regard::NotAnnounced => {
+        Verdict::NotAnnounced => {
             let delivered = message.info().map_or(0, |info| info.delivered);
             let is_last = delivered >= NOT_ANNOUNCED.1;
             let kind = if is_last { AckKind::Term } else { AckKind::Nak(Some(NOT_ANNOUNCED.0)) };
@@ -199,7 +198,7 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
     }
 }
 
-/// Takes a range in whose job has been fetched, or gives it back.
+/// Queues a range whose job has been fetched, or returns it to the server.
 async fn arrive(shared: &Arc<Shared>, jobs: &mut Jobs, taken: Taken, job: Result<Arc<Loaded>, Fault>) {
     let Taken { run, range, message } = &taken;
     let pause = match job {
@@ -219,7 +218,7 @@ async fn arrive(shared: &Arc<Shared>, jobs: &mut Jobs, taken: Taken, job: Result
     let _ = message.ack_with(AckKind::Nak(Some(pause))).await; // others may play it
 }
 
-/// Puts a range on the board.
+/// Puts the items of a range on the queue.
 async fn place(shared: &Arc<Shared>, jobs: &mut Jobs, taken: &Taken, job: &Arc<Loaded>) -> Result<()> {
     let Taken { run, range, message } = taken;
     jobs.set_current(shared, run, range.job);
@@ -232,10 +231,10 @@ async fn place(shared: &Arc<Shared>, jobs: &mut Jobs, taken: &Taken, job: &Arc<L
     let now = Instant::now();
     let numbers = {
         let mut held = lock(&shared.held);
-        // What is being played already for another range counts for this one as well.
+        // An item that is already being played for another range counts for this one too.
         let playing = |number: &usize| held.values().any(|held| held.job == range.job && held.left.contains(number));
         let numbers: Vec<usize> = range.numbers().filter(|number| !playing(number)).collect();
-        let new = Held {
+        let new = HeldRange {
             run: run.clone(),
             job: range.job,
             left: range.numbers().collect(),
@@ -248,6 +247,6 @@ async fn place(shared: &Arc<Shared>, jobs: &mut Jobs, taken: &Taken, job: &Arc<L
         held.insert(shared.next_range.fetch_add(1, Ordering::Relaxed), new);
         numbers
     };
-    shared.board.push(job, numbers.into_iter(), usize::from(range.seats));
+    shared.queue.push(job, numbers.into_iter(), usize::from(range.seats));
     Ok(())
 }

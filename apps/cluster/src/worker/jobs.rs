@@ -1,4 +1,4 @@
-//! The jobs of a worker: those in memory, and those that are being fetched, which keeps no other run waiting.
+//! The jobs of a worker: those in memory, and those that are being fetched while other runs go on.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Jobs {
         self.loaded.iter().find(|job| job.sum == *sum).map(Arc::clone)
     }
 
-    /// Fetches the job of a range, beside whatever else goes on.
+    /// Starts to fetch the job of a range.
     pub(super) fn begin(&mut self, js: &Context, shared: &Shared, taken: Taken) {
         self.waiting.insert(taken.run.clone());
         let (js, games) = (js.clone(), shared.games.clone());
@@ -80,7 +80,7 @@ impl Jobs {
         self.waiting.contains(run)
     }
 
-    /// Waits for a job to arrive, up to this time.
+    /// WorkerNotices for a job to arrive, up to this time.
     pub(super) async fn arrival(&mut self, wait: Duration) -> Option<Arrived> {
         if self.fetching.is_empty() {
             if !wait.is_zero() {
@@ -89,7 +89,7 @@ impl Jobs {
             return None;
         }
         let Ok((taken, job)) = tokio::time::timeout(wait, self.fetching.join_next()).await.ok()?? else {
-            self.waiting.clear(); // a task has panicked: its range is given to another in time
+            self.waiting.clear(); // a task has panicked: the server gives its range to another worker
             return None;
         };
         self.waiting.remove(&taken.run);
@@ -111,14 +111,14 @@ impl Jobs {
         }
     }
 
-    /// Notes the job of a run; the one before is not needed any more.
+    /// Records the current job of a run and drops the one before.
     pub(super) fn set_current(&mut self, shared: &Shared, name: &str, sum: [u8; 32]) {
         let before = self.current.insert(name.to_owned(), sum);
         before.iter().filter(|before| **before != sum).for_each(|before| self.retire(shared, before));
     }
 
     pub(super) fn retire(&mut self, shared: &Shared, sum: &[u8; 32]) {
-        shared.board.retire(sum);
+        shared.queue.retire(sum);
         lock(&shared.held).retain(|_, held| held.job != *sum);
         self.loaded.retain(|job| job.sum != *sum);
     }

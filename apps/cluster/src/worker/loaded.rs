@@ -14,20 +14,20 @@ use crate::job::{Job, Kind};
 /// Number of games of a match, or of positions, that a thread plays side by side.
 pub(super) const AT_ONCE: usize = 24;
 
-/// Sessions by thread, each with what of its work has been counted.
+/// Sessions by thread, each with the statistics that have been counted already.
 type Sessions = Vec<Option<(Box<dyn Session>, SelfPlayStats)>>;
 
 /// A job in memory.
 pub(super) struct Loaded {
     pub(super) sum: [u8; 32],
     pub(super) job: Job,
-    /// Sessions of self-play by thread, while no thread uses them.
+    /// Sessions of self-play by thread; a thread takes its session out while it plays.
     sessions: Mutex<Option<Sessions>>,
-    /// Whether its outcomes are not needed any more.
+    /// Whether its outcomes are no longer needed.
     retired: AtomicBool,
 }
 
-/// Where a thread gets items from and puts outcomes.
+/// How a thread gets items and delivers outcomes.
 pub(super) struct Counter<'a> {
     /// Takes up to this number of items.
     pub(super) next: &'a dyn Fn(usize) -> Vec<usize>,
@@ -35,7 +35,7 @@ pub(super) struct Counter<'a> {
     pub(super) share: &'a dyn Fn() -> usize,
     /// Takes an outcome.
     pub(super) put: &'a dyn Fn(usize, Vec<u8>),
-    /// Takes the work until an earlier moment and until now, of which the difference is counted.
+    /// Counts the difference of two statistics of a session: those counted last, and those of now.
     pub(super) count: &'a dyn Fn(&SelfPlayStats, &SelfPlayStats),
     pub(super) stop: &'a AtomicBool,
 }
@@ -45,7 +45,7 @@ impl Loaded {
         Self { sum, job, sessions: Mutex::new(None), retired: AtomicBool::new(false) }
     }
 
-    /// Gives up the games in progress, whose outcomes are not needed any more.
+    /// Abandons the games in progress: their outcomes are no longer needed.
     pub(super) fn retire(&self) {
         self.retired.store(true, Ordering::Relaxed);
     }
@@ -58,7 +58,7 @@ impl Loaded {
         }
     }
 
-    /// Plays items on the thread of this number until there are none.
+    /// Plays items on the thread with this number until none is left.
     ///
     /// # Errors
     /// The job cannot be played.
@@ -116,7 +116,7 @@ impl Loaded {
     }
 }
 
-/// Plays games of self-play until none is in progress and there are no more.
+/// Plays games of self-play until none is in progress and none is left.
 fn play_on(session: &mut dyn Session, counted: &mut SelfPlayStats, counter: &Counter<'_>, retired: &AtomicBool) {
     let progress = Progress::default();
     loop {

@@ -1,4 +1,4 @@
-//! Runs that a worker knows of, and whether it plays for them.
+//! The runs that a worker has heard of, and whether it plays for them.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use crate::messages::{Announcement, LONGEST_REASON, MOST_REFUSALS};
 use crate::notes::{Note, TakeNote};
 use crate::wire::{cut, hex};
 
-/// Time after which what could not be played is tried again.
+/// Time after which a worker tries again what it could not play.
 const REFUSED_FOR: Duration = Duration::from_mins(10);
-/// The refusal of a worker that the leader does not want, which ends when the leader wants it again.
+/// The reason of a worker that its leader has excluded, until the leader admits it again.
 pub(super) const LEFT_OUT: &str = "its leader has left this worker out, and says why";
-/// Shortest and longest time after which a job that could not be fetched is fetched again; it doubles in between.
+/// Shortest and longest pause before a job is fetched again after a failure; the pause doubles each time.
 const FETCHED_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-/// Maximum number of runs to keep in mind.
+/// Maximum number of runs to remember.
 pub(super) const MOST_RUNS: usize = 1000;
 
-/// A run and whether this worker can play for it.
+/// A run, and whether this worker can play for it.
 pub(super) struct Run {
-    /// What its leader said last; `None` if that cannot be read.
+    /// Its leader's last announcement; `None` if that cannot be read.
     pub(super) announcement: Option<Announcement>,
     pub(super) seen: Instant,
-    /// When it came, or came to demand something else.
+    /// When the run was first heard of, or its requirements last changed.
     since: Instant,
-    pub(super) standing: Standing,
+    pub(super) eligibility: Eligibility,
     /// A job of the run that cannot be played here.
     unplayable: Option<Unplayable>,
-    /// The job of the run, if it could not be fetched when that was last tried.
+    /// The job of the run, if the last attempt to fetch it failed.
     unfetched: Option<Unfetched>,
 }
 
@@ -44,18 +44,18 @@ struct Unplayable {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Standing {
-    /// Its arithmetic is being compared.
+pub(super) enum Eligibility {
+    /// Its self-test has not finished.
     Unknown,
-    /// It plays for the run.
+    /// The worker plays for the run.
     Serving,
-    /// It cannot, for this reason.
+    /// The worker cannot play for the run, for this reason.
     Refused { why: String, since: Instant },
 }
 
-/// What to do with a range.
+/// What a worker does with a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Regard {
+pub(super) enum Verdict {
     Play,
     /// It is of a job that cannot be played here.
     Unplayable,
@@ -64,18 +64,18 @@ pub(super) enum Regard {
 }
 
 impl Run {
-    pub(super) fn new(announcement: Option<Announcement>, standing: Standing) -> Self {
+    pub(super) fn new(announcement: Option<Announcement>, eligibility: Eligibility) -> Self {
         let now = Instant::now();
-        Self { announcement, seen: now, since: now, standing, unplayable: None, unfetched: None }
+        Self { announcement, seen: now, since: now, eligibility, unplayable: None, unfetched: None }
     }
 
-    /// Takes a new announcement. Returns whether it demands the same of a worker as the one before, so that the standing
-    /// remains. A refusal is not for ever. The announcement does not leave this worker out.
+    /// Takes a new announcement, which does not exclude this worker. Returns whether the eligibility remains: the requirements
+    /// are the same, and a refusal has not expired.
     pub(super) fn update(&mut self, announcement: &Announcement) -> bool {
         let is_same = self.announcement.as_ref().is_some_and(|known| demands_same(known, announcement));
-        let is_over = match &self.standing {
-            Standing::Refused { why, since } => why == LEFT_OUT || since.elapsed() > REFUSED_FOR,
-            Standing::Unknown | Standing::Serving => false,
+        let is_over = match &self.eligibility {
+            Eligibility::Refused { why, since } => why == LEFT_OUT || since.elapsed() > REFUSED_FOR,
+            Eligibility::Unknown | Eligibility::Serving => false,
         };
         if !is_same || is_over {
             return false;
@@ -88,7 +88,7 @@ impl Run {
     }
 }
 
-/// Whether two announcements of a run demand the same of a worker.
+/// Whether two announcements of a run have the same requirements for workers.
 pub(super) fn demands_same(one: &Announcement, other: &Announcement) -> bool {
     (&one.probe, &one.program, &one.params) == (&other.probe, &other.program, &other.params)
         && (&one.game, one.version) == (&other.game, other.version)
@@ -99,15 +99,15 @@ pub(super) fn demands_same(one: &Announcement, other: &Announcement) -> bool {
 pub(super) struct Runs(pub(super) HashMap<String, Run>);
 
 impl Runs {
-    /// Runs that are served, and reasons for what is not, as many and as long as a sign of life holds.
-    pub(super) fn standing(&self) -> (Vec<String>, Vec<(String, String)>) {
+    /// The runs that are served, and the reasons for those that are not, within the limits of a heartbeat.
+    pub(super) fn eligibility(&self) -> (Vec<String>, Vec<(String, String)>) {
         let (mut served, mut refused) = (Vec::new(), Vec::new());
         for (name, run) in &self.0 {
             let mut refuse = |why: &str| refused.push((name.clone(), cut(why, LONGEST_REASON)));
-            match &run.standing {
-                Standing::Serving => served.push(name.clone()),
-                Standing::Refused { why, .. } => refuse(why),
-                Standing::Unknown => {}
+            match &run.eligibility {
+                Eligibility::Serving => served.push(name.clone()),
+                Eligibility::Refused { why, .. } => refuse(why),
+                Eligibility::Unknown => {}
             }
             run.unplayable.iter().for_each(|job| refuse(&job.why));
             run.unfetched.iter().for_each(|job| refuse(&job.why));
@@ -120,16 +120,17 @@ impl Runs {
 
     /// The run that has waited the longest for its self-test.
     pub(super) fn untested(&self) -> Option<Announcement> {
-        let untested = self.0.values().filter(|run| run.standing == Standing::Unknown && run.announcement.is_some());
+        let untested =
+            self.0.values().filter(|run| run.eligibility == Eligibility::Unknown && run.announcement.is_some());
         untested.min_by_key(|run| run.since).and_then(|run| run.announcement.clone())
     }
 
     /// Stops playing for a run.
     pub(super) fn refuse(&mut self, name: &str, why: &str, note: &TakeNote) {
         let Some(run) = self.0.get_mut(name) else { return };
-        if !matches!(&run.standing, Standing::Refused { why: known, .. } if known == why) {
+        if !matches!(&run.eligibility, Eligibility::Refused { why: known, .. } if known == why) {
             note(Note::Warning(format!("not playing for run {name}: {why}")));
-            run.standing = Standing::Refused { why: why.to_owned(), since: Instant::now() };
+            run.eligibility = Eligibility::Refused { why: why.to_owned(), since: Instant::now() };
         }
     }
 
@@ -143,7 +144,7 @@ impl Runs {
         }
     }
 
-    /// Notes whether a job of a run could be fetched. If not, returns the time until it is to be tried again.
+    /// Records whether a job of a run could be fetched. Returns the pause before the next attempt, or zero.
     pub(super) fn fetched(&mut self, name: &str, job: [u8; 32], fault: Option<&str>, note: &TakeNote) -> Duration {
         let [shortest, longest] = FETCHED_AGAIN;
         let Some(run) = self.0.get_mut(name) else { return shortest };
@@ -157,20 +158,20 @@ impl Runs {
         pause
     }
 
-    /// Whether ranges of a run are to be fetched: not while its job cannot be had.
+    /// Whether ranges of a run should be fetched now: not while its job cannot be fetched.
     pub(super) fn is_due(&self, name: &str) -> bool {
         let unfetched = self.0.get(name).and_then(|run| run.unfetched.as_ref());
         unfetched.is_none_or(|job| job.until <= Instant::now())
     }
 
     /// What to do with a range of a job.
-    pub(super) fn regard(&self, name: &str, job: &[u8; 32]) -> Regard {
-        let Some(run) = self.0.get(name) else { return Regard::NotAnnounced };
+    pub(super) fn verdict(&self, name: &str, job: &[u8; 32]) -> Verdict {
+        let Some(run) = self.0.get(name) else { return Verdict::NotAnnounced };
         let is_announced = run.announcement.as_ref().is_some_and(|announcement| announcement.job == hex(job));
         match &run.unplayable {
-            _ if !is_announced => Regard::NotAnnounced,
-            Some(unplayable) if unplayable.job == *job => Regard::Unplayable,
-            _ => Regard::Play,
+            _ if !is_announced => Verdict::NotAnnounced,
+            Some(unplayable) if unplayable.job == *job => Verdict::Unplayable,
+            _ => Verdict::Play,
         }
     }
 
@@ -214,32 +215,32 @@ mod tests {
         let note: TakeNote = Arc::new(|_| {});
         let [one, two] = [[1; 32], [2; 32]];
         let mut runs = Runs::default();
-        runs.0.insert("run".into(), Run::new(Some(announcement(&one)), Standing::Serving));
-        assert_eq!(runs.regard("run", &one), Regard::Play);
-        assert_eq!(runs.regard("run", &two), Regard::NotAnnounced, "anyone may have published its range");
+        runs.0.insert("run".into(), Run::new(Some(announcement(&one)), Eligibility::Serving));
+        assert_eq!(runs.verdict("run", &one), Verdict::Play);
+        assert_eq!(runs.verdict("run", &two), Verdict::NotAnnounced, "anyone may have published its range");
         runs.give_up("run", one, "it is damaged", &note);
-        assert_eq!(runs.regard("run", &one), Regard::Unplayable);
-        let (served, refused) = runs.standing();
+        assert_eq!(runs.verdict("run", &one), Verdict::Unplayable);
+        let (served, refused) = runs.eligibility();
         assert_eq!((served, refused.len()), (vec!["run".to_owned()], 1));
         assert!(refused[0].1.contains("it is damaged"));
         let run = runs.0.get_mut("run").expect("there");
         assert!(run.update(&announcement(&one)) && run.unplayable.is_some());
         assert!(run.update(&announcement(&two)) && run.unplayable.is_none(), "the next job is another");
-        assert_eq!(runs.regard("run", &two), Regard::Play);
+        assert_eq!(runs.verdict("run", &two), Verdict::Play);
         for seconds in [1, 2, 4] {
             let pause = runs.fetched("run", two, Some("it is gone"), &note);
             assert!(pause == Duration::from_secs(seconds) && !runs.is_due("run"), "{pause:?}");
         }
-        assert!(runs.standing().1[0].1.contains("it is gone") && runs.is_due("another"));
+        assert!(runs.eligibility().1[0].1.contains("it is gone") && runs.is_due("another"));
         runs.fetched("run", two, None, &note);
-        assert!(runs.is_due("run") && runs.standing().1.is_empty());
+        assert!(runs.is_due("run") && runs.eligibility().1.is_empty());
         runs.refuse("run", "other bits", &note);
         let run = runs.0.get_mut("run").expect("there");
         assert!(run.update(&announcement(&two)), "it stays refused");
         let since = Instant::now() - 2 * REFUSED_FOR;
-        run.standing = Standing::Refused { why: "other bits".into(), since };
+        run.eligibility = Eligibility::Refused { why: "other bits".into(), since };
         assert!(!run.update(&announcement(&two)), "it is compared again after a while");
-        run.standing = Standing::Refused { why: LEFT_OUT.into(), since: Instant::now() };
+        run.eligibility = Eligibility::Refused { why: LEFT_OUT.into(), since: Instant::now() };
         assert!(!run.update(&announcement(&two)), "it is wanted again");
         assert!(!run.update(&Announcement { version: 2, ..announcement(&two) }));
     }

@@ -1,5 +1,5 @@
-//! Self-tests: whether this machine computes with the bits of a run's leader. One after the other, in the order in which the
-//! runs came, since whoever may announce runs decides on the networks.
+//! Self-tests: whether this machine computes the same bits as the leader of a run. They run one at a time, in the order in
+//! which the runs were announced, since anyone who may announce a run chooses the size of its network.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use super::runs::{Run, Standing, demands_same};
+use super::runs::{Eligibility, Run, demands_same};
 use super::shared::Shared;
 use crate::messages::Announcement;
 use crate::notes::{Note, lock, panic_text};
@@ -26,12 +26,12 @@ pub(super) fn test_runs(shared: &Shared) {
     }
 }
 
-/// Tests a run, unless it is over or demands something else meanwhile, or its leader has left this worker out.
+/// Tests a run, unless meanwhile it ends, its requirements change, or its leader excludes this worker.
 fn test(shared: &Shared, announcement: &Announcement) {
     let name = &announcement.run;
     let waits = |run: &Run| {
         let is_same = run.announcement.as_ref().is_some_and(|now| demands_same(now, announcement));
-        is_same && run.standing == Standing::Unknown
+        is_same && run.eligibility == Eligibility::Unknown
     };
     let is_needed = || !shared.stop.load(Ordering::Relaxed) && lock(&shared.runs).0.get(name).is_some_and(waits);
     let confirmed = catch_unwind(AssertUnwindSafe(|| confirm(shared, announcement, &is_needed)));
@@ -41,14 +41,14 @@ fn test(shared: &Shared, announcement: &Announcement) {
     match (confirmed, runs.0.get_mut(name).filter(|run| waits(run))) {
         (_, None) => {}
         (Ok(()), Some(run)) => {
-            run.standing = Standing::Serving;
+            run.eligibility = Eligibility::Serving;
             (shared.note)(Note::Line(format!("playing for run {name} of {}", announcement.game)));
         }
         (Err(why), Some(_)) => runs.refuse(name, &why, &shared.note),
     }
 }
 
-/// Checks that this worker can play for a run. `None` if that was not needed to the end.
+/// Checks that this worker can play for a run. Returns `None` if the result was no longer needed.
 fn confirm(shared: &Shared, announcement: &Announcement, is_needed: &dyn Fn() -> bool) -> Option<Result<(), String>> {
     let Announcement { program, game: name, version, params, probe, .. } = announcement;
     let game = match shared.games.make(name, params) {

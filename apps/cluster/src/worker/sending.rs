@@ -1,4 +1,4 @@
-//! Finished items: collected by range, written to the spool, sent until the server has acknowledged them.
+//! Finished items are collected by range, written to the spool, and sent until the server has acknowledged them.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -15,8 +15,7 @@ use super::shared::{Finished, Shared};
 use super::spool::{Entry, Spool};
 use crate::counters::Counter;
 use crate::identity::checksum;
-use crate::messages::{Effort, MOST_IN_RANGE, Results};
-use crate::names::result;
+use crate::messages::{Effort, MOST_IN_RANGE, Results, result_subject};
 use crate::notes::{Note, lock};
 use crate::server::ANSWER;
 use crate::wire::hex;
@@ -77,7 +76,7 @@ pub(super) async fn send(
     }
 }
 
-/// Says that finished ranges cannot be written, or can be written again.
+/// Reports that finished ranges cannot be written, or can be written again.
 fn note_spool(shared: &Shared, written: Result<()>) {
     (shared.note)(match written {
         Ok(()) => Note::Line("finished ranges are kept on disk again until the server has them".into()),
@@ -85,7 +84,7 @@ fn note_spool(shared: &Shared, written: Result<()>) {
     });
 }
 
-/// Gives a range back to be played by others, and plays no more of its job.
+/// Returns a range for others to play, and plays nothing more of its job.
 async fn give_up(shared: &Shared, run: &str, job: [u8; 32], fault: &str, acker: &Acker) {
     lock(&shared.runs).give_up(run, job, fault, &shared.note);
     let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(2)))).await;
@@ -174,7 +173,7 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
                 }
             }
         };
-        // If this is lost, the range is played again and known to the leader.
+        // If this message is lost, the range is played again, and the leader knows it.
         match acker {
             Some(acker) if is_sent => drop(tokio::time::timeout(ANSWER, acker.double_ack()).await),
             Some(acker) => drop(acker.ack_with(AckKind::Nak(None)).await),
@@ -195,7 +194,7 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
 }
 
 async fn publish_entry(js: &Context, shared: &Shared, entry: &Entry) -> Result<()> {
-    let subject = result(&entry.run, &shared.name);
+    let subject = result_subject(&entry.run, &shared.name);
     for message in &entry.messages {
         let id = hex(&checksum(message)[..16]);
         let publish = PublishMessage::build().payload(message.clone().into()).message_id(id);

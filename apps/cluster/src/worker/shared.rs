@@ -9,13 +9,13 @@ use async_nats::jetstream::message::Acker;
 use tokio::sync::{Notify, mpsc};
 use turnstone_selfplay::{Games, SelfPlayStats};
 
-use super::board::Board;
+use super::queue::WorkQueue;
 use super::runs::Runs;
 use crate::counters::Counters;
 use crate::identity::Identity;
 use crate::notes::TakeNote;
 
-/// What a thread reports.
+/// The report of a thread.
 pub(super) enum Finished {
     /// An item is done.
     Item { job: [u8; 32], number: usize, outcome: Vec<u8> },
@@ -23,8 +23,8 @@ pub(super) enum Finished {
     Failure { job: [u8; 32], fault: String },
 }
 
-/// A range that this worker has and has not finished.
-pub(super) struct Held {
+/// A range that this worker has not finished.
+pub(super) struct HeldRange {
     pub(super) run: String,
     pub(super) job: [u8; 32],
     pub(super) left: HashSet<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Held {
     pub(super) acker: Arc<Acker>,
     pub(super) since: Instant,
     pub(super) ack_wait: Duration,
-    /// When the server last got word that it is being played.
+    /// When the server was last told that it is being played.
     pub(super) spoken: Instant,
 }
 
@@ -43,17 +43,17 @@ pub(super) struct Shared {
     pub(super) identity: Identity,
     pub(super) games: Games,
     pub(super) threads: usize,
-    pub(super) board: Board,
+    pub(super) queue: WorkQueue,
     pub(super) runs: Mutex<Runs>,
-    pub(super) held: Mutex<HashMap<u64, Held>>,
+    pub(super) held: Mutex<HashMap<u64, HeldRange>>,
     pub(super) next_range: AtomicU64,
     pub(super) counters: Counters,
-    /// Finished ranges that wait in memory only, since they could not be written to disk.
+    /// Number of finished ranges that are only in memory, since they could not be written to disk.
     pub(super) unspooled: AtomicU64,
     pub(super) effort: Mutex<SelfPlayStats>,
     pub(super) note: TakeNote,
     pub(super) finished: mpsc::UnboundedSender<Finished>,
-    /// Notified when a thread has finished an item, and there may be room for another.
+    /// Notified when a thread has finished an item, so that there may be room for another.
     pub(super) room: Notify,
     pub(super) stop: AtomicBool,
 }

@@ -1,4 +1,4 @@
-//! Finished ranges on disk, until the server has acknowledged them: neither a server that is away nor the end of the
+//! Finished ranges on disk until the server has acknowledged them, so that neither an unreachable server nor the end of the
 //! worker loses them.
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use crate::wire::{Malformed, Reader, put_blob, short};
 const MAGIC: [u8; 4] = *b"TSP1";
 const LONGEST_FILE: u64 = 1 << 31;
 const MOST_MESSAGES: usize = 100_000;
-/// Workers of one machine that get a name by themselves.
+/// Maximum number of workers of one machine that are named automatically.
 const MOST_NAMES: usize = 10_000;
 
 /// Messages of a finished range.
@@ -36,9 +36,9 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Opens the folder of the worker of this name within `base`, or without a name of the first one that no other worker
-    /// uses. Returns its name and key, and what an earlier worker of the name has left. A name that was not given ends in
-    /// digits of the key, since machines of the same name may have workers, too.
+    /// Opens the folder of the worker with this name within `base`; without a name, the first folder that no other worker
+    /// uses. Returns the worker's name and key, and the ranges that an earlier worker of the name has left. An automatic name
+    /// ends in digits of the key, since several machines may have the same name.
     pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, Identity, VecDeque<Entry>)> {
         create_private(base)?;
         let (folder_name, lock) = match name {
@@ -68,7 +68,7 @@ impl Spool {
         Ok((Self { folder, next, _lock: lock }, name, identity, left.into_iter().map(|(_, entry)| entry).collect()))
     }
 
-    /// Writes the messages of a finished range. If that fails, as on a full disk, the entry has no file.
+    /// Writes the messages of a finished range. If that fails, for example on a full disk, the entry has no file.
     pub(super) fn save(&mut self, run: &str, messages: Vec<Vec<u8>>) -> (Entry, Result<()>) {
         let path = self.folder.join(format!("{:08}.range", self.next));
         self.next += 1;
@@ -83,8 +83,8 @@ impl Spool {
     }
 }
 
-/// Creates a folder that only its owner can enter. One that is there must be this user's, since it has a key; or the
-/// administrator's, as the disks of containers are.
+/// Creates a folder that only its owner can enter. An existing one holds a key, so it must belong to this user, or to the
+/// administrator, as disks of containers do.
 #[cfg(unix)]
 fn create_private(folder: &Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -92,7 +92,7 @@ fn create_private(folder: &Path) -> Result<()> {
     let named = || folder.display().to_string();
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(named)?;
     let user = tempfile::tempfile().and_then(|file| file.metadata()).with_context(named)?.uid();
-    // Neither a link nor what it leads to may be another's.
+    // Neither a link nor its target may belong to another user.
     for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
         let owner = metadata.with_context(named)?.uid();
         if ![0, user].contains(&owner) {
