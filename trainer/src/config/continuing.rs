@@ -91,7 +91,7 @@ mod tests {
         let listed: Vec<&str> =
             rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2)).collect();
         let sections =
-            |key: &str| if key.ends_with('.') { format!("[{}]", &key[..key.len() - 1]) } else { key.to_owned() };
+            |key: &str| key.strip_suffix('.').map_or_else(|| key.to_owned(), |section| format!("[{section}]"));
         assert_eq!(listed, FIXED.map(|(key, _)| sections(key)));
     }
 

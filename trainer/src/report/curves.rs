@@ -130,13 +130,11 @@ fn stage_share(iteration: &Metrics, stage: usize) -> Option<f64> {
 }
 
 /// Losses, schedules, and outcomes and lengths of self-play games.
-// long because it is a list of charts
 pub(super) fn learning(history: &[Metrics]) -> Section {
     part("learning", "Learning", &LEARNING, history)
 }
 
 /// Rates, and the shares of each iteration's time.
-// long because it is a list of charts
 pub(super) fn throughput(history: &[Metrics]) -> Section {
     part("throughput", "Throughput", &THROUGHPUT, history)
 }
@@ -163,7 +161,7 @@ impl Figure {
         let Self { title, unit, form, series, note, hides_zeros } = *self;
         let over = |(name, value): &Named| {
             let points = history.iter().map(|it| (it.iteration as f64, value(it).unwrap_or(f64::NAN)));
-            Series::new(*name, points)
+            Series::new(name, points)
         };
         let is_shown = |y: f64| y.is_finite() && !(hides_zeros && y == 0.0);
         let has_any = |series: &Series| series.points.iter().any(|point| is_shown(point.y));

@@ -110,7 +110,7 @@ impl Leader {
         }
         match active.outcomes.receive(number, key, &outcome.item) {
             Received::New => {
-                self.take_new(active, outcome, source);
+                self.take_new(active, &outcome, source);
                 Ok(())
             }
             Received::Confirmed { by } => self.confirm(active, by, outcome),
@@ -122,7 +122,7 @@ impl Leader {
     }
 
     /// Takes the first outcome of an item, and decides whether it is checked.
-    fn take_new(&self, active: &mut ActiveJob<'_, '_>, outcome: Outcome, source: Source) {
+    fn take_new(&self, active: &mut ActiveJob<'_, '_>, outcome: &Outcome, source: Source) {
         (active.news, active.backoff) = (Instant::now(), 1);
         self.counters.add(Counter::Items, 1);
         (active.items.progress)(active.outcomes.len() - active.outcomes.missing());
@@ -133,7 +133,7 @@ impl Leader {
             self.ask_for_check(active, number, key);
         }
         if source == Source::Worker {
-            active.journal.add(&outcome);
+            active.journal.add(outcome);
         }
     }
 
