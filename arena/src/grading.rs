@@ -40,7 +40,6 @@ struct Answer {
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not of this game.
-// long because one scope holds the threads and the list that they fill
 pub fn grade(
     game: &dyn PlayableGame,
     agent: &Agent,

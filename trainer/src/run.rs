@@ -84,7 +84,6 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
-    // long because files are read in the order in which they depend on each other
     pub fn resume(setup: Setup<'a>, damaged: DamagedShards) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         if folder.is_unstarted() {
@@ -181,7 +180,6 @@ impl<'a> Run<'a> {
     }
 
     /// Runs one iteration. Returns `None` if it was interrupted, which discards it.
-    // long because it is the training loop on one screen
     fn iterate(&mut self) -> Result<Option<Metrics>> {
         let iteration = self.standing.iteration + 1;
         let steps_before = self.learner.steps();

@@ -76,7 +76,6 @@ pub fn grade_remotely(
 ///
 /// # Errors
 /// The agent cannot play or fails, or a text is not a position of this game in which the game goes on.
-// long because one player and a team answer the same positions, and share their answers
 pub fn answers_to(
     game: &dyn PlayableGame,
     agent: &Agent,

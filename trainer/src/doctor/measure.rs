@@ -110,7 +110,6 @@ pub(super) fn measure(
 }
 
 /// Plays iterations of self-play with the run's settings and the untrained network.
-// long because each way out of time needs the figures of the one before
 fn play(
     game: &dyn TrainableGame,
     config: &Config,

@@ -9,7 +9,6 @@ use turnstone_arena::grading::{Grade, Share};
 use turnstone_arena::page::{Chart, Form, Point, Scale, Section, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
-// long because each kind of match has its chart and its sentence
 pub(super) fn strength(config: &Config, history: &[Metrics]) -> Section {
     let figures = [of_matches(history), of_checkpoints(history)].concat();
     let arena = &config.arena;
@@ -99,7 +98,6 @@ fn match_table(names: &[String], history: &[Metrics]) -> String {
 }
 
 /// The grade against exact values and, if the metrics contain several, a chart of them. `how` says what was graded.
-// long because each measure of a grade has its chart and its sentence
 pub(super) fn truth(grade: &Grade, how: String, history: &[Metrics]) -> Section {
     let mut html = format!(
         "<div class=\"card\"><div class=\"scroll\" tabindex=\"0\"><table><tr><th>moves that preserve the value</th><th></th><th>share</th><th>kept</th><th>positions</th></tr>{}</table></div><p class=\"note\">Critical: at least one legal move loses value. {}</p></div>\n",

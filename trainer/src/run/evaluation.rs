@@ -31,7 +31,6 @@ pub(super) struct Evaluation {
 
 impl Run<'_> {
     /// Plays the matches that are due. Returns `None` if interrupted.
-    // long because it lists the kinds of matches in the order in which they are played
     pub(super) fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
         let arena = &self.setup.config.arena;
         let last = self.is_last(iteration);

@@ -56,7 +56,6 @@ impl<'a> Run<'a> {
 
 /// Plays the games of a task on threads of their own while this thread does `work`, and returns both results with their
 /// times. Returns `None` if the run is stopped or `work` returns `None`; an error of `work` stops the games.
-// long because one scope holds the thread that plays and the work beside it
 fn play_beside<T>(
     setup: &Setup<'_>,
     task: &Task,
