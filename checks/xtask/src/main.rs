@@ -1,4 +1,7 @@
 //! `cargo run -p xtask -- map [CRATE]`: every file of the product with its first sentence, in reading order.
+//! `cargo run -p xtask -- lines`: the lines of every crate.
+
+mod lines;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +12,12 @@ fn main() -> ExitCode {
     let wanted = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["map"] => None,
         ["map", wanted] => Some(wanted),
+        ["lines"] => {
+            lines::print(&root(), &crates());
+            return ExitCode::SUCCESS;
+        }
         _ => {
-            eprintln!("usage: cargo run -p xtask -- map [CRATE]");
+            eprintln!("usage: cargo run -p xtask -- map [CRATE]\n       cargo run -p xtask -- lines");
             return ExitCode::FAILURE;
         }
     };

@@ -164,7 +164,17 @@ fn common_changes_name_what_exists() {
     let text = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a page");
     let (_, changes) = text.split_once("\n## Common changes\n").expect("the section");
     let (changes, _) = changes.split_once("\n## ").expect("its end");
-    for change in ["A game", "A kind of network", "A config key", "A constant of the tree search"] {
+    let told = [
+        "A game",
+        "A kind of network",
+        "A config key",
+        "A constant of the tree search",
+        "A column of the arena's report",
+        "An option of a match",
+        "A message of the cluster",
+        "A command",
+    ];
+    for change in told {
         assert!(changes.contains(&format!("\n**{change}.** ")), "CONTRIBUTING.md does not tell: {change}");
     }
     let sources: String =
