@@ -78,7 +78,7 @@ match_options! {
     games: usize = |text| whole("games", text, 1..=1_000_000), Text("GAMES");
     /// Openings: a number or range of random plies, e.g. 2-6, or a book with a line of moves for each [default: 2-6]
     openings: OpeningSource = read, Text("PLIES|FILE");
-    /// Keep only openings that this agent scores as balanced: exact (drawn), alphabeta:depth=8, az:<checkpoint>
+    /// Keep only openings that this agent scores as balanced: exact (drawn), alphabeta:depth=8, az:CHECKPOINT
     opening_filter: AgentSpec = read, Text("AGENT");
     /// Greatest score of either side in an opening that is kept, in the heuristic's units or as the expected result in
     /// hundredths [default: 0 for exact, 50 for networks]
