@@ -69,7 +69,7 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
 
 /// The number, if it is from `least` to `most`; `name` names it in the error.
 pub(crate) fn within<T: PartialOrd + Display + Copy>(name: &str, value: T, least: T, most: T) -> PyResult<T> {
-    turnstone_selfplay::config::within(name, value, least, most).map_err(value_error)?;
+    turnstone_selfplay::config::within(name, &value, &(least..=most)).map_err(value_error)?;
     Ok(value)
 }
 
