@@ -2,16 +2,18 @@
 //! evaluations per second by network, arithmetic, instruction set and batch size.
 //!
 //! `cargo run --release -p turnstone-models --example precision -- --batch 32 mlp-3x128` measures one batch size and the
-//! names that start with one of the other arguments; without arguments it measures all. The measurements of a network
-//! take turns, so that what else the machine does disturbs all of them alike.
+//! names that start with one of the other arguments; without arguments it measures all. A checkpoint's path measures its
+//! network, and `--instructions Avx2` one instruction set. The measurements of a network take turns, so that what else the
+//! machine does disturbs all of them alike.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use turnstone_models::{
     BoardShape, Inference, Instructions, IntegerInstructions, NetworkConfig, QuantisedNetwork, ResidualGraph,
-    ResidualMlp, Shape, TensorSpec, Weights,
+    ResidualMlp, Shape, TensorSpec, Weights, load,
 };
 
 const BATCHES: [usize; 4] = [1, 8, 32, 128];
@@ -21,16 +23,28 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
-    let mut batches = BATCHES.to_vec();
-    if wanted.first().is_some_and(|option| option == "--batch") {
-        let batch = wanted.drain(..wanted.len().min(2)).next_back().ok_or("--batch needs a number")?;
-        batches = vec![batch.parse()?];
+    let mut option = |name: &str| {
+        let place = wanted.iter().position(|argument| argument == name)?;
+        wanted.drain(place..wanted.len().min(place + 2)).nth(1)
+    };
+    let batches = option("--batch").map_or(Ok(BATCHES.to_vec()), |batch| batch.parse().map(|batch| vec![batch]))?;
+    let only = option("--instructions");
+    let (files, prefixes): (Vec<String>, Vec<String>) =
+        wanted.into_iter().partition(|name| name.ends_with(".safetensors"));
+    let mut subjects = Vec::new();
+    for file in &files {
+        let (info, weights) = load(Path::new(file))?;
+        subjects.push((file.clone(), info.network, info.shape, weights));
     }
     for (name, config, shape) in networks() {
-        if wanted.is_empty() || wanted.iter().any(|prefix| name.starts_with(prefix)) {
-            for &batch in &batches {
-                measure(name, &config, &shape, batch)?;
-            }
+        if prefixes.iter().any(|prefix| name.starts_with(prefix)) || prefixes.is_empty() && files.is_empty() {
+            let weights = Weights::random(&config.layout(&shape)?, 5);
+            subjects.push((name.to_owned(), config, shape, weights));
+        }
+    }
+    for (name, config, shape, weights) in &subjects {
+        for &batch in &batches {
+            measure(name, (config, weights), shape, batch, only.as_deref())?;
         }
     }
     Ok(())
@@ -79,19 +93,25 @@ fn lattice(rows: usize, columns: usize, actions: usize) -> Shape {
     Shape { inputs: 3 * points + 2, actions, board, action_kinds: Vec::new() }
 }
 
-fn measure(name: &str, config: &NetworkConfig, shape: &Shape, batch: usize) -> Result<(), Failure> {
-    let weights = Weights::random(&config.layout(shape)?, 5);
+fn measure(
+    name: &str,
+    (config, weights): (&NetworkConfig, &Weights),
+    shape: &Shape,
+    batch: usize,
+    only: Option<&str>,
+) -> Result<(), Failure> {
+    let wanted = |instructions: &str| only.is_none_or(|only| only == instructions);
     // Observations of flags, most of them 0.
     let numbers =
         Weights::random(&[TensorSpec { name: String::new(), shape: vec![shape.inputs, 512], deviation: 1.0 }], 9);
     let observations: Vec<f32> = numbers.tensors()[0].data.iter().map(|&x| f32::from(u8::from(x > 0.8))).collect();
-    let network = Arc::new(QuantisedNetwork::new(&weights, config, shape, &observations)?);
+    let network = Arc::new(QuantisedNetwork::new(weights, config, shape, &observations)?);
     let mut engines = Vec::new();
-    for instructions in Instructions::available() {
-        let engine = Inference::with_instructions(&weights, config, shape, batch, instructions)?;
+    for instructions in Instructions::available().filter(|i| wanted(&format!("{i:?}"))) {
+        let engine = Inference::with_instructions(weights, config, shape, batch, instructions)?;
         engines.push((format!("f32 {instructions:?}"), engine, 0.0));
     }
-    for instructions in IntegerInstructions::available() {
+    for instructions in IntegerInstructions::available().filter(|i| wanted(&format!("{i:?}"))) {
         let engine = Inference::quantised_with_instructions(&network, batch, instructions);
         engines.push((format!("i8 {instructions:?}"), engine, 0.0));
     }
