@@ -9,8 +9,8 @@ pub(super) const LANES: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area<'a> {
     pub(super) class: &'a Class,
-    /// Index into the rows of the class, board by board.
-    pub(super) first_row: usize,
+    /// The first row: the first point of its board, and its index within the class.
+    pub(super) first: (usize, usize),
     pub(super) rows: usize,
     pub(super) first_strip: usize,
     pub(super) strips: usize,
@@ -38,18 +38,26 @@ pub(super) fn for_each_area(
     mut compute: impl FnMut(&Area<'_>),
 ) {
     let most_boards = 12 * (extent.near / 12).max(1);
+    let points = extent.neighbours.points();
     for first_board in (0..extent.boards).step_by(most_boards) {
         let boards = most_boards.min(extent.boards - first_board);
         for class in extent.neighbours.classes() {
-            let (start, rows) = (first_board * class.points(), boards * class.points());
+            let rows = boards * class.points();
             let tiles = rows.div_ceil(extent.most_rows);
+            // Nothing is divided per tile, which would take as long as much of a tile.
+            let (least_rows, taller) = (rows / tiles, rows % tiles);
             let most_strips = most_strips(rows.div_ceil(tiles));
             let mut first_strip = 0;
             while first_strip < extent.strips {
                 let strips = most_strips.min(1 << (extent.strips - first_strip).ilog2());
+                let (mut board, mut member) = (first_board * points, 0);
                 for i in 0..tiles {
-                    let (from, to) = (i * rows / tiles, (i + 1) * rows / tiles);
-                    compute(&Area { class, first_row: start + from, rows: to - from, first_strip, strips });
+                    let rows = least_rows + usize::from(i < taller);
+                    compute(&Area { class, first: (board, member), rows, first_strip, strips });
+                    member += rows;
+                    while member >= class.points() {
+                        (board, member) = (board + points, member - class.points());
+                    }
                 }
                 first_strip += strips;
             }
@@ -57,19 +65,21 @@ pub(super) fn for_each_area(
     }
 }
 
-/// Positions of `ROWS` rows of a class from `first_row` on: the first point of the board, and the index within the class.
-#[inline(always)]
-pub(super) fn places<const ROWS: usize>(members: usize, points: usize, first_row: usize) -> [(usize, usize); ROWS] {
-    let (mut board, mut member) = (first_row / members * points, first_row % members);
-    let mut places = [(0, 0); ROWS];
-    for place in &mut places {
-        *place = (board, member);
-        member += 1;
-        if member == members {
-            (board, member) = (board + points, 0);
+impl Area<'_> {
+    /// The rows: the first point of the board, and the index within the class.
+    #[inline(always)]
+    pub(super) fn places<const ROWS: usize>(&self, points: usize) -> [(usize, usize); ROWS] {
+        let (mut board, mut member) = self.first;
+        let mut places = [(0, 0); ROWS];
+        for place in &mut places {
+            *place = (board, member);
+            member += 1;
+            if member == self.class.points() {
+                (board, member) = (board + points, 0);
+            }
         }
+        places
     }
-    places
 }
 
 /// Calls a tile function by the shape of the area:

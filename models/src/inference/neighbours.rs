@@ -138,7 +138,8 @@ impl Class {
 
     /// The taps, each with the points that the members read.
     pub(super) fn taps(&self) -> impl Iterator<Item = (usize, &[u32])> {
-        self.taps.iter().map(|&tap| tap as usize).zip(self.sources.chunks_exact(self.members.len()))
+        let members = self.members.len();
+        self.taps.iter().enumerate().map(move |(i, &tap)| (tap as usize, &self.sources[i * members..][..members]))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tiles of a matrix product: a few rows by a few strips of sixteen outputs, whose sums stay in registers.
 
-use super::super::areas::{Area, LANES, places};
+use super::super::areas::{Area, LANES};
 use super::super::neighbours::Neighbours;
 
 /// The values of a strip, aligned to a cache line.
@@ -88,9 +88,9 @@ pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(
     area: &Area<'_>,
     y: &mut [f32],
 ) {
-    let Area { class, first_row, first_strip, .. } = *area;
+    let Area { class, first_strip, .. } = *area;
     let &Product { x, weight, bias, inputs, outputs, neighbours, finish } = product;
-    let places = places::<ROWS>(class.points(), neighbours.points(), first_row);
+    let places = area.places::<ROWS>(neighbours.points());
     let bias = &bias[first_strip..][..STRIPS];
     let mut start = [V::load(&bias[0].0); STRIPS];
     for s in 1..STRIPS {

@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::super::super::areas::{Area, LANES, of_shape};
-use super::super::super::kernel::{Registers, Vector};
+use super::super::super::kernel::Registers;
 use super::tile::{
     Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
@@ -135,17 +135,18 @@ impl Numbers for Registers {
     #[inline(always)]
     fn to_bytes(self) -> [u8; LANES] {
         let mut bytes = [0; LANES];
-        let numbers = self.relu();
         // SAFETY: AVX2 is available, see above; the bytes are valid for a whole register, aligned or not.
         unsafe {
+            // Of a NaN the minimum is the second operand, so it stays one. The conversion makes the least integer of it and of
+            // numbers that are too small, and packing makes 0 of all that are negative.
             let most = _mm256_set1_ps(255.0);
-            let low = _mm256_cvtps_epi32(_mm256_min_ps(numbers.0, most));
-            let high = _mm256_cvtps_epi32(_mm256_min_ps(numbers.1, most));
-            // Packing works on each half of the registers, so that its result is out of order.
+            let low = _mm256_cvtps_epi32(_mm256_min_ps(most, self.0));
+            let high = _mm256_cvtps_epi32(_mm256_min_ps(most, self.1));
+            // Packing works on each half of the registers, so that its result is out of order: by fours.
             let packed = _mm256_packs_epi32(low, high);
-            let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
-            let halves = (_mm256_castsi256_si128(ordered), _mm256_extracti128_si256::<1>(ordered));
-            _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm_packus_epi16(halves.0, halves.1));
+            let halves = (_mm256_castsi256_si128(packed), _mm256_extracti128_si256::<1>(packed));
+            let ordered = _mm_shuffle_epi32::<0b11_01_10_00>(_mm_packus_epi16(halves.0, halves.1));
+            _mm_storeu_si128(bytes.as_mut_ptr().cast(), ordered);
         }
         bytes
     }

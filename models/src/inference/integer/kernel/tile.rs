@@ -1,6 +1,6 @@
 //! Tiles of a product of integers, and what becomes of their sums.
 
-use super::super::super::areas::{Area, LANES, places};
+use super::super::super::areas::{Area, LANES};
 use super::super::super::kernel::{Lanes, Vector};
 use super::super::super::neighbours::Neighbours;
 
@@ -115,9 +115,9 @@ pub(super) fn add_up_tile<D: Dot, const ROWS: usize, const STRIPS: usize>(
     area: &Area<'_>,
     to: &mut [Sums],
 ) {
-    let Area { class, first_row, first_strip, .. } = *area;
+    let Area { class, first_strip, .. } = *area;
     let &Product { x, stride, quads, weight, start, neighbours, .. } = product;
-    let places = places::<ROWS>(class.points(), neighbours.points(), first_row);
+    let places = area.places::<ROWS>(neighbours.points());
     let start = &start[first_strip..][..STRIPS];
     let mut first = [D::load(&start[0]); STRIPS];
     for s in 1..STRIPS {
@@ -166,34 +166,41 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
     let conversions = &product.conversion[area.first_strip..][..area.strips];
     let place = |row: usize| (row * product.conversion.len() + area.first_strip) * LANES;
     let length = area.strips * LANES;
-    for (row, sums) in rows(product, area).zip(sums.chunks_exact(area.strips)) {
-        let strips = sums.iter().zip(conversions);
-        match to {
-            Destination::Bytes(bytes) => {
-                for ((sums, conversion), bytes) in strips.zip(strips_mut(&mut bytes[place(row)..][..length])) {
+    let rows = rows(product.neighbours.points(), area, sums);
+    match to {
+        Destination::Bytes(bytes) => {
+            for (row, sums) in rows {
+                let bytes = strips_mut(&mut bytes[place(row)..][..length]);
+                for ((sums, conversion), bytes) in sums.iter().zip(conversions).zip(bytes) {
                     *bytes = convert::<N>(sums, conversion).to_bytes();
                 }
             }
-            Destination::Start { stream, bytes } => {
+        }
+        Destination::Start { stream, bytes } => {
+            for (row, sums) in rows {
                 let stream = strips_mut(&mut stream[place(row)..][..length]);
                 let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
-                for ((sums, conversion), (stream, bytes)) in strips.zip(to) {
+                for ((sums, conversion), (stream, bytes)) in sums.iter().zip(conversions).zip(to) {
                     let y = convert::<N>(sums, conversion).relu();
                     y.store(stream);
                     *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
                 }
             }
-            Destination::Residual { stream, bytes } => {
+        }
+        Destination::Residual { stream, bytes } => {
+            for (row, sums) in rows {
                 let stream = strips_mut(&mut stream[place(row)..][..length]);
                 let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
-                for ((sums, conversion), (stream, bytes)) in strips.zip(to) {
+                for ((sums, conversion), (stream, bytes)) in sums.iter().zip(conversions).zip(to) {
                     let y = N::load(stream).add(convert::<N>(sums, conversion)).relu();
                     y.store(stream);
                     *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
                 }
             }
-            Destination::Numbers(numbers) => {
-                for (strip, (sums, conversion)) in (area.first_strip..).zip(strips) {
+        }
+        Destination::Numbers(numbers) => {
+            for (row, sums) in rows {
+                for (strip, (sums, conversion)) in (area.first_strip..).zip(sums.iter().zip(conversions)) {
                     let y = convert::<N>(sums, conversion);
                     let numbers = outputs_of(product, row, strip, numbers);
                     match numbers.as_mut_array() {
@@ -210,18 +217,21 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
     }
 }
 
-/// The rows of an area.
+/// The rows of an area, each with its sums.
 #[inline(always)]
-fn rows<'a>(product: &Product<'_>, area: &'a Area<'_>) -> impl Iterator<Item = usize> + use<'a> {
-    let (points, members) = (product.neighbours.points(), area.class.points());
-    let (mut board, mut member) = (area.first_row / members * points, area.first_row % members);
-    (0..area.rows).map(move |_| {
+fn rows<'a>(
+    points: usize,
+    area: &'a Area<'_>,
+    sums: &'a [Sums],
+) -> impl Iterator<Item = (usize, &'a [Sums])> + use<'a> {
+    let (mut board, mut member) = area.first;
+    (0..area.rows).map(move |i| {
         let row = board + area.class.member(member);
         member += 1;
-        if member == members {
+        if member == area.class.points() {
             (board, member) = (board + points, 0);
         }
-        row
+        (row, &sums[i * area.strips..][..area.strips])
     })
 }
 
