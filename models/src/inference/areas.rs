@@ -30,11 +30,11 @@ pub(super) struct Extent<'a> {
 }
 
 /// Calls `compute` with each area of a product. Boards are processed in groups of a multiple of twelve, so that every class
-/// of points fills its tiles, and each group class by class and strip by strip. `most_strips` is the number of strips of
-/// the widest tile with this number of rows, a power of two.
+/// of points fills its tiles, and each group class by class and strip by strip. `strips` is the number of strips of an area
+/// with this number of rows, if so many are left.
 pub(super) fn for_each_area(
     extent: &Extent<'_>,
-    most_strips: impl Fn(usize) -> usize,
+    strips: impl Fn(usize, usize) -> usize,
     mut compute: impl FnMut(&Area<'_>),
 ) {
     let most_boards = 12 * (extent.near / 12).max(1);
@@ -46,10 +46,9 @@ pub(super) fn for_each_area(
             let tiles = rows.div_ceil(extent.most_rows);
             // Nothing is divided per tile, which would take as long as much of a tile.
             let (least_rows, taller) = (rows / tiles, rows % tiles);
-            let most_strips = most_strips(rows.div_ceil(tiles));
             let mut first_strip = 0;
             while first_strip < extent.strips {
-                let strips = most_strips.min(1 << (extent.strips - first_strip).ilog2());
+                let strips = strips(rows.div_ceil(tiles), extent.strips - first_strip);
                 let (mut board, mut member) = (first_board * points, 0);
                 for i in 0..tiles {
                     let rows = least_rows + usize::from(i < taller);
@@ -63,6 +62,11 @@ pub(super) fn for_each_area(
             }
         }
     }
+}
+
+/// The number of strips of the next tile: of the widest, or the next power of two of those that are `left`.
+pub(super) fn of_next_tile(most_strips: usize, left: usize) -> usize {
+    most_strips.min(1 << left.ilog2())
 }
 
 impl Area<'_> {

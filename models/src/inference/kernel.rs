@@ -23,7 +23,7 @@ pub(super) use tile::{Lanes, Product, Vector};
 use std::time::Duration;
 
 use self::tile::Tiles;
-use super::areas::{Extent, LANES, for_each_area};
+use super::areas::{Extent, LANES, for_each_area, of_next_tile};
 
 /// The instruction sets with a kernel, best first.
 ///
@@ -160,7 +160,8 @@ fn over_tiles<T: Tiles>(product: &Product<'_>, boards: usize, y: &mut [f32]) {
     let &Product { neighbours, inputs, bias, .. } = product;
     let near = NEAR / (neighbours.points() * inputs);
     let extent = Extent { neighbours, boards, strips: bias.len(), near, most_rows: T::MOST_ROWS };
-    for_each_area(&extent, T::most_strips, |area| T::compute(product, area, y));
+    let strips = |rows: usize, left: usize| of_next_tile(T::most_strips(rows), left);
+    for_each_area(&extent, strips, |area| T::compute(product, area, y));
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Every kernel returns the same bits: sums of integers do not depend on their order, and the few operations on floats
 //! after them are written once, in [`tile`], without fused multiply-adds.
 
+mod weights;
 mod tile;
 mod portable;
 
@@ -11,11 +12,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-pub(super) use tile::{Columns, Conversion, Product, Sums, Weights};
-pub(crate) use tile::{Destination, QUAD};
+pub(crate) use tile::Destination;
+pub(super) use tile::{Columns, Conversion, Product};
+pub(crate) use weights::QUAD;
+pub(super) use weights::{Centres, Sums, Weights};
 
 use self::tile::{Kernel, MOST_SUMS};
-use super::super::areas::{Extent, LANES, for_each_area};
+use super::super::areas::{Area, Extent, LANES, for_each_area, of_next_tile};
 
 /// The instruction sets with a kernel for integers, best first. All give bit-identical results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub enum IntegerInstructions {
     Avx512Vnni,
     /// x86-64 with AVX-VNNI: 32 multiply-adds per instruction.
     AvxVnni,
-    /// x86-64 with AVX2: 32 multiply-adds in three instructions.
+    /// x86-64 with AVX2: 64 multiply-adds in six instructions, three of them multiplications.
     Avx2,
     /// Plain Rust, vectorised by the compiler for its target.
     Portable,
@@ -115,16 +118,27 @@ pub(super) fn quantise(instructions: IntegerInstructions, columns: Columns<'_>, 
     }
 }
 
+/// Number of bytes of weights that stay in the cache while all rows are computed.
+const NEAR_WEIGHTS: usize = 16 * 1024;
+
 /// Computes a product tile by tile.
 fn over_tiles<K: Kernel>(product: &Product<'_>, boards: usize, to: &mut Destination<'_>) {
     let &Product { neighbours, stride, start, .. } = product;
     let near = NEAR / (neighbours.points() * stride * QUAD);
     let extent = Extent { neighbours, boards, strips: start.len(), near, most_rows: K::MOST_ROWS };
     let mut sums = [Sums([0; LANES]); MOST_SUMS];
-    for_each_area(&extent, K::most_strips, |area| {
-        let sums = &mut sums[..area.rows * area.strips];
-        K::add_up(product, area, sums);
-        K::finish(product, area, sums, to);
+    // Strips whose weights stay in the cache are converted together: what is done for each row is done less often.
+    let near_strips = NEAR_WEIGHTS / (size_of::<Weights>() * neighbours.taps() * product.quads);
+    let strips = |rows: usize, left: usize| left.min(K::most_strips(rows).max(near_strips.min(MOST_SUMS / rows)));
+    for_each_area(&extent, strips, |area| {
+        let (mut first, all) = (0, area.strips);
+        while first < all {
+            let strips = of_next_tile(K::most_strips(area.rows), all - first);
+            let tile = Area { first_strip: area.first_strip + first, strips, ..*area };
+            K::add_up(product, &tile, &mut sums[first * area.rows..][..strips * area.rows]);
+            first += strips;
+        }
+        K::finish(product, area, &sums[..all * area.rows], to);
     });
 }
 

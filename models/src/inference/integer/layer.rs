@@ -1,9 +1,8 @@
 //! A linear layer with weights of eight bits.
 
 use super::super::areas::LANES;
-use super::super::kernel::Lanes;
 use super::super::neighbours::Neighbours;
-use super::kernel::{Conversion, Destination, IntegerInstructions, Product, QUAD, Sums, Weights, multiply};
+use super::kernel::{Centres, Conversion, Destination, IntegerInstructions, Product, QUAD, Sums, Weights, multiply};
 use super::steps::{Steps, in_strips};
 
 /// A linear layer that reads bytes: dense with one tap, over the neighbours of each point with several.
@@ -14,6 +13,7 @@ pub(crate) struct IntegerLayer {
     outputs: usize,
     /// `[strips, taps, quads]`.
     weight: Vec<Weights>,
+    centres: Centres,
     /// `[strips]`: the bias, less what bytes that stand for 0 add up to.
     start: Vec<Sums>,
     /// `[strips]`.
@@ -26,11 +26,7 @@ impl IntegerLayer {
     /// With the steps folded into the weights, every output has a scale of its own; see [`scale`].
     pub(crate) fn new(weight: &[f32], bias: &[f32], taps: usize, inputs: &Steps) -> IntegerLayer {
         let (width, outputs) = (inputs.width(), bias.len());
-        assert_eq!(
-            weight.len(),
-            taps * width * outputs,
-            "weights for {taps} taps, {width} inputs and {outputs} outputs"
-        );
+        assert_eq!(weight.len(), taps * width * outputs, "{taps} taps, {width} inputs and {outputs} outputs");
         assert!(taps == 1 || inputs.zeros().iter().all(|&zero| zero == 0), "missing neighbours add nothing");
         let (quads, strips) = (width.div_ceil(QUAD), outputs.div_ceil(LANES));
         let mut layer = IntegerLayer {
@@ -38,6 +34,7 @@ impl IntegerLayer {
             quads,
             outputs,
             weight: vec![Weights([[0; QUAD]; LANES]); strips * taps * quads],
+            centres: Centres::default(),
             start: vec![Sums([0; LANES]); strips],
             conversion: Vec::new(),
         };
@@ -60,8 +57,8 @@ impl IntegerLayer {
             }
             scales.push(scale);
         }
-        let conversion = |scale| Conversion { scale, inverse: Lanes([0.0; LANES]) };
-        layer.conversion = in_strips(scales.into_iter()).into_iter().map(conversion).collect();
+        layer.centres = Centres::new(&layer.weight, quads);
+        layer.conversion = in_strips(scales.into_iter()).into_iter().map(Conversion::to_numbers).collect();
         layer
     }
 
@@ -101,6 +98,7 @@ impl IntegerLayer {
             stride: x.len() / (boards * neighbours.points()).max(1),
             quads: self.quads,
             weight: &self.weight,
+            centres: &self.centres,
             start: &self.start,
             conversion: &self.conversion,
             outputs: self.outputs,

@@ -10,6 +10,7 @@ use super::super::super::kernel::Registers;
 use super::tile::{
     Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
+use super::weights::Centre;
 
 pub(super) struct Avx2<const VNNI: bool>;
 
@@ -58,19 +59,122 @@ fn quantise(columns: Columns<'_>, numbers: &[f32], bytes: &mut [u8]) {
 
 #[target_feature(enable = "avx2")]
 fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<IntegerRegisters<false>, ROWS, STRIPS>(product, area, sums);
+    add_up_centred::<ROWS, STRIPS>(product, area, sums);
+}
+
+/// The sums of a tile, two quads at a time: see [`weights`](super::weights).
+// long because the sums must not leave the function's registers
+#[inline(always)]
+fn add_up_centred<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, to: &mut [Sums]) {
+    let Area { class, first_strip, .. } = *area;
+    let &Product { x, stride, quads, weight, start, centres, neighbours, .. } = product;
+    let (taps, pairs) = (neighbours.taps(), quads / 2);
+    let places = area.places::<ROWS>(neighbours.points());
+    let mut first = [halves(&start[first_strip].0); STRIPS];
+    for s in 0..STRIPS {
+        first[s] = halves(&start[first_strip + s].0);
+        for (tap, _) in class.taps() {
+            let centre = halves(&centres.sums[(first_strip + s) * taps + tap].0);
+            for h in 0..2 {
+                first[s][h] = first[s][h].add(centre[h]);
+            }
+        }
+    }
+    let mut sums = [first; ROWS];
+    for (tap, sources) in class.taps() {
+        let rows: [&[Quad]; ROWS] = std::array::from_fn(|r| {
+            let (board, member) = places[r];
+            &x[(board + sources[member] as usize) * stride..][..quads]
+        });
+        let of_tap = |s: usize| (first_strip + s) * taps + tap;
+        let strips: [&[Weights]; STRIPS] = std::array::from_fn(|s| &weight[of_tap(s) * quads..][..quads]);
+        let centres: [&[Centre]; STRIPS] = std::array::from_fn(|s| &centres.steps[of_tap(s) * pairs..][..pairs]);
+        let (row_pairs, strip_pairs) =
+            (rows.map(|row| row.as_chunks::<2>().0), strips.map(|strip| strip.as_chunks().0));
+        for k in 0..pairs {
+            for s in 0..STRIPS {
+                let [first, second] = &strip_pairs[s][k];
+                let (first, second, centre) = (halves(&first.0), halves(&second.0), halves(&centres[s][k].0));
+                for r in 0..ROWS {
+                    let x = &row_pairs[r][k];
+                    for h in 0..2 {
+                        let four = pairs_of(&x[0], first[h]).add_wrapping(pairs_of(&x[1], second[h]), centre[h]);
+                        sums[r][s][h] = sums[r][s][h].add(four.widened());
+                    }
+                }
+            }
+        }
+        if quads % 2 == 1 {
+            for s in 0..STRIPS {
+                let weights = halves(&strips[s][quads - 1].0);
+                for r in 0..ROWS {
+                    for h in 0..2 {
+                        sums[r][s][h] = sums[r][s][h].add(pairs_of(&rows[r][quads - 1], weights[h]).widened());
+                    }
+                }
+            }
+        }
+    }
+    for s in 0..STRIPS {
+        for r in 0..ROWS {
+            let [low, high] = sums[r][s];
+            IntegerRegisters(low.0, high.0).store(&mut to[s * ROWS + r]);
+        }
+    }
+}
+
+/// Half of a strip: the sums of eight outputs in 32 bits, or two for each in 16 bits.
+#[derive(Clone, Copy)]
+struct Half(__m256i);
+
+/// The two halves of a strip.
+#[inline(always)]
+fn halves<T>(strip: &[T; LANES]) -> [Half; 2] {
+    const { assert!(size_of::<T>() == 4) }
+    let (low, high) = strip.split_at(8);
+    // SAFETY: AVX2 is available, see `add_up`; either half is valid for a whole register, aligned or not.
+    unsafe { [Half(_mm256_loadu_si256(low.as_ptr().cast())), Half(_mm256_loadu_si256(high.as_ptr().cast()))] }
+}
+
+/// The sums of two products in 16 bits, which do not saturate: see [`Weights`].
+#[inline(always)]
+fn pairs_of(x: &Quad, weights: Half) -> Half {
+    // SAFETY: AVX2 is available, see `add_up`.
+    unsafe { Half(_mm256_maddubs_epi16(_mm256_set1_epi32(i32::from_le_bytes(*x)), weights.0)) }
+}
+
+impl Half {
+    #[inline(always)]
+    fn add(self, other: Half) -> Half {
+        // SAFETY: AVX2 is available, see `add_up`.
+        unsafe { Half(_mm256_add_epi32(self.0, other.0)) }
+    }
+
+    /// `self + other - centre` in 16 bits.
+    #[inline(always)]
+    fn add_wrapping(self, other: Half, centre: Half) -> Half {
+        // SAFETY: AVX2 is available, see `add_up`.
+        unsafe { Half(_mm256_sub_epi16(_mm256_add_epi16(self.0, other.0), centre.0)) }
+    }
+
+    /// The sums of two numbers of 16 bits in 32 bits.
+    #[inline(always)]
+    fn widened(self) -> Half {
+        // SAFETY: AVX2 is available, see `add_up`.
+        unsafe { Half(_mm256_madd_epi16(self.0, _mm256_set1_epi16(1))) }
+    }
 }
 
 #[target_feature(enable = "avx2,avxvnni")]
 fn add_up_vnni<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]) {
-    add_up_tile::<IntegerRegisters<true>, ROWS, STRIPS>(product, area, sums);
+    add_up_tile::<IntegerRegisters, ROWS, STRIPS>(product, area, sums);
 }
 
 #[derive(Clone, Copy)]
-struct IntegerRegisters<const VNNI: bool>(__m256i, __m256i);
+struct IntegerRegisters(__m256i, __m256i);
 
-// Used inside the functions above only, which are compiled for AVX2 and, with `VNNI`, for AVX-VNNI.
-impl<const VNNI: bool> Dot for IntegerRegisters<VNNI> {
+// Used inside the functions above only, which are compiled for AVX2; `add_products` where AVX-VNNI is enabled too.
+impl Dot for IntegerRegisters {
     type Weights = (__m256i, __m256i);
 
     #[inline(always)]
@@ -99,20 +203,13 @@ impl<const VNNI: bool> Dot for IntegerRegisters<VNNI> {
 
     #[inline(always)]
     fn add_products(self, x: Quad, weights: Self::Weights) -> Self {
-        // SAFETY: AVX2 and, with `VNNI`, AVX-VNNI are available, see above.
+        // SAFETY: AVX2 and AVX-VNNI are available, see above.
         unsafe {
             let x = _mm256_set1_epi32(i32::from_le_bytes(x));
-            if VNNI {
-                return IntegerRegisters(
-                    _mm256_dpbusd_avx_epi32(self.0, x, weights.0),
-                    _mm256_dpbusd_avx_epi32(self.1, x, weights.1),
-                );
-            }
-            // The sums of two products in 16 bits, which do not saturate (see `Weights`), then of two of those in 32.
-            let ones = _mm256_set1_epi16(1);
-            let low = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.0), ones);
-            let high = _mm256_madd_epi16(_mm256_maddubs_epi16(x, weights.1), ones);
-            IntegerRegisters(_mm256_add_epi32(self.0, low), _mm256_add_epi32(self.1, high))
+            IntegerRegisters(
+                _mm256_dpbusd_avx_epi32(self.0, x, weights.0),
+                _mm256_dpbusd_avx_epi32(self.1, x, weights.1),
+            )
         }
     }
 }
@@ -121,7 +218,7 @@ impl<const VNNI: bool> Dot for IntegerRegisters<VNNI> {
 impl Numbers for Registers {
     #[inline(always)]
     fn of_sums(sums: &Sums) -> Self {
-        let sums = IntegerRegisters::<false>::load(sums);
+        let sums = IntegerRegisters::load(sums);
         // SAFETY: AVX2 is available, see above.
         unsafe { Registers(_mm256_cvtepi32_ps(sums.0), _mm256_cvtepi32_ps(sums.1)) }
     }

@@ -15,6 +15,8 @@ enum Draw {
     Random,
     /// 255 everywhere, and pairs of weights at the limit, of one sign in each output.
     Extreme,
+    /// 0 or 255, and pairs of weights at the limit, of any signs.
+    Limits,
 }
 
 /// A product with its parts in plain order.
@@ -26,6 +28,7 @@ struct Case {
     /// `[boards, points, stride]`, the bytes beyond the inputs being of no effect.
     x: Vec<Quad>,
     weight: Vec<Weights>,
+    centres: Centres,
     start: Vec<Sums>,
     conversion: Vec<Conversion>,
     /// The sums by the definition, `[boards, points, outputs]`.
@@ -43,6 +46,7 @@ impl Case {
         let mut byte = || match draw {
             Draw::Random => rng.random(),
             Draw::Extreme => 255,
+            Draw::Limits => 255 * u8::from(rng.random::<bool>()),
         };
         let x: Vec<Quad> = (0..boards * points * stride).map(|_| [(); QUAD].map(|()| byte())).collect();
         let mut weight = vec![Weights([[0; QUAD]; LANES]); strips * taps * quads];
@@ -61,6 +65,10 @@ impl Case {
                             Draw::Extreme => {
                                 let sign = [1, -1][output % 2];
                                 [[127, 1], [64, 64], [1, 127]][output % 3].map(|w| w * sign)
+                            }
+                            Draw::Limits => {
+                                let first = rng.random_range(1..=127);
+                                [first, 128 - first].map(|w| if rng.random() { w } else { -w })
                             }
                         };
                     }
@@ -91,7 +99,8 @@ impl Case {
         let conversion = conversion.collect();
         let before = (0..boards * points * strips * LANES).map(|_| rng.random_range(0.0..9.0)).collect();
         let neighbours = Neighbours::new(taps, points, table);
-        Case { neighbours, boards, inputs, outputs, x, weight, start, conversion, sums, before }
+        let centres = Centres::new(&weight, quads);
+        Case { neighbours, boards, inputs, outputs, x, weight, centres, start, conversion, sums, before }
     }
 
     fn dense(rows: usize, inputs: usize, outputs: usize, draw: Draw) -> Case {
@@ -114,6 +123,7 @@ impl Case {
             stride: self.x.len() / self.rows(),
             quads: self.inputs.div_ceil(QUAD),
             weight: &self.weight,
+            centres: &self.centres,
             start: &self.start,
             conversion: &self.conversion,
             outputs: self.outputs,
@@ -135,7 +145,7 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for draw in [Draw::Random, Draw::Extreme] {
+    for draw in [Draw::Random, Draw::Extreme, Draw::Limits] {
         for rows in (1..=14).chain([25, 61]) {
             for [inputs, outputs] in [[1, 1], [7, 3], [5, 16], [33, 40], [16, 65], [3, 255]] {
                 cases.push(Case::dense(rows, inputs, outputs, draw));
@@ -253,6 +263,7 @@ fn no_boards_are_no_work() {
             stride: 1,
             quads: 1,
             weight: &case.weight,
+            centres: &case.centres,
             start: &case.start,
             conversion: &case.conversion,
             outputs: 4,

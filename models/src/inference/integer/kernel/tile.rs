@@ -1,27 +1,13 @@
 //! Tiles of a product of integers, and what becomes of their sums.
 
+use std::iter::StepBy;
+use std::slice::Iter;
+
 use super::super::super::areas::{Area, LANES};
 use super::super::super::kernel::{Lanes, Vector};
 use super::super::super::neighbours::Neighbours;
-
-/// Number of inputs that one step of a kernel reads from each row.
-pub(crate) const QUAD: usize = 4;
-
-/// Four inputs of a row.
-pub(crate) type Quad = [u8; QUAD];
-
-/// Weights of the sixteen outputs of a strip for four inputs.
-///
-/// The magnitudes of two weights for neighbouring inputs (the first two, and the last two) add up to 128 at most, so that
-/// the sum of their products with two bytes fits 16 bits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(64))]
-pub(crate) struct Weights(pub(crate) [[i8; QUAD]; LANES]);
-
-/// The sums of a strip.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(64))]
-pub(crate) struct Sums(pub(crate) [i32; LANES]);
+use super::weights::Centres;
+pub(crate) use super::weights::{Quad, Sums, Weights};
 
 /// A product of rows of bytes, `[boards, points, stride]` quads of which the first `quads` are read, and weights; each row
 /// is the sum over its neighbours times the weights of their taps.
@@ -32,6 +18,8 @@ pub(crate) struct Product<'a> {
     pub(crate) quads: usize,
     /// `[strips, taps, quads]`; zeros beyond the last input and output.
     pub(crate) weight: &'a [Weights],
+    /// Those of the weights.
+    pub(crate) centres: &'a Centres,
     /// What the sums begin with, `[strips]`.
     pub(crate) start: &'a [Sums],
     /// `[strips]`.
@@ -45,6 +33,13 @@ pub(crate) struct Product<'a> {
 pub(crate) struct Conversion {
     pub(crate) scale: Lanes,
     pub(crate) inverse: Lanes,
+}
+
+impl Conversion {
+    /// To numbers only.
+    pub(crate) fn to_numbers(scale: Lanes) -> Conversion {
+        Conversion { scale, inverse: Lanes([0.0; LANES]) }
+    }
 }
 
 /// Where the outputs of a layer go. Rows of bytes and of the stream have room for whole strips.
@@ -85,7 +80,7 @@ pub(super) trait Kernel {
     const MOST_ROWS: usize;
     /// Strips of the widest tile with this number of rows, a power of two.
     fn most_strips(rows: usize) -> usize;
-    /// Computes the sums of an area, `[rows, strips]`.
+    /// Computes the sums of an area, `[strips, rows]`.
     fn add_up(product: &Product<'_>, area: &Area<'_>, sums: &mut [Sums]);
     /// Converts the sums of an area and writes them to their destination.
     fn finish(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>);
@@ -144,8 +139,10 @@ pub(super) fn add_up_tile<D: Dot, const ROWS: usize, const STRIPS: usize>(
             }
         }
     }
-    for (to, sums) in to.iter_mut().zip(sums.as_flattened()) {
-        sums.store(to);
+    for s in 0..STRIPS {
+        for r in 0..ROWS {
+            sums[r][s].store(&mut to[s * ROWS + r]);
+        }
     }
 }
 
@@ -171,7 +168,7 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
         Destination::Bytes(bytes) => {
             for (row, sums) in rows {
                 let bytes = strips_mut(&mut bytes[place(row)..][..length]);
-                for ((sums, conversion), bytes) in sums.iter().zip(conversions).zip(bytes) {
+                for ((sums, conversion), bytes) in sums.zip(conversions).zip(bytes) {
                     *bytes = convert::<N>(sums, conversion).to_bytes();
                 }
             }
@@ -180,7 +177,7 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
             for (row, sums) in rows {
                 let stream = strips_mut(&mut stream[place(row)..][..length]);
                 let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
-                for ((sums, conversion), (stream, bytes)) in sums.iter().zip(conversions).zip(to) {
+                for ((sums, conversion), (stream, bytes)) in sums.zip(conversions).zip(to) {
                     let y = convert::<N>(sums, conversion).relu();
                     y.store(stream);
                     *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
@@ -191,7 +188,7 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
             for (row, sums) in rows {
                 let stream = strips_mut(&mut stream[place(row)..][..length]);
                 let to = stream.iter_mut().zip(strips_mut(&mut bytes[place(row)..][..length]));
-                for ((sums, conversion), (stream, bytes)) in sums.iter().zip(conversions).zip(to) {
+                for ((sums, conversion), (stream, bytes)) in sums.zip(conversions).zip(to) {
                     let y = N::load(stream).add(convert::<N>(sums, conversion)).relu();
                     y.store(stream);
                     *bytes = y.multiply(N::load(&conversion.inverse.0)).to_bytes();
@@ -200,7 +197,7 @@ pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, su
         }
         Destination::Numbers(numbers) => {
             for (row, sums) in rows {
-                for (strip, (sums, conversion)) in (area.first_strip..).zip(sums.iter().zip(conversions)) {
+                for (strip, (sums, conversion)) in (area.first_strip..).zip(sums.zip(conversions)) {
                     let y = convert::<N>(sums, conversion);
                     let numbers = outputs_of(product, row, strip, numbers);
                     match numbers.as_mut_array() {
@@ -223,7 +220,7 @@ fn rows<'a>(
     points: usize,
     area: &'a Area<'_>,
     sums: &'a [Sums],
-) -> impl Iterator<Item = (usize, &'a [Sums])> + use<'a> {
+) -> impl Iterator<Item = (usize, StepBy<Iter<'a, Sums>>)> + use<'a> {
     let (mut board, mut member) = area.first;
     (0..area.rows).map(move |i| {
         let row = board + area.class.member(member);
@@ -231,7 +228,7 @@ fn rows<'a>(
         if member == area.class.points() {
             (board, member) = (board + points, 0);
         }
-        (row, &sums[i * area.strips..][..area.strips])
+        (row, sums[i..].iter().step_by(area.rows))
     })
 }
 
