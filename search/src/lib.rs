@@ -17,7 +17,9 @@ pub mod classic;
 
 pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
-pub use mcts::{Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, TreeSize};
+pub use mcts::{
+    Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker, TreeSize,
+};
 pub use pool::{Pool, Pooled, Spare};
 pub use requests::{CacheStats, Lookup, Requests};
 pub use tensors::{ReadTensors, TensorEvaluator, TensorFault};

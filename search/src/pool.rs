@@ -76,6 +76,14 @@ impl<G: Game, T: Pooled<G>> Pool<G, T> {
         self.seats.iter().flat_map(|place| &place.seat)
     }
 
+    /// The only search, unless its leaf waits.
+    pub fn single(&mut self) -> Option<&mut T> {
+        match &mut *self.seats {
+            [place] if place.row.is_none() => place.seat.as_mut(),
+            _ => None,
+        }
+    }
+
     /// Number of searches.
     #[must_use]
     pub fn len(&self) -> usize {

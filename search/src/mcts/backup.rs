@@ -4,43 +4,47 @@ use turnstone_env::Game;
 
 use crate::evaluator::Evaluation;
 
+use super::atomics::Access;
 use super::tree::{EdgeId, NodeId, Tree};
 
 /// Adds the value of the leaf at the end of `path` to every node above it, and what it proves to their edges. From a proven
 /// node on, its exact value is backed up instead.
-pub(super) fn backup<G: Game>(tree: &mut Tree<G>, path: &[(NodeId, EdgeId)], leaf: NodeId, estimate: Evaluation) {
-    let mut estimate = arrive(tree, leaf, estimate);
-    let mut proven = tree.nodes[leaf as usize].proven;
-    for &(node, edge) in path.iter().rev() {
-        tree.edges[edge as usize].proven = proven;
-        if proven.is_some() && tree.nodes[node as usize].proven.is_none() {
-            tree.nodes[node as usize].proven = prove(tree, node);
+///
+/// Threads that prove two children of a node at the same time may both miss that the node is proven too; the next simulation
+/// through it finds out.
+pub(super) fn backup<G: Game, A: Access>(
+    tree: &Tree<G>,
+    path: &[(NodeId, EdgeId)],
+    leaf: NodeId,
+    estimate: Evaluation,
+) {
+    let mut estimate = tree.node(leaf).arrive::<A>(estimate);
+    let mut proven = tree.node(leaf).proven.get();
+    for &(id, edge) in path.iter().rev() {
+        let node = tree.node(id);
+        if let Some(value) = proven {
+            tree.edge(edge).proven.set(value);
+            if node.proven.get().is_none()
+                && let Some(value) = prove(tree, id)
+            {
+                node.proven.set(value);
+            }
         }
-        proven = tree.nodes[node as usize].proven;
-        estimate = arrive(tree, node, estimate);
+        proven = node.proven.get();
+        estimate = node.arrive::<A>(estimate);
     }
-}
-
-/// Counts a visit of a node and returns the value to back up further: the exact one if the node is proven.
-fn arrive<G: Game>(tree: &mut Tree<G>, node: NodeId, estimate: Evaluation) -> Evaluation {
-    let node = &mut tree.nodes[node as usize];
-    let estimate = node.proven.map_or(estimate, Evaluation::exact);
-    node.visits += 1;
-    node.value_sum += estimate.value;
-    node.draw_sum += estimate.draw;
-    estimate
 }
 
 /// The exact value for the first side that follows from the children: a proven win for the mover, or the best of the
 /// children when all of them are proven.
 fn prove<G: Game>(tree: &Tree<G>, node: NodeId) -> Option<i8> {
-    let sign = match tree.nodes[node as usize].mover {
+    let sign = match tree.node(node).mover {
         turnstone_env::Side::First => 1,
         turnstone_env::Side::Second => -1,
     };
     let mut best = Some(-1);
     for edge in tree.edges_of(node) {
-        match edge.proven.map(|value| sign * value) {
+        match edge.proven.get().map(|value| sign * value) {
             Some(1) => return Some(sign),
             Some(value) => best = best.map(|b| b.max(value)),
             None => best = None,

@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt};
 use turnstone_env::{Action, Game, Side};
 
-use super::tree::{Edge, NO_NODE, Node, NodeId};
+use super::tree::{Edge, NO_NODE, NodeId};
 use super::{Mcts, Method, gumbel, puct};
 use crate::evaluator::Evaluation;
 
@@ -26,9 +26,9 @@ impl<G: Game> Mcts<G> {
     /// The value of the root: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
     /// visited actions, weighted by the improved policy.
     pub fn estimate(&self) -> Evaluation {
-        let root = &self.tree.nodes[0];
-        match &self.options.method {
-            Method::Gumbel(config) if root.proven.is_none() => gumbel::improved_estimate(&self.tree, 0, config),
+        let root = self.tree.root();
+        match &self.plan.options.method {
+            Method::Gumbel(config) if root.proven.get().is_none() => gumbel::improved_estimate(&self.tree, 0, config),
             _ => None,
         }
         .unwrap_or_else(|| root.estimate())
@@ -46,20 +46,20 @@ impl<G: Game> Mcts<G> {
         let mut node = 0;
         for action in line {
             let edge = self.tree.edges_of(node).iter().find(|edge| edge.action == *action)?;
-            node = Some(edge.child).filter(|child| *child != NO_NODE)?;
+            node = Some(edge.child()).filter(|child| *child != NO_NODE)?;
         }
-        self.tree.nodes[node as usize].expanded.then(|| self.actions_of(node).collect())
+        self.tree.node(node).is_expanded().then(|| self.actions_of(node).collect())
     }
 
     fn actions_of(&self, node: NodeId) -> impl Iterator<Item = RootAction> + '_ {
         self.tree.edges_of(node).iter().map(|edge| {
-            let child = self.tree.nodes.get(edge.child as usize).map(Node::estimate);
+            let child = edge.is_followed().then(|| self.tree.node(edge.child()).estimate());
             RootAction {
                 action: edge.action,
                 prior: edge.prior,
                 visits: self.tree.visits(edge).count,
                 value: child.map_or(0.0, |estimate| estimate.value),
-                proven: edge.proven,
+                proven: edge.proven.get(),
             }
         })
     }
@@ -67,10 +67,10 @@ impl<G: Game> Mcts<G> {
     /// Writes the policy over the root's legal actions that results from the search, of sum 1: the distribution of visits,
     /// or the improved policy of Gumbel search. Actions proven worse than the best proven action have probability 0.
     pub fn policy(&self, out: &mut Vec<f32>) {
-        let mover = self.tree.nodes[0].mover;
+        let mover = self.mover();
         let edges = self.tree.edges_of(0);
         out.clear();
-        match &self.options.method {
+        match &self.plan.options.method {
             Method::Puct(config) if config.forced_playouts > 0.0 => puct::pruned_visits(&self.tree, config, out),
             Method::Puct(_) => out.extend(edges.iter().map(|edge| self.tree.visits(edge).count as f32)),
             Method::Gumbel(config) => gumbel::improved_policy(&self.tree, 0, config, out),
@@ -102,10 +102,10 @@ impl<G: Game> Mcts<G> {
     pub fn choose(&self, temperature: f32, rng: &mut impl Rng) -> Action {
         let edges = self.tree.edges_of(0);
         assert!(!edges.is_empty(), "a running position has to be searched before an action is chosen");
-        if let Method::Gumbel(config) = &self.options.method
+        if let Method::Gumbel(config) = &self.plan.options.method
             && self.proven().is_none()
         {
-            return edges[self.gumbel.choose(&self.tree, config)].action;
+            return edges[self.plan.gumbel.choose(&self.tree, config)].action;
         }
         let mut weights = Vec::new();
         self.policy(&mut weights);
@@ -123,7 +123,7 @@ impl<G: Game> Mcts<G> {
     pub fn line(&self, action: Action) -> Vec<Action> {
         let mut line = vec![action];
         match self.tree.edges_of(0).iter().find(|edge| edge.action == action) {
-            Some(edge) if edge.child != NO_NODE => self.follow(edge.child, &mut line),
+            Some(edge) if edge.is_followed() => self.follow(edge.child(), &mut line),
             _ => {}
         }
         line
@@ -131,7 +131,7 @@ impl<G: Game> Mcts<G> {
 
     fn follow(&self, mut node: NodeId, line: &mut Vec<Action>) {
         loop {
-            let mover = self.tree.nodes[node as usize].mover;
+            let mover = self.tree.node(node).mover;
             let visits = |edge: &Edge| self.tree.visits(edge).count;
             let rank = |edge: &Edge| (self.proven_for(edge, mover).filter(|&v| v != 0).unwrap_or(0), visits(edge));
             let edges = self.tree.edges_of(node);
@@ -139,12 +139,12 @@ impl<G: Game> Mcts<G> {
                 return;
             };
             line.push(best.action);
-            node = best.child;
+            node = best.child();
         }
     }
 
     fn proven_for(&self, edge: &Edge, mover: Side) -> Option<i8> {
-        edge.proven.map(|value| match mover {
+        edge.proven.get().map(|value| match mover {
             Side::First => value,
             Side::Second => -value,
         })

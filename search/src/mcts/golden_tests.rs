@@ -92,7 +92,7 @@ impl<G: Game> Run<'_, G> {
         let draw = self.mcts.mover().sign() * self.draw;
         let options = SearchOptions { draw, ..self.constants.method().into() };
         self.mcts.begin(self.game, &options, self.stage.simulations, &mut rng());
-        if self.mcts.tree.nodes[0].expanded {
+        if self.mcts.tree.root().is_expanded() {
             self.set_noise();
         }
         let mut checkpoints = self.stage.after.iter();
@@ -118,7 +118,7 @@ impl<G: Game> Run<'_, G> {
 
     /// Answers the pending leaf from the table.
     fn answer(&mut self) {
-        let root = !self.mcts.tree.nodes[0].expanded;
+        let root = !self.mcts.tree.root().is_expanded();
         let position = self.game.position_text(self.mcts.leaf().0);
         let Some((value, draw, priors)) = self.golden.evaluations.get(&position) else {
             panic!("{position} is not a position that the search should reach");
@@ -137,8 +137,8 @@ impl<G: Game> Run<'_, G> {
                 puct::mix(edges, *noise_fraction, self.stage.noise.iter().copied());
             }
             Constants::Gumbel { .. } => {
-                assert_eq!(self.mcts.gumbel.gumbels.len(), self.stage.gumbels.len());
-                self.mcts.gumbel.gumbels.clone_from(&self.stage.gumbels);
+                assert_eq!(self.mcts.plan.gumbel.gumbels.len(), self.stage.gumbels.len());
+                self.mcts.plan.gumbel.gumbels.clone_from(&self.stage.gumbels);
             }
         }
     }

@@ -4,22 +4,32 @@
 //! formulas follow it and DeepMind's `mctx`. `q` is always for the node's mover, in -1..=1; `sigma` takes it to 0..=1, the
 //! range that the paper's constants are for.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rand::{Rng, RngExt};
 use turnstone_env::Game;
 
+use super::atomics::{Alone, count};
 use super::method::Gumbel;
 use super::tree::{Edge, EdgeId, NodeId, Tree, Visits};
 use crate::evaluator::Evaluation;
 
 /// State of the sequential halving at the root.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub(super) struct Root {
     /// A sample of the Gumbel distribution per edge, times the noise scale.
     pub(super) gumbels: Vec<f32>,
-    /// Visits that each edge had when the search began, in a reused tree.
-    before: Vec<u32>,
-    /// For each simulation left, last first: the visits in this search of the edges to select from.
+    /// How often each edge has been selected in this search.
+    pub(super) selected: Vec<AtomicU32>,
+    /// For each simulation left, last first: how often the edges to select from have been selected.
     schedule: Vec<u32>,
+}
+
+impl Clone for Root {
+    fn clone(&self) -> Self {
+        let selected = self.selected.iter().map(|selected| selected.load(Ordering::Relaxed).into()).collect();
+        Self { gumbels: self.gumbels.clone(), selected, schedule: self.schedule.clone() }
+    }
 }
 
 impl Root {
@@ -28,53 +38,62 @@ impl Root {
         let edges = tree.edges_of(0);
         self.gumbels.clear();
         self.gumbels.extend(edges.iter().map(|_| config.gumbel_scale * sample(rng)));
-        self.before.clear();
-        self.before.extend(edges.iter().map(|edge| tree.visits(edge).count));
+        self.selected.clear();
+        self.selected.resize_with(edges.len(), AtomicU32::default);
         considered_visits(config.max_num_considered_actions.min(edges.len() as u32), simulations, &mut self.schedule);
         self.schedule.reverse();
     }
 
-    /// The edge for the next simulation: the best by `g + logit + sigma(q)` among those scheduled next.
-    pub(super) fn select<G: Game>(&mut self, tree: &Tree<G>, config: &Gumbel) -> EdgeId {
-        let visits = self.schedule.pop().unwrap_or(u32::MAX);
-        let (in_turn, any) = self.best(tree, config, |fresh| fresh == visits);
+    /// The edge for the next simulation, after which `left` simulations are left: the best by `g + logit + sigma(q)` among
+    /// those scheduled next.
+    pub(super) fn select<G: Game>(&self, tree: &Tree<G>, config: &Gumbel, left: u32) -> EdgeId {
+        let scheduled = self.schedule.get(left as usize).copied().unwrap_or(u32::MAX);
+        let (in_turn, any) = self.best(tree, config, |selected| selected == scheduled);
         // An action that was proven lost leaves its place in the schedule empty: the best of all takes it instead.
-        in_turn.or(any).unwrap_or(tree.nodes[0].first_edge)
+        let edge = in_turn.or(any).unwrap_or(0);
+        // Threads select one after the other.
+        count::<Alone>(&self.selected[edge], 1);
+        tree.root().first_edge() + edge as EdgeId
+    }
+
+    /// Takes back the selection of an edge.
+    pub(super) fn take_back<G: Game>(&self, tree: &Tree<G>, edge: EdgeId) {
+        if let Some(selected) = self.selected.get((edge - tree.root().first_edge()) as usize) {
+            selected.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
     pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
         let completed = Completed::of(tree, 0, config);
         let lost = |edge: &Edge| completed.q(edge, tree.visits(edge)) == LOST;
-        let fresh = tree.edges_of(0).iter().zip(&self.before).filter(|(edge, _)| !lost(edge));
-        let most = fresh.map(|(edge, before)| tree.visits(edge).count - before).max().unwrap_or(0);
-        let (best, any) = self.best(tree, config, |visits| visits == most);
-        (best.or(any).unwrap_or(tree.nodes[0].first_edge) - tree.nodes[0].first_edge) as usize
+        let fresh = tree.edges_of(0).iter().zip(&self.selected).filter(|(edge, _)| !lost(edge));
+        let most = fresh.map(|(_, selected)| selected.load(Ordering::Relaxed)).max().unwrap_or(0);
+        let (best, any) = self.best(tree, config, |selected| selected == most);
+        best.or(any).unwrap_or(0)
     }
 
-    /// The best edge of the root among those whose visits in this search are `wanted`, and among all; edges proven lost
-    /// are left out.
+    /// The best edge of the root among those that have been `wanted` often selected, and among all; edges proven lost are
+    /// left out.
     fn best<G: Game>(
         &self,
         tree: &Tree<G>,
         config: &Gumbel,
         wanted: impl Fn(u32) -> bool,
-    ) -> (Option<EdgeId>, Option<EdgeId>) {
+    ) -> (Option<usize>, Option<usize>) {
         let completed = Completed::of(tree, 0, config);
         let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
         for (i, edge) in tree.edges_of(0).iter().enumerate() {
-            let visits = tree.visits(edge);
-            let q = completed.q(edge, visits);
+            let q = completed.q(edge, tree.visits(edge));
             if q == LOST {
                 continue;
             }
             let score = self.gumbels[i] + edge.prior.max(f32::MIN_POSITIVE).ln() + completed.scale * q;
-            let id = tree.nodes[0].first_edge + i as EdgeId;
             if score > any.0 {
-                any = (score, Some(id));
+                any = (score, Some(i));
             }
-            if score > best.0 && wanted(visits.count - self.before[i]) {
-                best = (score, Some(id));
+            if score > best.0 && wanted(self.selected[i].load(Ordering::Relaxed)) {
+                best = (score, Some(i));
             }
         }
         (best.1, any.1)
@@ -89,7 +108,7 @@ impl Root {
 pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, weights: &mut Vec<f32>) -> EdgeId {
     let completed = Completed::of(tree, node, config);
     let edges = tree.edges_of(node);
-    let first = tree.nodes[node as usize].first_edge;
+    let first = tree.node(node).first_edge();
     let unvisited = completed.unvisited();
     let mut sum = 0.0;
     let mut fresh = (0.0, first);
@@ -109,7 +128,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, wei
     let visits = 1.0 + completed.visits as f32;
     let mut best = (if fresh.0 > 0.0 { fresh.0 / sum } else { f32::NEG_INFINITY }, fresh.1);
     for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| edge.is_followed()) {
-        let score = weight / sum - tree.visits(edge).count as f32 / visits;
+        let score = weight / sum - tree.visits(edge).begun as f32 / visits;
         if weight > 0.0 && (score > best.0 || score == best.0 && id < best.1) {
             best = (score, id);
         }
@@ -133,7 +152,7 @@ pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &
     let completed = Completed::of(tree, node, config);
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
     for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
-        let (weight, child) = (completed.weight(edge, tree.visits(edge)), tree.nodes[edge.child as usize].estimate());
+        let (weight, child) = (completed.weight(edge, tree.visits(edge)), tree.node(edge.child()).estimate());
         sum += weight;
         value += weight * child.value;
         draw += weight * child.draw;
@@ -161,20 +180,24 @@ struct Completed {
 
 impl Completed {
     fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Self {
-        let parent = &tree.nodes[node as usize];
+        let parent = tree.node(node);
         let sign = parent.mover.sign();
         let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
         let mut greatest = -1.0f32;
         for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
             let through = tree.visits(edge);
-            let q = sign * edge.proven.map_or_else(|| through.mean(), |value| tree.utility(Evaluation::exact(value)));
-            visits += through.count;
+            visits += through.begun;
+            if through.count == 0 {
+                continue; // only on other threads' ways
+            }
+            let exact = edge.proven.get().map(|value| tree.utility(Evaluation::exact(value)));
+            let q = sign * exact.unwrap_or_else(|| through.mean());
             most = most.max(through.count);
             prior += edge.prior;
             weighted += edge.prior * q;
             greatest = greatest.max(q);
         }
-        let raw = sign * parent.value;
+        let raw = sign * parent.value.get();
         let known = if prior > 0.0 { weighted / prior } else { 0.0 };
         let mixed_value = (raw + visits as f32 * known) / (1.0 + visits as f32);
         let scale = (config.c_visit + most as f32) * config.c_scale / 2.0;
@@ -183,7 +206,7 @@ impl Completed {
 
     /// The completed value of an edge, or [`LOST`].
     fn q(&self, edge: &Edge, visits: Visits) -> f32 {
-        match edge.proven {
+        match edge.proven.get() {
             Some(0) => self.sign * self.draw_value,
             Some(value) if self.sign * f32::from(value) < 0.0 => LOST,
             Some(_) => 1.0,

@@ -1,4 +1,4 @@
-//! Methods of search and their constants.
+//! Methods of search and their constants, and the options of a search.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,5 +83,27 @@ impl Gumbel {
 impl Default for Gumbel {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+/// How a search is begun: its method, and what goes with any method.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct SearchOptions {
+    /// Selection rule.
+    pub method: Method,
+    /// Maximum number of positions of a proof-number search that looks at every new position below the root before it is
+    /// evaluated: one whose result it proves counts as if the game were over there. 0: none.
+    ///
+    /// The work grows by up to as many positions per simulation, which pays where games are decided by many narrow
+    /// lines at the end (`docs/lab/proof-search.md`).
+    pub proof_nodes: u32,
+    /// Value of a draw for the side to move at the root, from -1 (a loss) to 1 (a win). Selection and choice use it, while
+    /// reported values remain expected results. A tree that was built with another value is cleared.
+    pub draw: f32,
+}
+
+impl From<Method> for SearchOptions {
+    fn from(method: Method) -> Self {
+        Self { method, proof_nodes: 0, draw: 0.0 }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
     let scale = Scale::of(tree, node, config);
     let edges = tree.edges_of(node);
     let force = node == 0 && config.forced_playouts > 0.0;
-    let first = tree.nodes[node as usize].first_edge;
+    let first = tree.node(node).first_edge();
     let mut best = (f32::NEG_INFINITY, first);
     // Unvisited edges have the same value, so the best of them is the one with the greatest prior.
     let mut fresh = (f32::NEG_INFINITY, first);
@@ -30,8 +30,8 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Ed
             continue;
         }
         let visits = tree.visits(edge);
-        let Some(score) = scale.score(edge, visits, visits.count) else { continue };
-        if force && (visits.count as f32) < scale.forced(edge, config) {
+        let Some(score) = scale.score(edge, visits, visits.begun) else { continue };
+        if force && (visits.begun as f32) < scale.forced(edge, config) {
             return id;
         }
         if score > best.0 {
@@ -80,20 +80,19 @@ struct Scale {
 
 impl Scale {
     fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Self {
-        let parent = &tree.nodes[node as usize];
+        let parent = tree.node(node);
         let sign = parent.mover.sign();
         let visited = tree.edges_of(node).iter().filter(|edge| edge.is_followed());
         let visited_prior: f32 = visited.map(|edge| edge.prior).sum();
-        let visits = parent.visits.max(1) as f32;
-        let parent_value = sign * (parent.value_sum + tree.draw_value * parent.draw_sum) / visits;
-        let unvisited = (parent_value - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
+        let visits = parent.visits_begun().max(1) as f32;
+        let unvisited = (tree.mean(parent) - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
         Self { sign, draw_value: tree.draw_value, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
     }
 
     /// The score of an edge with these visits if there were `count` of them with the same mean value; `None` if it is
     /// proven lost.
     fn score(&self, edge: &Edge, visits: Visits, count: u32) -> Option<f32> {
-        let q = match edge.proven {
+        let q = match edge.proven.get() {
             Some(0) => self.sign * self.draw_value,
             Some(value) if self.sign * f32::from(value) < 0.0 => return None,
             Some(_) => 1.0,

@@ -3,6 +3,7 @@
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
+use super::tree::{EdgeId, NO_NODE};
 use super::*;
 use crate::evaluator::Rollout;
 
@@ -22,28 +23,27 @@ fn toy(actions: usize) -> Toy {
 fn tree(edges: &[EdgeStats]) -> Tree<Toy> {
     let toy = toy(edges.len());
     let mut tree = Tree::default();
-    tree.add(&toy, toy.start());
+    tree.plant(&toy, toy.start());
+    tree.make_room(edges.len(), edges.len());
     let legal: Vec<Action> = (0..edges.len() as u16).map(Action).collect();
     let priors: Vec<f32> = edges.iter().map(|edge| edge.0).collect();
-    tree.expand(0, &legal, &priors, Evaluation::default());
+    assert!(tree.expand(0, &legal, &priors, Evaluation::default()));
     for (i, &(_, visits, mean)) in edges.iter().enumerate().filter(|(_, edge)| edge.1 > 0) {
-        visit(&mut tree, &toy, i, visits, mean);
+        visit(&tree, &toy, i, visits, mean);
     }
-    tree.nodes[0].visits += 1;
+    tree.root().count(1, 0.0);
     tree
 }
 
 /// Adds simulations of the same value through an edge of the root.
-fn visit(tree: &mut Tree<Toy>, toy: &Toy, edge: usize, visits: u32, mean: f32) {
-    if tree.edges[edge].child == NO_NODE {
-        let mut state = tree.nodes[0].state;
-        toy.play(&mut state, tree.edges[edge].action);
-        tree.edges[edge].child = tree.add(toy, state);
+fn visit(tree: &Tree<Toy>, toy: &Toy, edge: usize, visits: u32, mean: f32) {
+    let edge = &tree.edges_of(0)[edge];
+    if !edge.is_followed() {
+        let mut state = tree.root().state;
+        toy.play(&mut state, edge.action);
+        edge.adopt::<Alone>(tree.add(toy, state).expect("there is room"));
     }
-    for node in [tree.edges[edge].child, 0] {
-        tree.nodes[node as usize].visits += visits;
-        tree.nodes[node as usize].value_sum += mean * visits as f32;
-    }
+    [edge.child(), 0].iter().for_each(|&node| tree.node(node).count(visits, mean));
 }
 
 fn puct(edges: &[EdgeStats], forced_playouts: f32) -> EdgeId {
@@ -74,10 +74,10 @@ fn among_equals_the_first_is_selected() {
     let mut root = gumbel::Root::default();
     root.begin(&tree, &Gumbel::default(), 8, &mut rng(1));
     assert_eq!(root.choose(&tree, &Gumbel::default()), 1);
-    assert_eq!(root.select(&tree, &Gumbel::default()), 1);
+    assert_eq!(root.select(&tree, &Gumbel::default(), 7), 1);
     // Beyond its schedule every action is in question.
-    (0..8).for_each(|_| _ = root.select(&tree, &Gumbel::default()));
-    assert_eq!(root.select(&tree, &Gumbel::default()), 1);
+    (0..7).rev().for_each(|left| _ = root.select(&tree, &Gumbel::default(), left));
+    assert_eq!(root.select(&tree, &Gumbel::default(), 99), 1);
 }
 
 #[test]
@@ -108,19 +108,20 @@ fn the_most_visited_actions_are_not_pruned() {
 #[test]
 fn a_search_in_a_reused_tree_chooses_among_its_own_visits() {
     // The first action is the best by far, and was visited often before this search.
-    let mut tree = tree(&[(0.8, 10, 0.9), (0.1, 0, 0.0), (0.1, 0, 0.0)]);
+    let tree = tree(&[(0.8, 10, 0.9), (0.1, 0, 0.0), (0.1, 0, 0.0)]);
     let mut root = gumbel::Root::default();
     root.begin(&tree, &Gumbel::default(), 12, &mut rng(1));
     for (edge, visits, mean) in [(0, 2, 0.9), (1, 5, 0.1), (2, 5, 0.2)] {
-        visit(&mut tree, &toy(3), edge, visits, mean);
+        visit(&tree, &toy(3), edge, visits, mean);
+        root.selected[edge] = visits.into();
     }
     assert_eq!(root.choose(&tree, &Gumbel::default()), 2);
 }
 
 #[test]
 fn a_great_scale_leaves_shares_to_bad_actions() {
-    let mut tree = tree(&[(0.5, 1, -0.9), (0.5, 1, -0.95)]);
-    tree.nodes[0].value = -0.9;
+    let tree = tree(&[(0.5, 1, -0.9), (0.5, 1, -0.95)]);
+    tree.root().value.set(-0.9);
     let mut shares = Vec::new();
     gumbel::improved_policy(&tree, 0, &Gumbel { c_scale: 10.0, ..Gumbel::default() }, &mut shares);
     assert!(shares.iter().sum::<f32>() > 0.1, "{shares:?}");
@@ -148,11 +149,11 @@ fn nothing_is_visited_below_a_proven_node() {
         let mut search = Mcts::new(&toy, toy.start());
         search.begin(&toy, &method.into(), 24, &mut rng(1));
         search.run(&toy, &mut crate::evaluator::Uniform);
-        let child = search.tree.edges[0].child;
-        assert_eq!(search.tree.nodes[child as usize].proven, Some(0), "{method:?}");
+        let child = search.tree.edges_of(0)[0].child();
+        assert_eq!(search.tree.node(child).proven.get(), Some(0), "{method:?}");
         let below: u32 = search.tree.edges_of(child).iter().map(|edge| search.tree.visits(edge).count).sum();
         assert_eq!(below, 3, "{method:?}");
-        assert!(search.tree.nodes[child as usize].visits > 6, "{method:?}");
+        assert!(search.tree.node(child).visits() > 6, "{method:?}");
     }
 }
 
@@ -189,7 +190,7 @@ fn a_tree_is_moved_reset_and_measured() {
     let game = Mancala::default();
     let mut search = searched(&game, 400);
     let size = |search: &Mcts<Mancala>| {
-        let [nodes, edges] = [search.tree.nodes.len(), search.tree.edges.len()];
+        let [nodes, edges] = search.tree.size();
         assert!(nodes > 0 && search.size().nodes == nodes as u64);
         let bytes = nodes * size_of::<tree::Node<<Mancala as Game>::State>>() + edges * size_of::<Edge>();
         assert_eq!(search.size().bytes, bytes as u64);
@@ -199,13 +200,13 @@ fn a_tree_is_moved_reset_and_measured() {
     // Every move keeps the part of the tree below it and nothing else, from either arena.
     for _ in 0..3 {
         let action = search.principal_variation()[0];
-        let child = search.tree.edges_of(0).iter().find(|edge| edge.action == action).expect("legal").child;
+        let child = search.tree.edges_of(0).iter().find(|edge| edge.action == action).expect("legal").child();
         let mut below = vec![child];
         let (mut nodes, mut edges) = (0, 0);
         while let Some(node) = below.pop() {
             nodes += 1;
             edges += search.tree.edges_of(node).len();
-            below.extend(search.tree.edges_of(node).iter().map(|edge| edge.child).filter(|&child| child != NO_NODE));
+            below.extend(search.tree.edges_of(node).iter().map(Edge::child).filter(|&child| child != NO_NODE));
         }
         search.advance(&game, action);
         assert_eq!(size(&search), [nodes, edges]);
@@ -227,8 +228,9 @@ fn room_is_made_for_both_trees() {
     for tree in [&search.tree, &search.spare] {
         let nodes = BYTES / size_of::<tree::Node<<Mancala as Game>::State>>();
         let edges = BYTES / size_of::<Edge>();
-        assert!((nodes..nodes + nodes / 8).contains(&tree.nodes.capacity()), "{nodes} {}", tree.nodes.capacity());
-        assert!((edges..edges + edges / 8).contains(&tree.edges.capacity()), "{edges} {}", tree.edges.capacity());
+        let room = tree.capacity();
+        assert!((nodes..nodes + nodes / 8).contains(&room[0]), "{nodes} {room:?}");
+        assert!((edges..edges + edges / 8).contains(&room[1]), "{edges} {room:?}");
     }
     assert_eq!(search.size().nodes, 51);
 }

@@ -15,7 +15,7 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
 }
 
 fn edges(priors: &[f32]) -> Vec<Edge> {
-    let edge = |(i, &prior): (usize, &f32)| Edge { action: Action(i as u16), proven: None, child: NO_NODE, prior };
+    let edge = |(i, &prior): (usize, &f32)| Edge::new(Action(i as u16), prior);
     priors.iter().enumerate().map(edge).collect()
 }
 
@@ -118,8 +118,8 @@ fn noise_is_mixed_in_at_the_root_alone() {
         };
         run(&mut search, &mut evaluator);
         let untouched = |search: &Mcts<Mancala>| {
-            let expanded = (1..search.tree.nodes.len()).filter(|&node| search.tree.nodes[node].expanded);
-            let nodes: Vec<NodeId> = expanded.map(|node| node as NodeId).collect();
+            let all = 1..search.tree.size()[0] as NodeId;
+            let nodes: Vec<NodeId> = all.filter(|&node| search.tree.node(node).is_expanded()).collect();
             nodes.len() > 20 && nodes.iter().all(|&node| priors_as_given(search, node))
         };
         assert!(untouched(&search), "{method:?}");
@@ -137,9 +137,10 @@ fn noise_is_mixed_in_at_the_root_alone() {
 fn gumbel_noise_is_scaled() {
     let toy: Toy = "1(0 0)".parse().expect("a tree");
     let mut tree = Tree::default();
-    tree.add(&toy, toy.start());
+    tree.plant(&toy, toy.start());
+    tree.make_room(0, 10_000);
     let legal: Vec<Action> = (0..10_000).map(Action).collect();
-    tree.expand(0, &legal, &[1e-4; 10_000], Evaluation::default());
+    assert!(tree.expand(0, &legal, &[1e-4; 10_000], Evaluation::default()));
     let mut root = gumbel::Root::default();
     for scale in [0.0, 0.5, 1.0, 2.0] {
         let config = Gumbel { gumbel_scale: scale, ..Gumbel::default() };

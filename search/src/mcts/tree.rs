@@ -1,10 +1,14 @@
-//! The tree of a search in two flat arenas, nodes and edges, reused from search to search.
+//! The tree of a search in two flat arenas, nodes and edges, reused from search to search. Threads can share it: what changes
+//! during a search is atomic, and what is written once is published by the atomic that leads to it.
 
-use std::ops::Range;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use turnstone_env::{Action, Game, Side};
 
 use crate::evaluator::Evaluation;
+
+use super::arena::Arena;
+use super::atomics::{Access, Proven, Sum, count};
 
 /// Index of a node in its tree.
 pub(super) type NodeId = u32;
@@ -14,65 +18,196 @@ pub(super) type EdgeId = u32;
 /// No node: the edge has not been followed yet.
 pub(super) const NO_NODE: NodeId = NodeId::MAX;
 
+/// In place of the number of edges: there are none yet.
+const NOT_EXPANDED: u16 = u16::MAX;
+/// In place of the number of edges: a thread is about to add them.
+const CLAIMED: u16 = u16::MAX - 1;
+
 /// A position in the tree.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Node<S> {
     pub(super) state: S,
-    pub(super) first_edge: EdgeId,
-    pub(super) edges: u16,
+    first_edge: AtomicU32,
+    /// Their number, or [`NOT_EXPANDED`] or [`CLAIMED`]; written last.
+    edges: AtomicU16,
     pub(super) mover: Side,
-    /// The exact value for the first side, once it is proven: -1, 0 or 1.
-    pub(super) proven: Option<i8>,
-    /// Whether the edges are there.
-    pub(super) expanded: bool,
+    /// The exact value for the first side.
+    pub(super) proven: Proven,
+    /// Simulations of other threads that are on their way through this node.
+    in_flight: AtomicU16,
     /// The evaluator's value for the first side, draws valued by `draw_value`.
-    pub(super) value: f32,
+    pub(super) value: Sum,
     /// Simulations that reached this node, the one that expanded it included.
-    pub(super) visits: u32,
+    visits: AtomicU32,
     /// Sum of the values of those simulations for the first side.
-    pub(super) value_sum: f32,
+    value_sum: Sum,
     /// Sum of the probabilities of a draw of those simulations.
-    pub(super) draw_sum: f32,
+    draw_sum: Sum,
+}
+
+impl<S: Copy> Clone for Node<S> {
+    fn clone(&self) -> Self {
+        Self {
+            state: self.state,
+            first_edge: AtomicU32::new(self.first_edge()),
+            edges: AtomicU16::new(self.edges.load(Ordering::Acquire)),
+            mover: self.mover,
+            proven: Proven::new(self.proven.get()),
+            in_flight: AtomicU16::new(0),
+            value: Sum::new(self.value.get()),
+            visits: AtomicU32::new(self.visits()),
+            value_sum: Sum::new(self.value_sum.get()),
+            draw_sum: Sum::new(self.draw_sum.get()),
+        }
+    }
 }
 
 impl<S> Node<S> {
-    /// Where its edges are.
-    fn edge_range(&self) -> Range<usize> {
-        let first = self.first_edge as usize;
-        first..first + usize::from(self.edges)
+    /// Whether the edges are there.
+    #[inline]
+    pub(super) fn is_expanded(&self) -> bool {
+        self.edges.load(Ordering::Acquire) < CLAIMED
+    }
+
+    /// Claims a node without edges for the calling thread, which then evaluates it. Returns false if it was too late.
+    pub(super) fn claim(&self) -> bool {
+        self.edges.compare_exchange(NOT_EXPANDED, CLAIMED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives up a claim.
+    pub(super) fn release(&self) {
+        self.edges.store(NOT_EXPANDED, Ordering::Relaxed);
+    }
+
+    /// Whether a thread is about to add the edges.
+    pub(super) fn is_claimed(&self) -> bool {
+        self.edges.load(Ordering::Relaxed) == CLAIMED
+    }
+
+    /// The first of its edges, if it is expanded.
+    #[inline]
+    pub(super) fn first_edge(&self) -> EdgeId {
+        self.first_edge.load(Ordering::Relaxed)
+    }
+
+    /// Number of its edges.
+    #[inline]
+    fn edges(&self) -> usize {
+        let edges = self.edges.load(Ordering::Acquire);
+        if edges < CLAIMED { usize::from(edges) } else { 0 }
+    }
+
+    /// Simulations that have ended and been counted.
+    #[inline]
+    pub(super) fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// Simulations counted or on their way, but for one that is just selecting here.
+    #[inline]
+    pub(super) fn visits_begun(&self) -> u32 {
+        self.visits() + u32::from(self.in_flight.load(Ordering::Relaxed).saturating_sub(1))
     }
 
     /// Exact if proven, else the mean over the simulations that reached the node.
     pub(super) fn estimate(&self) -> Evaluation {
-        let visits = self.visits.max(1) as f32;
-        let mean = Evaluation { value: self.value_sum / visits, draw: self.draw_sum / visits };
-        self.proven.map_or(mean, Evaluation::exact)
+        let visits = self.visits().max(1) as f32;
+        let mean = Evaluation { value: self.value_sum.get() / visits, draw: self.draw_sum.get() / visits };
+        self.proven.get().map_or(mean, Evaluation::exact)
+    }
+
+    /// Announces a simulation on its way through this node.
+    pub(super) fn enter(&self) {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes back an announced simulation.
+    pub(super) fn leave(&self) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts simulations of the same value.
+    #[cfg(test)]
+    pub(super) fn count(&self, visits: u32, mean: f32) {
+        count::<super::atomics::Alone>(&self.visits, visits);
+        self.value_sum.set(self.value_sum.get() + mean * visits as f32);
+    }
+
+    /// Whether it is on nobody's way.
+    #[cfg(test)]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) == 0
+    }
+
+    /// Counts a simulation and returns the value to back up further: the exact one if the node is proven.
+    pub(super) fn arrive<A: Access>(&self, estimate: Evaluation) -> Evaluation {
+        let estimate = self.proven.get().map_or(estimate, Evaluation::exact);
+        count::<A>(&self.visits, 1);
+        self.value_sum.add::<A>(estimate.value);
+        self.draw_sum.add::<A>(estimate.draw);
+        estimate
     }
 }
 
 /// A legal action of a node. Most edges are never followed, so visits and values are kept in the child.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Edge {
     pub(super) action: Action,
     /// The child's proven value.
-    pub(super) proven: Option<i8>,
-    pub(super) child: NodeId,
+    pub(super) proven: Proven,
+    child: AtomicU32,
     pub(super) prior: f32,
 }
 
+impl Clone for Edge {
+    fn clone(&self) -> Self {
+        self.leading_to(self.child())
+    }
+}
+
 impl Edge {
+    pub(super) fn new(action: Action, prior: f32) -> Self {
+        Self { action, proven: Proven::new(None), child: AtomicU32::new(NO_NODE), prior }
+    }
+
+    /// The same edge with another child.
+    fn leading_to(&self, child: NodeId) -> Self {
+        let proven = Proven::new(self.proven.get());
+        Self { action: self.action, proven, child: AtomicU32::new(child), prior: self.prior }
+    }
+
+    /// Its child, or [`NO_NODE`].
+    #[inline]
+    pub(super) fn child(&self) -> NodeId {
+        self.child.load(Ordering::Acquire)
+    }
+
+    /// Gives it a child, unless another thread was faster. Returns its child.
+    #[inline]
+    pub(super) fn adopt<A: Access>(&self, child: NodeId) -> NodeId {
+        if !A::SHARED {
+            self.child.store(child, Ordering::Relaxed);
+            return child;
+        }
+        let adopted = self.child.compare_exchange(NO_NODE, child, Ordering::AcqRel, Ordering::Acquire);
+        adopted.map_or_else(|faster| faster, |_| child)
+    }
+
     /// Whether it has been followed, so that its child is in the tree.
     #[inline]
     pub(super) fn is_followed(&self) -> bool {
-        self.child != NO_NODE
+        self.child() != NO_NODE
     }
 }
 
 /// The simulations that went through an edge.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Visits {
+    /// Those that have been counted.
     pub(super) count: u32,
-    /// Sum of their values for the first side, draws valued by `draw_value`.
+    /// Those, and those of other threads that are on their way.
+    pub(super) begun: u32,
+    /// Sum of the values of those counted for the first side, draws valued by `draw_value`.
     pub(super) value_sum: f32,
 }
 
@@ -88,15 +223,15 @@ impl Visits {
 /// counted as `draw_value`.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<G: Game> {
-    pub(super) nodes: Vec<Node<G::State>>,
-    pub(super) edges: Vec<Edge>,
+    nodes: Arena<Node<G::State>>,
+    edges: Arena<Edge>,
     /// Value of a draw for the first side.
     pub(super) draw_value: f32,
 }
 
 impl<G: Game> Default for Tree<G> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), edges: Vec::new(), draw_value: 0.0 }
+        Self { nodes: Arena::default(), edges: Arena::default(), draw_value: 0.0 }
     }
 }
 
@@ -109,36 +244,71 @@ impl<G: Game> Tree<G> {
     /// Reserves `bytes` bytes for nodes and as many for edges, since their ratio is not known in advance. Without enough
     /// memory the tree grows on demand.
     pub(super) fn reserve(&mut self, bytes: usize) {
-        let nodes = (bytes / size_of::<Node<G::State>>()).saturating_sub(self.nodes.len());
-        let edges = (bytes / size_of::<Edge>()).saturating_sub(self.edges.len());
-        _ = self.nodes.try_reserve_exact(nodes);
-        _ = self.edges.try_reserve_exact(edges);
+        self.nodes.reserve(bytes / size_of::<Node<G::State>>());
+        self.edges.reserve(bytes / size_of::<Edge>());
     }
 
-    /// Adds a node without edges; a finished game is proven at once.
-    pub(super) fn add(&mut self, game: &G, state: G::State) -> NodeId {
+    /// Makes room for so many more nodes and edges.
+    pub(super) fn make_room(&mut self, nodes: usize, edges: usize) {
+        self.nodes.make_room(nodes);
+        self.edges.make_room(edges);
+    }
+
+    /// Numbers of nodes and edges.
+    pub(super) fn size(&self) -> [usize; 2] {
+        [self.nodes.len(), self.edges.len()]
+    }
+
+    /// Numbers of nodes and edges that there is room for.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> [usize; 2] {
+        [self.nodes.capacity(), self.edges.capacity()]
+    }
+
+    #[inline]
+    pub(super) fn node(&self, id: NodeId) -> &Node<G::State> {
+        self.nodes.get(id)
+    }
+
+    pub(super) fn root(&self) -> &Node<G::State> {
+        self.nodes.get(0)
+    }
+
+    #[inline]
+    pub(super) fn edge(&self, id: EdgeId) -> &Edge {
+        self.edges.get(id)
+    }
+
+    /// Adds a node without edges; a finished game is proven at once. `None` if there is no room.
+    pub(super) fn add(&self, game: &G, state: G::State) -> Option<NodeId> {
         let proven = game.outcome(&state).map(|outcome| outcome.value());
         let mover = game.mover(&state);
         self.nodes.push(Node {
             state,
             mover,
-            first_edge: 0,
-            edges: 0,
-            proven,
-            expanded: false,
-            value: 0.0,
-            visits: 0,
-            value_sum: 0.0,
-            draw_sum: 0.0,
-        });
-        (self.nodes.len() - 1) as NodeId
+            first_edge: AtomicU32::new(0),
+            edges: AtomicU16::new(NOT_EXPANDED),
+            proven: Proven::new(proven),
+            in_flight: AtomicU16::new(0),
+            value: Sum::default(),
+            visits: AtomicU32::new(0),
+            value_sum: Sum::default(),
+            draw_sum: Sum::default(),
+        })
+    }
+
+    /// Makes a state the root of an empty tree.
+    pub(super) fn plant(&mut self, game: &G, state: G::State) {
+        self.clear();
+        self.make_room(1, 0);
+        self.add(game, state).expect("there is room");
     }
 
     /// Forgets the value of a running root that was proven without a search of its actions, so that one can be chosen.
     pub(super) fn open_root(&mut self, game: &G) {
-        let root = &mut self.nodes[0];
-        if !root.expanded && game.outcome(&root.state).is_none() {
-            root.proven = None;
+        let root = &mut self.nodes.slice_mut(0, 1)[0];
+        if !root.is_expanded() && game.outcome(&root.state).is_none() {
+            root.proven = Proven::new(None);
         }
     }
 
@@ -148,39 +318,50 @@ impl<G: Game> Tree<G> {
         estimate.value + self.draw_value * estimate.draw
     }
 
-    /// Adds the edges of a node, with its evaluation.
-    pub(super) fn expand(&mut self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) {
-        let value = self.utility(estimate);
-        let first_edge = self.edges.len() as EdgeId;
-        self.edges.extend(legal.iter().zip(priors).map(|(&action, &prior)| Edge {
-            action,
-            proven: None,
-            child: NO_NODE,
-            prior,
-        }));
-        let node = &mut self.nodes[node as usize];
-        node.expanded = true;
-        node.first_edge = first_edge;
-        node.edges = legal.len() as u16; // indices of actions have 16 bits
-        node.value = value;
+    /// Adds the edges of a node, with its evaluation. Returns false if there is no room.
+    pub(super) fn expand(&self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) -> bool {
+        let edges = legal.iter().zip(priors).map(|(&action, &prior)| Edge::new(action, prior));
+        let Some(first_edge) = self.edges.extend(legal.len(), edges) else { return false };
+        debug_assert!(legal.len() < usize::from(CLAIMED));
+        let node = self.node(node);
+        node.value.set(self.utility(estimate));
+        node.first_edge.store(first_edge, Ordering::Relaxed);
+        node.edges.store(legal.len() as u16, Ordering::Release); // indices of actions have 16 bits
+        true
     }
 
     /// The simulations that went through an edge; none if it has no child.
     #[inline]
     pub(super) fn visits(&self, edge: &Edge) -> Visits {
-        let of_child = |child: &Node<G::State>| Visits {
-            count: child.visits,
-            value_sum: child.value_sum + self.draw_value * child.draw_sum,
-        };
-        self.nodes.get(edge.child as usize).map_or(Visits::default(), of_child)
+        let child = edge.child();
+        if child == NO_NODE {
+            return Visits::default();
+        }
+        let child = self.node(child);
+        let count = child.visits();
+        Visits {
+            count,
+            begun: count + u32::from(child.in_flight.load(Ordering::Relaxed)),
+            value_sum: child.value_sum.get() + self.draw_value * child.draw_sum.get(),
+        }
     }
 
+    /// The value of a node from the simulations that reached it, for its mover, draws valued by `draw_value`.
+    pub(super) fn mean(&self, node: &Node<G::State>) -> f32 {
+        let sum = node.value_sum.get() + self.draw_value * node.draw_sum.get();
+        node.mover.sign() * sum / node.visits().max(1) as f32
+    }
+
+    #[inline]
     pub(super) fn edges_of(&self, node: NodeId) -> &[Edge] {
-        &self.edges[self.nodes[node as usize].edge_range()]
+        let node = self.node(node);
+        self.edges.slice(node.first_edge(), node.edges())
     }
 
     pub(super) fn edges_of_mut(&mut self, node: NodeId) -> &mut [Edge] {
-        &mut self.edges[self.nodes[node as usize].edge_range()]
+        let node = self.node(node);
+        let (first, edges) = (node.first_edge(), node.edges());
+        self.edges.slice_mut(first, edges)
     }
 
     /// Copies the subtree of `root` into `target`, breadth first, with `root` as its node 0. Returns false if `go_on`, which
@@ -188,27 +369,32 @@ impl<G: Game> Tree<G> {
     pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self, go_on: &mut dyn FnMut() -> bool) -> bool {
         const NODES_PER_CHECK: usize = 1024;
         target.clear();
-        target.nodes.push(self.nodes[root as usize]);
+        target.make_room(1, 0);
+        target.nodes.push(self.node(root).clone());
         let mut next = 0;
-        while next < target.nodes.len() {
-            if next.is_multiple_of(NODES_PER_CHECK) && !go_on() {
+        while (next as usize) < target.nodes.len() {
+            if (next as usize).is_multiple_of(NODES_PER_CHECK) && !go_on() {
                 return false;
             }
-            let node = target.nodes[next];
-            if node.expanded {
-                let first_edge = target.edges.len() as EdgeId;
-                target.nodes[next].first_edge = first_edge;
-                for &edge in &self.edges[node.edge_range()] {
-                    let mut copy = edge;
-                    if edge.child != NO_NODE {
-                        copy.child = target.nodes.len() as NodeId;
-                        target.nodes.push(self.nodes[edge.child as usize]);
-                    }
-                    target.edges.push(copy);
-                }
-            }
+            self.copy_children(next, target);
             next += 1;
         }
         true
+    }
+
+    /// Copies the edges of a node of `target`, which still points to those of this tree, and their children.
+    fn copy_children(&self, node: NodeId, target: &mut Self) {
+        let copied = target.node(node);
+        let edges = self.edges.slice(copied.first_edge(), copied.edges());
+        target.make_room(edges.iter().filter(|edge| edge.is_followed()).count(), edges.len());
+        let copies = edges.iter().map(|edge| {
+            let child = match edge.child() {
+                NO_NODE => NO_NODE,
+                child => target.nodes.push(self.node(child).clone()).expect("there is room"),
+            };
+            edge.leading_to(child)
+        });
+        let first_edge = target.edges.extend(edges.len(), copies).expect("there is room");
+        target.node(node).first_edge.store(first_edge, Ordering::Relaxed);
     }
 }

@@ -1,0 +1,171 @@
+//! One search by several threads: each takes simulations of the same tree, with an evaluator of its own.
+//!
+//! Simulations on their way count as visits in the exploration terms, but not in the mean values, so that the threads spread
+//! (Liu, Chen, Yu, Li, Zhou, Liu: "Watch the unobserved", ICLR 2020). A thread that comes to a position that another is
+//! evaluating waits for it and descends further.
+
+use std::ops::Deref;
+use std::sync::atomic::Ordering;
+
+use turnstone_env::{Action, Game};
+
+use super::Mcts;
+use super::atomics::Shared;
+use super::walker::{SearchStep, Walker};
+use crate::evaluator::Evaluation;
+
+/// A search that several threads run at once. What has been found so far can be read meanwhile, from the [`Mcts`] behind it.
+///
+/// ```
+/// use rand::SeedableRng;
+/// use turnstone_env::{Game, games::MuTorere};
+/// use turnstone_search::{EvalBatch, Evaluator, Mcts, SearchOptions, SearchStep, Uniform};
+///
+/// let game = MuTorere::default();
+/// let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+/// let mut search = Mcts::new(&game, game.start());
+/// search.begin(&game, &SearchOptions::default(), 200, &mut rng);
+/// assert_eq!(search.step(&game), SearchStep::Leaf); // the root
+/// search.apply(&[0.5, 0.5], Default::default());
+/// while search.simulations_left() > 0 && search.proven().is_none() {
+///     search.make_room(200);
+///     let shared = search.share();
+///     std::thread::scope(|scope| {
+///         for _ in 0..2 {
+///             scope.spawn(|| {
+///                 let (mut walker, mut batch) = (shared.walker(), EvalBatch::default());
+///                 loop {
+///                     match walker.step(&game) {
+///                         SearchStep::Done => break,
+///                         SearchStep::Finished => {}
+///                         SearchStep::Leaf => {
+///                             let (state, legal) = walker.leaf();
+///                             batch.clear();
+///                             batch.push(*state, legal);
+///                             Uniform.evaluate(&game, &mut batch);
+///                             let (priors, estimate) = batch.answer(0);
+///                             walker.apply(priors, estimate);
+///                         }
+///                     }
+///                 }
+///             });
+///         }
+///     });
+/// }
+/// assert!(search.actions().map(|action| action.visits).sum::<u32>() >= 10);
+/// ```
+#[derive(Debug)]
+pub struct SharedSearch<'a, G: Game> {
+    search: &'a Mcts<G>,
+}
+
+impl<G: Game> Deref for SharedSearch<'_, G> {
+    type Target = Mcts<G>;
+
+    fn deref(&self) -> &Mcts<G> {
+        self.search
+    }
+}
+
+impl<G: Game> Mcts<G> {
+    /// Shares the simulations that are left among threads. The search is over when every thread's [`SharedWalker::step`] has
+    /// returned [`SearchStep::Done`]; if simulations are left then and the root is not proven, the threads were ended or the
+    /// tree is full, and [`Mcts::make_room`] lets the search continue.
+    ///
+    /// # Panics
+    /// If the root has not been evaluated, or an evaluation is pending.
+    pub fn share(&mut self) -> SharedSearch<'_, G> {
+        assert!(self.tree.root().is_expanded() && !self.walker.is_pending(), "the root has to be evaluated first");
+        *self.plan.is_ended.get_mut() = false;
+        SharedSearch { search: self }
+    }
+
+    /// Makes room for about this number of simulations, without which a shared search may end early.
+    pub fn make_room(&mut self, simulations: u32) {
+        let [nodes, edges] = self.tree.size();
+        let simulations = simulations as usize;
+        let edges_per_node = edges.div_ceil(nodes).max(self.tree.edges_of(0).len());
+        self.tree.make_room(simulations, simulations * edges_per_node);
+    }
+}
+
+impl<'a, G: Game> SharedSearch<'a, G> {
+    /// What a thread needs to run simulations.
+    #[must_use]
+    pub fn walker(&self) -> SharedWalker<'a, G> {
+        SharedWalker { search: self.search, walker: Walker::default() }
+    }
+
+    /// Ends the search: every thread's next step is the last.
+    pub fn end(&self) {
+        self.search.plan.is_ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the search was ended.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.search.plan.is_ended.load(Ordering::Relaxed)
+    }
+
+    /// How often a thread has waited for another's evaluation since the search was created.
+    #[must_use]
+    pub fn waits(&self) -> u64 {
+        self.search.plan.waits.load(Ordering::Relaxed)
+    }
+}
+
+/// A thread's part of a [`SharedSearch`], in the steps of an [`Mcts`]. If it is dropped while an evaluation is pending, its
+/// simulation is taken back and the search ended.
+#[derive(Debug)]
+pub struct SharedWalker<'a, G: Game> {
+    search: &'a Mcts<G>,
+    walker: Walker<G>,
+}
+
+impl<G: Game> SharedWalker<'_, G> {
+    /// Begins one simulation, as [`Mcts::step`] does. It may wait for another thread's evaluation.
+    pub fn step(&mut self, game: &G) -> SearchStep {
+        let Mcts { tree, plan, .. } = self.search;
+        if plan.is_ended.load(Ordering::Relaxed) {
+            return SearchStep::Done;
+        }
+        self.walker.step::<Shared>(game, tree, plan).unwrap_or_else(|_| self.end())
+    }
+
+    /// The position to be evaluated after [`SearchStep::Leaf`], with its legal actions.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn leaf(&self) -> (&G::State, &[Action]) {
+        self.walker.leaf(&self.search.tree)
+    }
+
+    /// Takes the evaluation of the position, as [`Mcts::apply`] does.
+    pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
+        let Mcts { tree, plan, .. } = self.search;
+        if self.walker.apply::<Shared>(tree, priors, estimate).is_err() {
+            self.walker.take_back(tree, plan);
+            self.end();
+        }
+    }
+
+    /// Takes the exact value of the position for the first side, as [`Mcts::settle`] does.
+    pub fn settle(&mut self, value: i8) {
+        self.walker.settle::<Shared>(&self.search.tree, value);
+    }
+
+    fn end(&self) -> SearchStep {
+        self.search.plan.is_ended.store(true, Ordering::Relaxed);
+        SearchStep::Done
+    }
+}
+
+impl<G: Game> Drop for SharedWalker<'_, G> {
+    fn drop(&mut self) {
+        if self.walker.is_pending() {
+            self.walker.take_back(&self.search.tree, &self.search.plan);
+            self.end();
+        }
+    }
+}

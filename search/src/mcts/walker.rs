@@ -1,0 +1,289 @@
+//! One thread's way through a tree: a simulation from the root to a leaf, and the leaf's evaluation back up.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use turnstone_env::{Action, ActionList, Game};
+
+use super::atomics::{Access, Shared, count};
+use super::method::{Method, SearchOptions};
+use super::proof::Prover;
+use super::tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
+use super::{backup, gumbel, puct};
+use crate::evaluator::Evaluation;
+
+/// State of a simulation after [`Mcts::step`](super::Mcts::step).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SearchStep {
+    /// Its last position is to be evaluated.
+    Leaf,
+    /// It ended in a proven position.
+    Finished,
+    /// No simulation was begun: all are done, or the root is proven.
+    Done,
+}
+
+/// What all simulations of a search have in common, beside the tree.
+#[derive(Default, Debug)]
+pub(super) struct Plan {
+    pub(super) options: SearchOptions,
+    /// Simulations still to run.
+    left: AtomicU32,
+    /// State of the sequential halving.
+    pub(super) gumbel: gumbel::Root,
+    /// Held by the thread that selects at the root of a Gumbel search: sequential halving is a sequence.
+    turn: Mutex<()>,
+    /// Whether the threads of a shared search are to end.
+    pub(super) is_ended: AtomicBool,
+    /// How often a thread has had to wait for another's evaluation.
+    pub(super) waits: AtomicU64,
+}
+
+impl Clone for Plan {
+    fn clone(&self) -> Self {
+        Self { options: self.options, left: self.left().into(), gumbel: self.gumbel.clone(), ..Self::default() }
+    }
+}
+
+impl Plan {
+    pub(super) fn begin(&mut self, simulations: u32) {
+        *self.left.get_mut() = simulations;
+    }
+
+    /// Leaves nothing to do.
+    pub(super) fn end(&mut self) {
+        self.begin(0);
+    }
+
+    pub(super) fn left(&self) -> u32 {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// Takes one simulation and returns how many are left after it; `None` if there are none.
+    fn take<A: Access>(&self) -> Option<u32> {
+        if !A::SHARED {
+            let left = self.left().checked_sub(1)?;
+            self.left.store(left, Ordering::Relaxed);
+            return Some(left);
+        }
+        let before = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        before.ok().map(|before| before - 1)
+    }
+}
+
+/// A simulation was taken back: there is no room in the tree, or the shared search is ended.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
+/// What a thread needs to run simulations.
+#[derive(Clone, Debug)]
+pub(super) struct Walker<G: Game> {
+    /// Nodes and the edges taken from them, from the root to the pending leaf.
+    path: Vec<(NodeId, EdgeId)>,
+    pending: NodeId,
+    legal: ActionList,
+    /// Buffer of a selection.
+    weights: Vec<f32>,
+    prover: Prover<G>,
+}
+
+impl<G: Game> Default for Walker<G> {
+    fn default() -> Self {
+        Self {
+            path: Vec::new(),
+            pending: NO_NODE,
+            legal: ActionList::new(),
+            weights: Vec::new(),
+            prover: Prover::default(),
+        }
+    }
+}
+
+impl<G: Game> Walker<G> {
+    /// Forgets the pending leaf.
+    pub(super) fn forget(&mut self) {
+        self.pending = NO_NODE;
+    }
+
+    /// Whether a leaf waits for its evaluation.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending != NO_NODE
+    }
+
+    /// Begins one simulation.
+    ///
+    /// # Errors
+    /// There is no room for another node.
+    pub(super) fn step<A: Access>(&mut self, game: &G, tree: &Tree<G>, plan: &Plan) -> Result<SearchStep, Interrupted> {
+        assert!(!self.is_pending(), "the last evaluation has to be applied first");
+        if plan.left() == 0 || tree.root().proven.get().is_some() {
+            return Ok(SearchStep::Done);
+        }
+        self.path.clear();
+        if tree.root().is_expanded() && !self.start::<A>(tree, plan) {
+            return Ok(SearchStep::Done);
+        }
+        let Some(leaf) = self.descend::<A>(game, tree, plan) else {
+            self.take_back(tree, plan);
+            return Err(Interrupted);
+        };
+        let node = tree.node(leaf);
+        if node.proven.get().is_some() {
+            self.back_up::<A>(tree, leaf, Evaluation::default());
+            return Ok(SearchStep::Finished);
+        }
+        self.pending = leaf;
+        let SearchOptions { proof_nodes, .. } = plan.options;
+        if leaf != 0
+            && proof_nodes > 0
+            && let Some(value) = self.prover.value(game, &node.state, proof_nodes)
+        {
+            self.settle::<A>(tree, value);
+            return Ok(SearchStep::Finished);
+        }
+        game.legal(&node.state, &mut self.legal);
+        Ok(SearchStep::Leaf)
+    }
+
+    /// The position to be evaluated, with its legal actions.
+    pub(super) fn leaf<'a>(&'a self, tree: &'a Tree<G>) -> (&'a G::State, &'a [Action]) {
+        assert!(self.is_pending(), "no position is to be evaluated");
+        (&tree.node(self.pending).state, &self.legal)
+    }
+
+    /// Takes the evaluation of the pending leaf, which it returns.
+    ///
+    /// # Errors
+    /// There is no room for the edges of the leaf.
+    pub(super) fn apply<A: Access>(
+        &mut self,
+        tree: &Tree<G>,
+        priors: &[f32],
+        estimate: Evaluation,
+    ) -> Result<NodeId, Interrupted> {
+        assert!(self.is_pending(), "no position is to be evaluated");
+        if !tree.expand(self.pending, &self.legal, priors, estimate) {
+            return Err(Interrupted);
+        }
+        let leaf = std::mem::replace(&mut self.pending, NO_NODE);
+        self.back_up::<A>(tree, leaf, estimate);
+        Ok(leaf)
+    }
+
+    /// Takes the exact value of the pending leaf for the first side.
+    pub(super) fn settle<A: Access>(&mut self, tree: &Tree<G>, value: i8) {
+        let leaf = std::mem::replace(&mut self.pending, NO_NODE);
+        assert!(leaf != NO_NODE && leaf != 0, "a position below the root is to be evaluated");
+        tree.node(leaf).proven.set(value);
+        self.back_up::<A>(tree, leaf, Evaluation::exact(value));
+    }
+
+    /// Takes back a simulation of a shared tree that cannot be completed.
+    pub(super) fn take_back(&mut self, tree: &Tree<G>, plan: &Plan) {
+        if self.is_pending() {
+            let leaf = tree.node(std::mem::replace(&mut self.pending, NO_NODE));
+            leaf.leave();
+            leaf.release();
+        }
+        if let Some(&(_, edge)) = self.path.first() {
+            plan.gumbel.take_back(tree, edge);
+        }
+        self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
+        count::<Shared>(&plan.left, 1);
+    }
+
+    /// Takes a simulation and selects an edge of the root. Returns false if no simulation is left.
+    fn start<A: Access>(&mut self, tree: &Tree<G>, plan: &Plan) -> bool {
+        if A::SHARED {
+            tree.root().enter();
+        }
+        let edge = match &plan.options.method {
+            Method::Puct(config) => plan.take::<A>().map(|_| puct::select(tree, 0, config)),
+            Method::Gumbel(config) => {
+                let turn = A::SHARED.then(|| plan.turn.lock().unwrap_or_else(PoisonError::into_inner));
+                let edge = plan.take::<A>().map(|left| plan.gumbel.select(tree, config, left));
+                drop(turn);
+                edge
+            }
+        };
+        if A::SHARED && edge.is_none() {
+            tree.root().leave();
+        }
+        self.path.extend(edge.map(|edge| (0, edge)));
+        edge.is_some()
+    }
+
+    /// Follows the selection from the root's edge to a node without edges or a proven one, adds it if it is new, and records
+    /// the path. In a shared tree the node is claimed. `None` if there is no room, or the shared search is ended while another
+    /// thread evaluates the node.
+    fn descend<A: Access>(&mut self, game: &G, tree: &Tree<G>, plan: &Plan) -> Option<NodeId> {
+        let Some(&(_, mut edge)) = self.path.first() else { return Some(0) };
+        let mut parent = tree.root();
+        loop {
+            let id = follow::<G, A>(game, tree, parent, tree.edge(edge))?;
+            let node = tree.node(id);
+            if A::SHARED {
+                node.enter();
+            }
+            if node.proven.get().is_some() {
+                return Some(id);
+            }
+            if !node.is_expanded() {
+                if !A::SHARED || node.claim() {
+                    return Some(id);
+                }
+                if !wait(node, plan) {
+                    node.leave();
+                    return None;
+                }
+                if !node.is_expanded() {
+                    return Some(id); // it is proven
+                }
+            }
+            edge = match &plan.options.method {
+                Method::Puct(config) => puct::select(tree, id, config),
+                Method::Gumbel(config) => gumbel::select(tree, id, config, &mut self.weights),
+            };
+            self.path.push((id, edge));
+            parent = node;
+        }
+    }
+
+    /// Ends a simulation.
+    fn back_up<A: Access>(&self, tree: &Tree<G>, leaf: NodeId, estimate: Evaluation) {
+        backup::backup::<G, A>(tree, &self.path, leaf, estimate);
+        if A::SHARED {
+            tree.node(leaf).leave();
+            self.path.iter().for_each(|&(node, _)| tree.node(node).leave());
+        }
+    }
+}
+
+/// The node that an edge leads to, which is added if it is new. `None` if there is no room.
+fn follow<G: Game, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>, edge: &Edge) -> Option<NodeId> {
+    match edge.child() {
+        NO_NODE => {
+            let mut state = parent.state;
+            game.play(&mut state, edge.action);
+            Some(edge.adopt::<A>(tree.add(game, state)?))
+        }
+        child => Some(child),
+    }
+}
+
+/// Waits until another thread has evaluated a node. Returns false if the search was ended before.
+fn wait<S>(node: &Node<S>, plan: &Plan) -> bool {
+    /// Number of looks at the node before the processor is offered to other threads.
+    const LOOKS: u32 = 200;
+    plan.waits.fetch_add(1, Ordering::Relaxed);
+    for look in 0.. {
+        if node.is_expanded() || node.proven.get().is_some() {
+            return true;
+        }
+        if plan.is_ended.load(Ordering::Relaxed) || !node.is_claimed() {
+            return false;
+        }
+        if look < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+    }
+    unreachable!("the looks do not end");
+}
