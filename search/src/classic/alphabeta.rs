@@ -6,13 +6,15 @@
 //! so its score does not depend on the path.
 
 mod ordering;
+mod buckets;
 mod table;
 mod window;
 
 use turnstone_env::{Action, ActionList, Game, Side};
 
+use self::buckets::{Bound, Known};
 use self::ordering::{Ordering, Queue};
-use self::table::{Bound, Known, Table};
+use self::table::Table;
 use self::window::Window;
 use super::found::{Lines, SearchResult, SearchStats, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
@@ -82,6 +84,21 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
     pub fn with_table(mut self, bytes: usize) -> Self {
         self.table = Some(Table::new(bytes, self.game.start()));
         self
+    }
+
+    /// Gives this search the table of another, so that several threads look for the same result: all search a position at the
+    /// same time, and each finds what the others have stored (lazy SMP). The result is that of one search alone.
+    ///
+    /// The other search must begin first, and clears the table for all.
+    #[must_use]
+    pub fn with_table_of(mut self, other: &mut Self) -> Self {
+        self.table = other.table.as_mut().map(Table::share);
+        self
+    }
+
+    /// Whether it has a table.
+    pub fn has_table(&self) -> bool {
+        self.table.is_some()
     }
 
     /// The evaluation.
@@ -325,8 +342,8 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// The table's entry of a position, with wins counted from the root.
     #[inline]
-    fn known(&self, state: &G::State, ply: usize) -> Option<Known> {
-        let known = self.table.as_ref()?.probe(state)?;
+    fn known(&mut self, state: &G::State, ply: usize) -> Option<Known> {
+        let known = self.table.as_mut()?.probe(state)?;
         Some(Known { score: self.shifted(known.score, ply as i32), ..known })
     }
 

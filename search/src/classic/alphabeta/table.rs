@@ -1,101 +1,74 @@
-//! The table of positions already searched.
+//! The table of positions already searched, by one thread or several.
 
 use std::hash::Hash;
 
-use turnstone_env::Action;
-
+use super::buckets::{Buckets, Entry, Known};
 use crate::hash::hash;
-
-/// The kind of bound on the true score that a stored score is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Bound {
-    /// It is the true score.
-    Exact,
-    /// The true score is as great or greater.
-    Lower,
-    /// The true score is as small or smaller.
-    Upper,
-}
-
-/// What is known of a position.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// Score for the first side; wins are counted from the position itself, not from the root.
-    pub(super) score: i32,
-    pub(super) bound: Bound,
-    /// The action that was best or caused the cutoff.
-    pub(super) action: Action,
-    /// Plies that were searched below the position.
-    pub(super) depth: u8,
-    /// No static estimate had a part in the score: it holds for every greater depth too.
-    pub(super) complete: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry<S> {
-    state: S,
-    known: Known,
-    /// The search that stored it; 0 in an entry never used.
-    generation: u8,
-}
 
 /// Positions and what is known of them, in a fixed number of buckets of two entries. The whole state is compared, so no
 /// collision of hashes can bring a wrong score or an illegal action, and states hold all counters that can end a game,
 /// so a score does not depend on the path by which its position was reached.
-#[derive(Clone, Debug)]
+///
+/// Searches of several threads can share one: it is cleared, and a search begun in it, by the one that it was made for.
+#[derive(Debug)]
 pub(super) struct Table<S> {
-    buckets: Vec<[Entry<S>; 2]>,
-    /// The current search; 0 before the first.
-    generation: u8,
+    buckets: Buckets<S>,
+    /// Whether it was made for another search.
+    takes_part: bool,
 }
 
 impl<S: Copy + Eq + Hash> Table<S> {
     /// The largest table of at most `bytes` bytes whose number of buckets is a power of two, at least one; smaller if the
     /// memory cannot be had. `filler` is any state.
     pub(super) fn new(bytes: usize, filler: S) -> Self {
-        let known = Known { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
-        let bucket = [Entry { state: filler, known, generation: 0 }; 2];
-        let most = (bytes / size_of_val(&bucket)).max(1);
-        let (mut buckets, mut count) = (Vec::new(), 1_usize << most.ilog2());
-        while count > 1 && buckets.try_reserve_exact(count).is_err() {
-            count /= 2;
-        }
-        buckets.resize(count, bucket);
-        Self { buckets, generation: 0 }
+        Self { buckets: Buckets::new(bytes, filler), takes_part: false }
+    }
+
+    /// The same table for a search of another thread.
+    pub(super) fn share(&mut self) -> Self {
+        Self { buckets: self.buckets.share(), takes_part: true }
     }
 
     /// Removes all entries; free of cost if the table is empty.
     pub(super) fn clear(&mut self) {
-        if self.generation > 0 {
-            self.buckets.as_flattened_mut().iter_mut().for_each(|entry| entry.generation = 0);
-            self.generation = 0;
+        if !self.takes_part && self.buckets.generation() > 0 {
+            for index in 0..self.buckets.len() {
+                self.buckets.with(index, |bucket| bucket.iter_mut().for_each(|entry| entry.generation = 0));
+            }
+            self.buckets.set_generation(0);
         }
     }
 
     /// A new search begins: entries of earlier ones are the first to go.
     pub(super) fn begin(&mut self) {
-        self.generation = if self.generation == u8::MAX { 1 } else { self.generation + 1 };
+        if !self.takes_part {
+            let next = if self.buckets.generation() == u8::MAX { 1 } else { self.buckets.generation() + 1 };
+            self.buckets.set_generation(next);
+        }
     }
 
     #[inline]
-    pub(super) fn probe(&self, state: &S) -> Option<Known> {
-        let bucket = &self.buckets[self.index(state)];
-        bucket.iter().find(|entry| entry.generation != 0 && entry.state == *state).map(|entry| entry.known)
+    pub(super) fn probe(&mut self, state: &S) -> Option<Known> {
+        let index = self.index(state);
+        self.buckets.with(index, |bucket| {
+            bucket.iter().find(|entry| entry.generation != 0 && entry.state == *state).map(|entry| entry.known)
+        })
     }
 
     /// Stores in the place of the same state, or else of an earlier search's entry, or else of the shallower one.
     #[inline]
     pub(super) fn store(&mut self, state: &S, known: Known) {
-        let (index, generation) = (self.index(state), self.generation);
+        let (index, generation) = (self.index(state), self.buckets.generation());
         let value = |entry: &Entry<S>| match entry.generation {
             0 => 0,
             _ if entry.state == *state => 0,
             old if old != generation => 1 + u32::from(entry.known.depth),
             _ => 0x200 + u32::from(entry.known.depth),
         };
-        let [a, b] = &mut self.buckets[index];
-        let place = if value(b) <= value(a) { b } else { a };
-        *place = Entry { state: *state, known, generation };
+        self.buckets.with(index, |[a, b]| {
+            let place = if value(b) <= value(a) { b } else { a };
+            *place = Entry { state: *state, known, generation };
+        });
     }
 
     #[inline]
@@ -106,6 +79,9 @@ impl<S: Copy + Eq + Hash> Table<S> {
 
 #[cfg(test)]
 mod tests {
+    use turnstone_env::Action;
+
+    use super::super::buckets::Bound;
     use super::*;
 
     fn known(depth: u8) -> Known {
@@ -135,7 +111,7 @@ mod tests {
     #[test]
     fn a_table_keeps_to_its_memory() {
         let table = Table::new(1 << 20, [0u8; 16]);
-        let bytes = size_of_val(&*table.buckets);
+        let bytes = table.buckets.len() * size_of::<[Entry<[u8; 16]>; 2]>();
         assert!((1 << 19..=1 << 20).contains(&bytes), "{bytes}");
     }
 
@@ -147,5 +123,34 @@ mod tests {
         // As many balls as boxes: 37 % of the boxes stay empty, and the fullest box is small.
         let empty = used.iter().filter(|&&n| n == 0).count() as f64 / used.len() as f64;
         assert!((0.3..0.42).contains(&empty) && used.iter().all(|&n| n < 10), "{empty}");
+    }
+
+    #[test]
+    fn threads_store_and_find_in_one_table() {
+        const EACH: u32 = if cfg!(miri) { 100 } else { 20_000 };
+        let mut table = Table::new(1 << 12, [0u32; 8]);
+        table.begin();
+        let mut others = [table.share(), table.share()];
+        // An entry that two threads wrote at once would have a state of unequal parts, or a score that is not its state's.
+        let work = |table: &mut Table<[u32; 8]>, step: u32| {
+            for n in 0..EACH {
+                let n = n.wrapping_mul(step) % 1000;
+                table.store(&[n; 8], Known { score: n as i32, ..known(n as u8) });
+                let found = table.probe(&[n.wrapping_add(1) % 1000; 8]);
+                assert!(found.is_none_or(|found| found.score as u32 == n.wrapping_add(1) % 1000));
+            }
+        };
+        std::thread::scope(|scope| {
+            for (other, step) in others.iter_mut().zip([7, 11]) {
+                scope.spawn(move || work(other, step));
+            }
+            work(&mut table, 1);
+        });
+        assert!((0..1000).any(|n| table.probe(&[n; 8]).is_some()));
+        others[0].begin();
+        others[0].clear();
+        assert!((0..1000).any(|n| others[1].probe(&[n; 8]).is_some()), "it is not theirs to clear");
+        table.clear();
+        assert!((0..1000).all(|n| others[1].probe(&[n; 8]).is_none()));
     }
 }

@@ -2,7 +2,7 @@
 
 use turnstone_env::Side;
 
-use super::table::Bound;
+use super::buckets::Bound;
 
 /// Search window of scores for the first side: `alpha` is a lower bound that it has secured, `beta` an upper bound that
 /// the second side has secured.
