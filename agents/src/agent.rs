@@ -56,6 +56,18 @@ impl Agent {
         self
     }
 
+    /// The agent with this number of threads per search, if its spec gives none; for a single search whose result need not
+    /// repeat. Agents without a network are unchanged.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        if let AgentSpec::Az { tree, .. } = &mut self.spec
+            && tree.device == ComputeDevice::Cpu
+        {
+            tree.threads = tree.threads.or(threads);
+        }
+        self
+    }
+
     /// Creates an agent from a spec and the network that an `az:` spec names, which must have been checked for the game;
     /// for hosts without files.
     #[must_use]
@@ -86,6 +98,7 @@ impl Agent {
         let trees = |simulations: u32| (MOST_SIMULATIONS / simulations.max(1)).max(1) as usize;
         match &self.spec {
             AgentSpec::Human | AgentSpec::Engine(_) => AtOnce::Players(1),
+            _ if self.spec.threads().is_several() => AtOnce::Players(1),
             AgentSpec::Random | AgentSpec::Exact(_) => AtOnce::Shared,
             AgentSpec::Classical(spec) => match spec.method {
                 ClassicalMethod::Deepening { time: Some(_), .. }
@@ -94,7 +107,7 @@ impl Agent {
                     AtOnce::Players(LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize))
                 }
             },
-            AgentSpec::Mcts { budget } | AgentSpec::Az { tree: TreeSpec { budget, .. }, .. } => {
+            AgentSpec::Mcts { budget, .. } | AgentSpec::Az { tree: TreeSpec { budget, .. }, .. } => {
                 let is_network_alone = matches!(self.spec, AgentSpec::Az { tables: None, .. });
                 match *budget {
                     Budget::Time(_) => AtOnce::Players(1),

@@ -18,6 +18,7 @@ use turnstone_search::classic::{Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
 use crate::options::Options;
 use crate::playable::Playable;
+use crate::threads::Threads;
 
 /// Names of the classical agents.
 pub(crate) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
@@ -33,6 +34,8 @@ pub struct ClassicalSpec {
     pub method: ClassicalMethod,
     /// Name of the static evaluation; the game's first one if `None`.
     pub heuristic: Option<String>,
+    /// Threads of one search; several need a table.
+    pub threads: Threads,
 }
 
 /// Search algorithm of a classical agent.
@@ -95,7 +98,13 @@ impl ClassicalSpec {
             }
             _ => Self::parse_alphabeta(options)?,
         };
-        Ok(Self { method, heuristic: options.take("heuristic") })
+        let heuristic = options.take("heuristic");
+        let threads = if name == "alphabeta" { Threads::parse(options)? } else { Threads::default() };
+        let spec = Self { method, heuristic, threads };
+        match threads.is_several() && spec.table() == 0 {
+            true => Err("threads share what they find in a table: give its size in MiB, hash=64".to_owned()),
+            false => Ok(spec),
+        }
     }
 
     fn parse_alphabeta(options: &mut Options) -> Result<ClassicalMethod, String> {
@@ -139,7 +148,7 @@ impl fmt::Display for ClassicalSpec {
         options.push(("heuristic", self.heuristic.clone()));
         let options: Vec<String> =
             options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
-        write!(f, "{name}:{}", options.join(","))
+        write!(f, "{name}:{}{}", options.join(","), self.threads)
     }
 }
 

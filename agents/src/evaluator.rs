@@ -96,6 +96,14 @@ pub(crate) trait TryEvaluator<G: Game> {
 
     /// Forgets earlier games, as playouts do whose random numbers start again.
     fn restart(&mut self) {}
+
+    /// An evaluator for another thread, with this number; `None` if there can be only one.
+    fn for_thread(&self, _number: usize) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 impl<G: Game> TryEvaluator<G> for NetworkEvaluator {
@@ -119,6 +127,11 @@ impl<G: Game> TryEvaluator<G> for NetworkEvaluator {
             }
         }
         Ok(())
+    }
+
+    fn for_thread(&self, _: usize) -> Option<Self> {
+        let Engine::Cpu(inference) = &self.inference else { return None };
+        Some(Self::with_inference(self.spec.clone(), (**inference).clone(), self.softmax))
     }
 }
 
@@ -164,6 +177,10 @@ impl<G: Game> TryEvaluator<G> for Rollout {
     fn try_evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
         self.evaluate(game, batch);
         Ok(())
+    }
+
+    fn for_thread(&self, number: usize) -> Option<Self> {
+        Some(Rollout::new(number as u64))
     }
 }
 
@@ -272,5 +289,9 @@ impl<G: Game> TryEvaluator<G> for FailsOnce {
         }
         Uniform.evaluate(game, batch);
         Ok(())
+    }
+
+    fn for_thread(&self, _: usize) -> Option<Self> {
+        Some(Self::never())
     }
 }

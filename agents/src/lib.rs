@@ -23,6 +23,7 @@
 mod evaluator;
 mod search_settings;
 mod options;
+mod threads;
 mod tree_spec;
 mod request;
 mod player;
@@ -36,6 +37,7 @@ mod error;
 mod calibration;
 mod network;
 mod spec;
+mod together;
 mod tree_player;
 mod players;
 mod exact_player;
@@ -68,5 +70,6 @@ pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSett
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
+pub use threads::{MOST_THREADS, Threads};
 pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};

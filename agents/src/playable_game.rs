@@ -113,7 +113,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 let fault = "this build cannot start other programs".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
             }
-            AgentSpec::Mcts { budget } => Box::new(Rollouts::new(&game, *budget)),
+            AgentSpec::Mcts { budget, .. } => Box::new(Rollouts::new(&game, *budget)),
             AgentSpec::Exact(spec) => Box::new(exact_player::Exact::new::<K>(spec, &game)?),
             AgentSpec::Az { tree, tables, .. } => {
                 let network = agent.network.as_ref().expect("the checkpoint was read on loading");
@@ -183,12 +183,22 @@ impl Agent {
         Ok(Self { spec: spec.clone(), network })
     }
 
-    /// Creates a player for one seat of one game at a time.
+    /// Creates a player for one seat of one game at a time, whose searches have the threads of the spec, or else one.
     ///
     /// # Errors
     /// As [`PlayableGame::player`].
     pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
-        game.player(self)
+        self.player_with(game, 1)
+    }
+
+    /// [`Agent::player`], whose searches have `threads` threads if the spec gives no number.
+    ///
+    /// # Errors
+    /// As [`PlayableGame::player`].
+    pub fn player_with(&self, game: &dyn PlayableGame, threads: usize) -> Result<Box<dyn Player>, AgentError> {
+        let mut player = game.player(self)?;
+        player.set_threads(self.spec.threads().number().unwrap_or(threads));
+        Ok(player)
     }
 
     /// Creates a team of `seats` seats; `None` if the agent has no searches whose positions can be evaluated together.

@@ -57,6 +57,9 @@ pub trait Player: Send {
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault>;
 
+    /// Sets the number of threads of a search. Players whose searches have one thread ignore it.
+    fn set_threads(&mut self, _threads: usize) {}
+
     /// Notifies the player of an action of either side in the current game.
     fn played(&mut self, _action: Action) {}
 

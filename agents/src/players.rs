@@ -45,21 +45,20 @@ impl<G: Game> Player for Random<G> {
 
 /// Tree search with random playouts.
 pub(crate) struct Rollouts<G: Game> {
-    tree: TreePlayer<G>,
-    evaluator: Rollout,
+    tree: TreePlayer<G, Rollout>,
 }
 
 impl<G: Game> Rollouts<G> {
     pub(crate) fn new(game: &G, budget: Budget) -> Self {
         let settings = SearchSettings::from(SearchKind::Puct);
-        Self { tree: TreePlayer::new(game, budget, settings), evaluator: Rollout::new(0) }
+        Self { tree: TreePlayer::new(game, Rollout::new(0), budget, settings) }
     }
 }
 
 impl<G: Game> Player for Rollouts<G> {
     fn new_game(&mut self, state: &AnyState, rng: &mut Stream) {
         self.tree.new_game(state.of());
-        self.evaluator = Rollout::new(rng.random());
+        self.tree.evaluators.iter_mut().for_each(|evaluator| *evaluator = Rollout::new(rng.random()));
     }
 
     fn clock(&mut self, remaining: Duration) {
@@ -72,7 +71,11 @@ impl<G: Game> Player for Rollouts<G> {
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
-        Ok(self.tree.search(state.of(), &mut self.evaluator, request, rng)?)
+        Ok(self.tree.search(state.of(), request, rng)?)
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.tree.set_threads(threads);
     }
 
     fn played(&mut self, action: Action) {
@@ -89,8 +92,7 @@ const POLICY_ALONE: Budget = Budget::Simulations(0);
 
 /// Tree search with a network, or the network's policy without search.
 pub(crate) struct Network<G: Game> {
-    tree: TreePlayer<G>,
-    evaluator: NetworkEvaluator,
+    tree: TreePlayer<G, NetworkEvaluator>,
 }
 
 impl<G: Game> Network<G> {
@@ -102,8 +104,7 @@ impl<G: Game> Network<G> {
     ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (spec.precision, spec.device), 1)?;
         let settings = spec.search.over(network.search_settings());
-        let tree = TreePlayer::new(game, spec.budget, settings).with_tables(tables);
-        Ok(Self { tree, evaluator })
+        Ok(Self { tree: TreePlayer::new(game, evaluator, spec.budget, settings).with_tables(tables) })
     }
 }
 
@@ -128,20 +129,24 @@ impl<G: Game> Player for Network<G> {
             return Ok(action);
         }
         if self.tree.budget == POLICY_ALONE {
-            let (priors, estimate) = evaluate_one(&self.tree.game, state, &mut self.evaluator)?;
+            let (priors, estimate) = evaluate_one(&self.tree.game, state, &mut self.tree.evaluators[0])?;
             let (action, mover) = (most_likely(&priors), self.tree.game.mover(state));
             self.tree.comment = in_words(estimate, mover);
             let score = Some(Score::of_estimate(estimate, mover));
             request.notify(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });
             return Ok(action);
         }
-        Ok(self.tree.search(state, &mut self.evaluator, request, rng)?)
+        Ok(self.tree.search(state, request, rng)?)
     }
 
     fn predict(&mut self, state: &AnyState) -> Result<Option<[f32; 3]>, DeviceError> {
         let (game, state) = (&self.tree.game, state.of());
-        let (_, estimate) = evaluate_one(game, state, &mut self.evaluator)?;
+        let (_, estimate) = evaluate_one(game, state, &mut self.tree.evaluators[0])?;
         Ok(Some(estimate.win_draw_loss(game.mover(state))))
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.tree.set_threads(threads);
     }
 
     fn played(&mut self, action: Action) {

@@ -12,6 +12,7 @@ use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
 use crate::exact_spec::ExactSpec;
 use crate::options::Options;
+use crate::threads::Threads;
 use crate::tree_spec::{Budget, TreeSpec};
 
 /// Spec of an agent.
@@ -28,6 +29,8 @@ pub enum AgentSpec {
     Mcts {
         /// Limit of the search.
         budget: Budget,
+        /// Threads of one search.
+        threads: Threads,
     },
     /// Player with exact values.
     Exact(ExactSpec),
@@ -68,7 +71,8 @@ impl FromStr for AgentSpec {
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
-            "mcts" => Budget::parse(&mut options, 1, 200).map(|budget| Self::Mcts { budget }),
+            "mcts" => Budget::parse(&mut options, 1, 200)
+                .and_then(|budget| Ok(Self::Mcts { budget, threads: Threads::parse(&mut options)? })),
             "az" => TreeSpec::parse(&mut options).and_then(|tree| {
                 let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
                 Ok(Self::Az { checkpoint, tree, tables: options.take("tables").map(PathBuf::from) })
@@ -93,8 +97,18 @@ impl AgentSpec {
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
         match self {
-            Self::Mcts { budget } | Self::Az { tree: TreeSpec { budget, .. }, .. } => Some(*budget),
+            Self::Mcts { budget, .. } | Self::Az { tree: TreeSpec { budget, .. }, .. } => Some(*budget),
             _ => None,
+        }
+    }
+
+    /// Threads of one search.
+    #[must_use]
+    pub fn threads(&self) -> Threads {
+        match self {
+            Self::Mcts { threads, .. } | Self::Az { tree: TreeSpec { threads, .. }, .. } => *threads,
+            Self::Classical(classical) => classical.threads,
+            Self::Human | Self::Random | Self::Exact(_) | Self::Engine(_) => Threads::default(),
         }
     }
 }
@@ -106,7 +120,7 @@ impl fmt::Display for AgentSpec {
             Self::Random => write!(f, "random"),
             Self::Classical(classical) => classical.fmt(f),
             Self::Engine(engine) => engine.fmt(f),
-            Self::Mcts { budget } => write!(f, "mcts:{budget}"),
+            Self::Mcts { budget, threads } => write!(f, "mcts:{budget}{threads}"),
             Self::Exact(exact) => exact.fmt(f),
             Self::Az { checkpoint, tree, tables } => {
                 write!(f, "az:{},{tree}", checkpoint.display())?;
@@ -142,6 +156,9 @@ mod tests {
             "minimax:depth=6",
             "alphabeta:depth=8,heuristic=store_difference",
             "alphabeta:depth=8,hash=64",
+            "alphabeta:depth=8,hash=64,threads=4",
+            "mcts:sims=200,threads=0",
+            "az:runs/a,sims=100,threads=2",
             "alphabeta:nodes=100000",
             "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0",
             "breadthfirst:depth=2",

@@ -13,6 +13,7 @@ use turnstone_search::{Clock, EvalBatch, Evaluation, Mcts, SearchStep};
 use crate::evaluator::TryEvaluator;
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
+use crate::together::run_together;
 use crate::tree_spec::Budget;
 
 /// Simulations of the first round where their total is not known in advance; each later round doubles the number.
@@ -64,8 +65,10 @@ impl<G: Game> KeptTree<G> {
 }
 
 /// Tree search of a game with its budget.
-pub(crate) struct TreePlayer<G: Game> {
+pub(crate) struct TreePlayer<G: Game, E> {
     pub(crate) game: G,
+    /// One per thread.
+    pub(crate) evaluators: Vec<E>,
     pub(crate) tree: KeptTree<G>,
     pub(crate) budget: Budget,
     settings: SearchSettings,
@@ -93,10 +96,11 @@ impl<G: Game> Tables<G> {
     }
 }
 
-impl<G: Game> TreePlayer<G> {
-    pub(crate) fn new(game: &G, budget: Budget, settings: SearchSettings) -> Self {
+impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
+    pub(crate) fn new(game: &G, evaluator: E, budget: Budget, settings: SearchSettings) -> Self {
         let (tree, comment) = (KeptTree::new(game), String::new());
-        Self { game: game.clone(), tree, budget, settings, comment, remaining: None, tables: None }
+        let (game, evaluators) = (game.clone(), vec![evaluator]);
+        Self { game, evaluators, tree, budget, settings, comment, remaining: None, tables: None }
     }
 
     /// The same with exact values: positions below the root that they cover are proven.
@@ -125,6 +129,16 @@ impl<G: Game> TreePlayer<G> {
         self.remaining = None;
     }
 
+    /// Sets the number of threads, as far as the evaluator allows.
+    pub(crate) fn set_threads(&mut self, threads: usize) {
+        self.evaluators.truncate(threads.max(1));
+        while let (number, true) = (self.evaluators.len(), self.evaluators.len() < threads)
+            && let Some(evaluator) = self.evaluators[0].for_thread(number)
+        {
+            self.evaluators.push(evaluator);
+        }
+    }
+
     pub(crate) fn clock(&mut self, remaining: Duration) {
         self.remaining = Some(remaining);
     }
@@ -136,7 +150,6 @@ impl<G: Game> TreePlayer<G> {
     pub(crate) fn search(
         &mut self,
         state: &G::State,
-        evaluator: &mut impl TryEvaluator<G>,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
     ) -> Result<Action, DeviceError> {
@@ -144,8 +157,10 @@ impl<G: Game> TreePlayer<G> {
         let (watch, stop) = (Watch::new(&limits, request.control.clock), &request.control.stop);
         self.tree.root(&self.game, state, &mut || !stop.is_raised() && watch.is_early());
         let searched = match self.budget {
-            Budget::Simulations(simulations) if !request.is_watched() => self.search_alone(evaluator, simulations, rng),
-            _ => self.search_watched(evaluator, &limits, watch, request, rng),
+            Budget::Simulations(simulations) if !request.is_watched() && self.evaluators.len() == 1 => {
+                self.search_alone(simulations, rng)
+            }
+            _ => self.search_watched(&limits, watch, request, rng),
         };
         if searched.is_err() {
             // A search cannot be used again while it waits for an evaluation.
@@ -155,16 +170,11 @@ impl<G: Game> TreePlayer<G> {
     }
 
     /// Runs this number of simulations.
-    fn search_alone(
-        &mut self,
-        evaluator: &mut impl TryEvaluator<G>,
-        simulations: u32,
-        rng: &mut Stream,
-    ) -> Result<(), DeviceError> {
+    fn search_alone(&mut self, simulations: u32, rng: &mut Stream) -> Result<(), DeviceError> {
         self.tree.search.begin(&self.game, &self.settings.strongest(simulations), simulations, rng);
         let mut batch = EvalBatch::default();
         while self.tree.search.gather(&self.game).is_some() {
-            self.answer(evaluator, &mut batch)?;
+            self.answer(&mut batch)?;
         }
         Ok(())
     }
@@ -180,7 +190,6 @@ impl<G: Game> TreePlayer<G> {
     /// before.
     fn search_watched(
         &mut self,
-        evaluator: &mut impl TryEvaluator<G>,
         limits: &Limits,
         mut watch: Watch,
         request: &mut SearchRequest<'_>,
@@ -195,12 +204,12 @@ impl<G: Game> TreePlayer<G> {
         };
         loop {
             self.tree.search.begin(&self.game, &self.settings.strongest(round), round, rng);
-            if self.round(evaluator, &mut watch, request, rng)? || self.is_enough(limits, watch.done) {
+            if self.round(&mut watch, request, rng)? || self.is_enough(limits, watch.done) {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
         }
-        request.notify(|| self.info(watch.done, rng));
+        request.notify(|| info(&self.tree.search, watch.done, rng));
         Ok(())
     }
 
@@ -214,7 +223,6 @@ impl<G: Game> TreePlayer<G> {
     /// Runs one round; returns whether the search is over.
     fn round(
         &mut self,
-        evaluator: &mut impl TryEvaluator<G>,
         watch: &mut Watch,
         request: &mut SearchRequest<'_>,
         rng: &mut Stream,
@@ -222,27 +230,42 @@ impl<G: Game> TreePlayer<G> {
         let mut batch = EvalBatch::default();
         loop {
             let is_new = self.tree.search.actions().next().is_none(); // the first step then expands the root
+            if !is_new && self.evaluators.len() > 1 {
+                return self.round_together(watch, request, rng);
+            }
             match self.tree.search.step(&self.game) {
                 SearchStep::Done => return Ok(self.tree.search.proven().is_some()),
                 SearchStep::Finished => {}
-                SearchStep::Leaf => self.answer(evaluator, &mut batch)?,
+                SearchStep::Leaf => self.answer(&mut batch)?,
             }
             watch.done += u64::from(!is_new);
-            if request.control.stop.is_raised() || self.tree.search.size().bytes > LARGEST_TREE || watch.is_over() {
+            if !check(&self.tree.search, watch, request, rng) {
                 return Ok(true);
-            }
-            if watch.report_is_due() {
-                request.notify(|| self.info(watch.done, rng));
             }
         }
     }
 
-    /// Answers the position that the search has come to: by exact values or by the evaluator.
-    fn answer(
+    /// [`TreePlayer::round`] by all threads, once the root is evaluated.
+    fn round_together(
         &mut self,
-        evaluator: &mut impl TryEvaluator<G>,
-        batch: &mut EvalBatch<G::State>,
-    ) -> Result<(), DeviceError> {
+        watch: &mut Watch,
+        request: &mut SearchRequest<'_>,
+        rng: &mut Stream,
+    ) -> Result<bool, DeviceError> {
+        let (game, tables) = (&self.game, self.tables.as_ref().filter(|tables| tables.asked));
+        let known = |state: &G::State| tables.and_then(|tables| tables.value(game, state));
+        let all = u64::from(self.tree.search.simulations_left()) + watch.done;
+        let mut go_on = |search: &Mcts<G>| {
+            watch.done = all - u64::from(search.simulations_left());
+            check(search, watch, request, rng)
+        };
+        let ended = run_together(game, &mut self.tree.search, &mut self.evaluators, &known, &mut go_on)?;
+        watch.done = all - u64::from(self.tree.search.simulations_left());
+        Ok(ended || self.tree.search.proven().is_some() || watch.is_over())
+    }
+
+    /// Answers the position that the search has come to: by exact values or by the evaluator.
+    fn answer(&mut self, batch: &mut EvalBatch<G::State>) -> Result<(), DeviceError> {
         let (state, legal) = self.tree.search.leaf();
         let tables = self.tables.as_ref().filter(|tables| tables.asked && state != self.tree.search.state());
         if let Some(value) = tables.and_then(|tables| tables.value(&self.game, state)) {
@@ -251,7 +274,7 @@ impl<G: Game> TreePlayer<G> {
         }
         batch.clear();
         batch.push(*state, legal);
-        evaluator.try_evaluate(&self.game, batch)?;
+        self.evaluators[0].try_evaluate(&self.game, batch)?;
         let (priors, estimate) = batch.answer(0);
         self.tree.search.apply(priors, estimate);
         Ok(())
@@ -266,13 +289,23 @@ impl<G: Game> TreePlayer<G> {
         });
         forced || deep
     }
+}
 
-    fn info(&self, nodes: u64, rng: &mut Stream) -> SearchInfo {
-        let line = self.tree.search.line(self.tree.search.choose(0.0, rng));
-        let mover = self.tree.search.mover();
-        let score = Some(Score::of_estimate(self.tree.search.estimate(), mover));
-        SearchInfo { depth: line.len() as u32, nodes, score, line }
+/// Whether a search goes on after a simulation. It reports the progress where that is due.
+fn check<G: Game>(search: &Mcts<G>, watch: &mut Watch, request: &mut SearchRequest<'_>, rng: &mut Stream) -> bool {
+    if request.control.stop.is_raised() || search.size().bytes > LARGEST_TREE || watch.is_over() {
+        return false;
     }
+    if watch.report_is_due() {
+        request.notify(|| info(search, watch.done, rng));
+    }
+    true
+}
+
+fn info<G: Game>(search: &Mcts<G>, nodes: u64, rng: &mut Stream) -> SearchInfo {
+    let line = search.line(search.choose(0.0, rng));
+    let score = Some(Score::of_estimate(search.estimate(), search.mover()));
+    SearchInfo { depth: line.len() as u32, nodes, score, line }
 }
 
 /// Clock and limits of one search.

@@ -11,6 +11,7 @@ use crate::analysis::{Analysis, analysis, best};
 use crate::evaluator::{Playouts, TryEvaluator, evaluate_one};
 use crate::network::LoadedNetwork;
 use crate::search_settings::{SearchKind, SearchSettings};
+use crate::together::run_together;
 use crate::tree_player::KeptTree;
 use crate::tree_spec::TreeSpec;
 
@@ -137,7 +138,8 @@ pub(crate) fn tree_search<G: Game>(
                 ComputeDevice::Gpu(_) => network.evaluator(game, (tree.precision, tree.device), batch)?,
                 ComputeDevice::Cpu => network.evaluator_with(game, tree.precision, batch, instructions)?,
             };
-            Box::new(Searches::new(game, evaluator, tree.search.over(network.search_settings()), cached))
+            let settings = tree.search.over(network.search_settings());
+            Box::new(Searches::new(game, evaluator, settings, cached).with_threads(tree.threads.number().unwrap_or(1)))
         }
         Leaves::Playouts { seed } => {
             Box::new(Searches::new(game, Playouts::new(seed), SearchKind::Puct.into(), cached))
@@ -151,7 +153,8 @@ struct Searches<G: Game, E> {
     game: G,
     spec: Spec,
     settings: SearchSettings,
-    evaluator: E,
+    /// One per thread of a search that is the only one.
+    evaluators: Vec<E>,
     /// `None` while the seat is searching.
     seats: Vec<Option<Seat<G>>>,
     searching: Pool<G, Searching<G>>,
@@ -182,7 +185,17 @@ const NOT_SEARCHING: &str = "the seat is not searching";
 impl<G: Game, E> Searches<G, E> {
     fn new(game: &G, evaluator: E, settings: SearchSettings, cached: usize) -> Self {
         let (game, spec) = (game.clone(), game.spec());
-        Self { game, spec, settings, evaluator, seats: Vec::new(), searching: Pool::new(cached) }
+        Self { game, spec, settings, evaluators: vec![evaluator], seats: Vec::new(), searching: Pool::new(cached) }
+    }
+
+    fn with_threads(mut self, threads: usize) -> Self
+    where
+        E: TryEvaluator<G>,
+    {
+        let first = &self.evaluators[0];
+        let others: Vec<E> = (1..threads).map_while(|number| first.for_thread(number)).collect();
+        self.evaluators.extend(others);
+        self
     }
 
     fn empty_seat(&self) -> Seat<G> {
@@ -193,6 +206,22 @@ impl<G: Game, E> Searches<G, E> {
     fn seat(&self, number: usize) -> &Seat<G> {
         let searching = || self.searching.iter().find(|searching| searching.number == number);
         self.seats[number].as_ref().unwrap_or_else(|| &searching().expect("it is searching").seat)
+    }
+
+    /// Runs the only search to its end by all threads, if there is one and its root is evaluated.
+    fn run_together(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), DeviceError>
+    where
+        E: TryEvaluator<G> + Send,
+    {
+        if self.evaluators.len() == 1 {
+            return Ok(());
+        }
+        let Some(Searching { seat: Seat { tree, stop }, .. }) = self.searching.single() else { return Ok(()) };
+        if stop.is_raised() || tree.search.actions().next().is_none() {
+            return Ok(());
+        }
+        let mut go_on = |_: &Mcts<G>| !stop.is_raised() && go_on();
+        run_together(&self.game, &mut tree.search, &mut self.evaluators, &|_| None, &mut go_on).map(drop)
     }
 
     /// Takes every search to its next leaf.
@@ -211,7 +240,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreeSearch for Searches<G, E> {
         while self.seats.len() <= seat {
             self.seats.push(Some(self.empty_seat()));
         }
-        self.evaluator.restart();
+        self.evaluators[0].restart();
         self.seats[seat].as_mut().expect(NOT_SEARCHING).tree.new_game(&self.game, state.of());
     }
 
@@ -231,8 +260,9 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreeSearch for Searches<G, E> {
     }
 
     fn advance_while(&mut self, go_on: &mut dyn FnMut() -> bool, done: &mut Vec<usize>) -> Result<(), DeviceError> {
+        self.run_together(go_on)?;
         self.gather(go_on, done);
-        let (game, evaluator) = (&self.game, &mut self.evaluator);
+        let (game, evaluator) = (&self.game, &mut self.evaluators[0]);
         self.searching.evaluate(|batch| evaluator.try_evaluate(game, batch)).map(drop)
     }
 
@@ -255,7 +285,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreeSearch for Searches<G, E> {
     }
 
     fn predict(&mut self, state: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
-        evaluate_one(&self.game, state.of(), &mut self.evaluator)
+        evaluate_one(&self.game, state.of(), &mut self.evaluators[0])
     }
 
     fn clear(&mut self) {

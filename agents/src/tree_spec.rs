@@ -7,6 +7,7 @@ use turnstone_base::times::time_text;
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
 use super::options::{Options, within};
+use super::threads::Threads;
 use crate::search_settings::{SEARCH_SETTINGS, SearchKind, SearchSettings};
 
 /// Maximum number of simulations per move.
@@ -23,6 +24,8 @@ pub struct TreeSpec {
     pub precision: Precision,
     /// What the network runs on.
     pub device: ComputeDevice,
+    /// Threads of one search.
+    pub threads: Threads,
 }
 
 /// Limit of a tree search per move.
@@ -125,6 +128,7 @@ impl TreeSpec {
             search,
             precision: Precision::default(),
             device: ComputeDevice::default(),
+            threads: Threads::default(),
         }
     }
 
@@ -136,7 +140,11 @@ impl TreeSpec {
         if precision == Precision::I8 && device != ComputeDevice::Cpu {
             return Err(NetworkError::NoGpuIntegers.to_string());
         }
-        Ok(Self { budget, search, precision, device })
+        let threads = Threads::parse(options)?;
+        if threads.is_several() && device != ComputeDevice::Cpu {
+            return Err("a search on a GPU has one thread".to_owned());
+        }
+        Ok(Self { budget, search, precision, device, threads })
     }
 }
 
@@ -162,7 +170,7 @@ impl fmt::Display for TreeSpec {
         if self.device != ComputeDevice::default() {
             write!(f, ",device={}", self.device)?;
         }
-        Ok(())
+        self.threads.fmt(f)
     }
 }
 

@@ -96,12 +96,13 @@ impl RemoteAnswer {
 #[must_use]
 pub fn is_portable(agent: &Agent) -> bool {
     match &agent.spec {
+        spec if spec.threads().is_several() => false,
         AgentSpec::Random => true,
         AgentSpec::Classical(spec) => match spec.method {
             ClassicalMethod::Deepening { time, total, .. } => time.is_none() && total.is_none(),
             _ => true,
         },
-        AgentSpec::Mcts { budget } => matches!(budget, Budget::Simulations(_)),
+        AgentSpec::Mcts { budget, .. } => matches!(budget, Budget::Simulations(_)),
         AgentSpec::Az { tree, tables, .. } => {
             let same_bits = tree.device == ComputeDevice::Cpu && tree.precision != Precision::Auto;
             let same_tree = matches!(tree.budget, Budget::Simulations(_)) && tables.is_none();
@@ -121,7 +122,7 @@ pub fn check_portable(agents: &[&Agent], settings: &TournamentSettings) -> Resul
     let fixed = agents.iter().find(|agent| !is_portable(agent));
     ensure!(
         fixed.is_none(),
-        "`{}` plays on this machine only: it needs files, a program, a GPU, a clock or `precision=auto`",
+        "`{}` plays on this machine only: it needs files, a program, a GPU, a clock, threads or `precision=auto`",
         fixed.map(|agent| agent.spec.to_string()).unwrap_or_default()
     );
     Ok(())

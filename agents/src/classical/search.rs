@@ -5,7 +5,7 @@ use std::time::Duration;
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
+    AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult, Stop,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
@@ -13,9 +13,16 @@ use crate::playable::Playable;
 use crate::player::{Player, PlayerFault};
 use crate::request::{Scale, SearchInfo, SearchRequest};
 
+/// Alpha-beta with any of a game's static evaluations.
+type AnyAlphaBeta<G> = AlphaBeta<G, Box<dyn Heuristic<G>>>;
+
 /// Classical search built from a spec.
 pub struct ClassicalSearch<G: Game> {
     search: Search<G>,
+    /// The searches of the other threads, which share the table of an alpha-beta search.
+    helpers: Vec<AnyAlphaBeta<G>>,
+    /// Makes another helper, without a table.
+    helper: Box<dyn Fn() -> AnyAlphaBeta<G> + Send>,
     method: ClassicalMethod,
     /// Remaining time for the game, if it is limited.
     remaining: Option<Duration>,
@@ -23,7 +30,7 @@ pub struct ClassicalSearch<G: Game> {
 
 enum Search<G: Game> {
     Minimax(Minimax<G, Box<dyn Heuristic<G>>>),
-    AlphaBeta(Box<AlphaBeta<G, Box<dyn Heuristic<G>>>>),
+    AlphaBeta(Box<AnyAlphaBeta<G>>),
     BreadthFirst(BreadthFirst<G, Box<dyn Heuristic<G>>>),
     BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
 }
@@ -47,9 +54,24 @@ impl<G: Game> ClassicalSearch<G> {
                 Search::AlphaBeta(Box::new(alpha_beta(heuristic, table)))
             }
         };
-        let mut search = Self { search, method: spec.method.clone(), remaining: None };
+        let (game, name) = (game.clone(), spec.heuristic.clone());
+        let helper = move || {
+            let heuristic = find_heuristic::<K>(name.as_deref()).expect("it was found before");
+            AlphaBeta::new(&game, heuristic)
+        };
+        let (method, helper) = (spec.method.clone(), Box::new(helper));
+        let mut search = Self { search, helpers: Vec::new(), helper, method, remaining: None };
+        search.set_threads(spec.threads.number().unwrap_or(1));
         search.begin_game();
         Ok(search)
+    }
+
+    /// Sets the number of threads of a search. A search without a table has one.
+    pub fn set_threads(&mut self, threads: usize) {
+        let Search::AlphaBeta(search) = &mut self.search else { return };
+        if search.has_table() {
+            self.helpers.resize_with(threads.max(1) - 1, || (self.helper)().with_table_of(search));
+        }
     }
 
     /// The static evaluation.
@@ -66,6 +88,7 @@ impl<G: Game> ClassicalSearch<G> {
     pub fn begin_game(&mut self) {
         if let Search::AlphaBeta(search) = &mut self.search {
             search.forget();
+            self.helpers.iter_mut().for_each(AlphaBeta::forget);
         }
         if let ClassicalMethod::Deepening { total, .. } = self.method {
             self.remaining = total;
@@ -92,28 +115,84 @@ impl<G: Game> ClassicalSearch<G> {
         request: &SearchRequest<'_>,
         report: &mut dyn FnMut(&SearchResult),
     ) -> SearchResult {
-        let control = &request.control;
-        let start = control.clock.now();
-        let found = match (&mut self.search, &self.method) {
-            (Search::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
-                let limits = request.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
-                search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, control)
-            }
-            (Search::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
-                let share = self.remaining.map(Limits::share_of).unwrap_or_default();
-                let time = time.iter().chain(&share.time).min().copied();
-                let own = Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share };
-                search.deepen_until(state, &request.limits.unwrap_or(own), control, report)
-            }
-            _ => self.search.find_by_depth(state, self.method.depth(), request, report),
-        };
-        let elapsed = control.clock.now().saturating_sub(start);
+        let clock = request.control.clock;
+        let start = clock.now();
+        let share = self.remaining.map(Limits::share_of).unwrap_or_default();
+        let (search, method) = (&mut self.search, &self.method);
+        let found = with_help(&mut self.helpers, method, state, || search.find(method, share, state, request, report));
+        let elapsed = clock.now().saturating_sub(start);
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(elapsed));
         found
     }
 }
 
+/// Runs a search while other threads search the same position, until it ends. The positions that they visit are counted.
+fn with_help<G: Game>(
+    helpers: &mut [AnyAlphaBeta<G>],
+    method: &ClassicalMethod,
+    state: &G::State,
+    search: impl FnOnce() -> SearchResult,
+) -> SearchResult {
+    if helpers.is_empty() {
+        return search();
+    }
+    let stop = Stop::default();
+    std::thread::scope(|scope| {
+        let help = |helper: &'_ mut AnyAlphaBeta<G>, control: Control| match method {
+            ClassicalMethod::Deepening { .. } => {
+                helper.deepen_until(state, &Limits::default(), &control, &mut |_| {}).stats.nodes
+            }
+            _ => helper.search_within(state, method.depth(), &Limits::default(), &control).stats.nodes,
+        };
+        let start = |helper| {
+            let control = Control::from(stop.clone());
+            scope.spawn(move || help(helper, control))
+        };
+        let helpers: Vec<_> = helpers.iter_mut().map(start).collect();
+        let ends = RaiseOnDrop(&stop);
+        let mut found = search();
+        drop(ends);
+        for helper in helpers {
+            found.stats.nodes += helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+        found
+    })
+}
+
+/// Ends the helpers, even if the search panics.
+struct RaiseOnDrop<'a>(&'a Stop);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
+}
+
 impl<G: Game> Search<G> {
+    /// Searches with the limits of the request, or else with those of the method and the time `share` of the game.
+    fn find(
+        &mut self,
+        method: &ClassicalMethod,
+        share: Limits,
+        state: &G::State,
+        request: &SearchRequest<'_>,
+        report: &mut dyn FnMut(&SearchResult),
+    ) -> SearchResult {
+        let control = &request.control;
+        match (self, method) {
+            (Self::BestFirst(search), ClassicalMethod::BestFirst { nodes }) => {
+                let limits = request.limits.unwrap_or(Limits::nodes(u64::from(*nodes)));
+                search.search_within(state, limits.nodes.unwrap_or(u64::MAX), &limits, control)
+            }
+            (Self::AlphaBeta(search), ClassicalMethod::Deepening { depth, nodes, time, .. }) => {
+                let time = time.iter().chain(&share.time).min().copied();
+                let own = Limits { depth: *depth, nodes: nodes.map(u64::from), time, ..share };
+                search.deepen_until(state, &request.limits.unwrap_or(own), control, report)
+            }
+            (search, _) => search.find_by_depth(state, method.depth(), request, report),
+        }
+    }
+
     /// Runs a search that takes a single depth. With limits or a progress report in the request, it searches all depths
     /// from 1, so that it has an answer whenever it is stopped; the greatest depth alone determines the result.
     fn find_by_depth(
@@ -183,6 +262,10 @@ impl<G: Game> Player for ClassicalPlayer<G> {
 
     fn clock(&mut self, remaining: Duration) {
         self.search.set_remaining(remaining);
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.search.set_threads(threads);
     }
 
     fn search(

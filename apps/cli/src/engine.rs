@@ -30,7 +30,7 @@ pub fn serve(mut setup: Setup, input: impl BufRead, output: &Output) -> Result<(
         let game = setup.game.clone();
         match Session::new(&*game, &setup, is_current, output)?.run(&mut lines)? {
             Next::End => return Ok(()),
-            Next::Change(changed, current) => (setup, is_current) = (changed, current),
+            Next::Change(changed, current) => (setup, is_current) = (*changed, current),
         }
     }
 }

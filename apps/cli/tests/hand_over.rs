@@ -27,7 +27,7 @@ fn every_go_is_answered() {
 fn ask(game: &str, agent: &str, rounds: usize) {
     let games = turnstone_games::list!(turnstone_selfplay::row);
     let game = games.make(game, &Params::new()).expect("valid defaults");
-    let setup = Setup { game, games, agent: agent.parse().expect("a spec"), seed: 1 };
+    let setup = Setup { game, games, agent: agent.parse().expect("a spec"), seed: 1, threads: None };
     let (commands, mut to) = std::io::pipe().expect("a pipe");
     let (from, answers) = std::io::pipe().expect("a pipe");
     let engine = thread::spawn(move || serve(setup, BufReader::new(commands), &Output::new(answers)));

@@ -41,7 +41,8 @@ pub(crate) struct Analyse {
     /// Print the result of a classical search as one JSON object, statistics included. A network's is always JSON
     #[arg(long)]
     json: bool,
-    /// Number of threads; it does not change the answers [default: one per core]
+    /// Number of threads. It does not change the answers to queries; one position is searched by all threads together, whose
+    /// result repeats with one only [default: one per core]
     #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
 }
@@ -77,6 +78,7 @@ impl Analyse {
         if !self.position.is_given() {
             return analyse(game, &agent, threads, io::stdin().lock(), &output);
         }
+        let agent = agent.with_threads(threads);
         let position = game.position_text(&self.position.state(game)?);
         let query = json!({ "id": "position", "position": position }).to_string();
         analyse(game, &agent, 1, query.as_bytes(), &output)

@@ -36,7 +36,7 @@ impl Engine {
             Some(game) => game,
             None => games.defaults().next().context("the program has no games")?,
         };
-        let setup = Setup { game, games: games.clone(), agent: self.agent.clone(), seed: self.seed };
+        let setup = Setup { game, games: games.clone(), agent: self.agent.clone(), seed: self.seed, threads: None };
         serve(setup, io::stdin().lock(), &Output::new(io::stdout()))?;
         Ok(ExitCode::SUCCESS)
     }

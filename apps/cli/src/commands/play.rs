@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
@@ -76,7 +77,9 @@ impl Play {
     /// The agent's player, or `None` for a person.
     fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Player>>> {
         if *spec != AgentSpec::Human {
-            return Ok(Some(load_agent(spec, game)?.player(game)?));
+            let is_for_a_person = [&self.p1, &self.p2].contains(&&AgentSpec::Human);
+            let threads = if is_for_a_person { cores() } else { 1 };
+            return Ok(Some(load_agent(spec, game)?.player_with(game, threads)?));
         }
         if self.json {
             bail!("a person cannot play with --json: give --p1 and --p2 other agents");

@@ -21,7 +21,7 @@ pub(super) enum Next {
     /// The input has ended.
     End,
     /// The setup has changed. The flag is that of the session's position.
-    Change(Setup, bool),
+    Change(Box<Setup>, bool),
 }
 
 pub(super) struct Session<'a> {
@@ -46,7 +46,7 @@ impl<'a> Session<'a> {
         is_current: bool,
         output: &'a Output,
     ) -> Result<Self> {
-        let player = setup.agent_for(game)?.player(game)?;
+        let player = setup.player(game)?;
         let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone())?;
         Ok(Self { game, setup, output, line: Line::new(game.start()), is_current, search })
     }
@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
                 Ok(Some(Command::SetOption { name, value })) => {
                     if let Some(changed) = self.set_option(name, value)? {
                         self.search.end();
-                        return Ok(Next::Change(changed, self.is_current));
+                        return Ok(Next::Change(Box::new(changed), self.is_current));
                     }
                 }
                 Ok(Some(command)) => self.answer(&command)?,

@@ -1,10 +1,10 @@
-//! Game, agent and seed of the engine, given on the command line and changed by `setoption`.
+//! Game, agent, seed and threads of the engine, given on the command line and changed by `setoption`.
 
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 
-use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, MOST_THREADS, PlayableGame, Player};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{checkpoint_game, load_agent};
@@ -20,16 +20,19 @@ pub struct Setup {
     pub agent: AgentSpec,
     /// Seed of random choices.
     pub seed: u64,
+    /// Threads of a search, in place of the agent's own number.
+    pub threads: Option<usize>,
 }
 
 impl Setup {
-    /// Formats the `option` lines: game, agent, seed, and the parameters of the game.
+    /// Formats the `option` lines: game, agent, seed, threads, and the parameters of the game.
     pub(super) fn options(&self) -> Vec<String> {
         let games = self.games.names().map(|name| format!(" var {name}")).collect::<String>();
         let mut options = vec![
             format!("option name Game type combo default {}{games}", self.game.name()),
             format!("option name Agent type string default {}", self.agent),
             format!("option name Seed type spin default {} min 0 max {}", self.seed, u64::MAX),
+            format!("option name Threads type spin default {} min 1 max {MOST_THREADS}", self.threads()),
         ];
         let params = self.game.params();
         options.extend(params.iter().map(|(key, value)| format!("option name {key} type string default {value}")));
@@ -51,6 +54,11 @@ impl Setup {
                     changed.game = game;
                 }
             }
+            "threads" => {
+                let threads = value.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+                let fault = || anyhow!("Threads must be a whole number from 1 to {MOST_THREADS}");
+                changed.threads = Some(threads.ok_or_else(fault)?);
+            }
             "seed" => changed.seed = value.parse().map_err(|_| anyhow!("Seed must be a whole number"))?,
             _ if self.game.params().iter().any(|(key, _)| key == name) => {
                 changed.game = self.games.make(self.game.name(), &self.game.params().with(name, value))?;
@@ -61,11 +69,26 @@ impl Setup {
         Ok(changed)
     }
 
+    /// Threads of a search.
+    fn threads(&self) -> usize {
+        self.threads.or(self.agent.threads().number()).unwrap_or(1)
+    }
+
+    /// Creates the player that searches.
+    ///
+    /// # Errors
+    /// The agent cannot play the game.
+    pub(super) fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>> {
+        let mut player = self.agent_for(game)?.player(game)?;
+        player.set_threads(self.threads());
+        Ok(player)
+    }
+
     /// Loads the agent for the game.
     ///
     /// # Errors
     /// The agent cannot play the game.
-    pub(super) fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
+    fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
             AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_agents::{ClassicalMethod, ClassicalSpec, Playable, PlayableGame};
+use turnstone_agents::{ClassicalMethod, ClassicalSpec, Playable, PlayableGame, Threads};
 use turnstone_env::{Game, Params};
 use turnstone_games::Benched;
 use turnstone_search::classic::MAX_DEPTH;
@@ -73,7 +73,11 @@ impl Search {
 
     fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {
         let depth = self.depth.unwrap_or_else(|| default_depth(game.name()));
-        let spec = ClassicalSpec { method: ClassicalMethod::FixedDepth { depth, table: hash }, heuristic: None };
+        let spec = ClassicalSpec {
+            method: ClassicalMethod::FixedDepth { depth, table: hash },
+            heuristic: None,
+            threads: Threads::default(),
+        };
         let mut search = game.classical_search(&spec).expect("every game has a static evaluation");
         let name = search.heuristic();
         let (mut time, mut searches, whole) = (Duration::ZERO, 0u32, Instant::now());

@@ -1,0 +1,147 @@
+//! Searches by several threads: the same results where they are exact, the same limits everywhere.
+
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use turnstone_agents::{Agent, AtOnce, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_env::{ActionList, AnyState, Params};
+use turnstone_games::built_in;
+use turnstone_search::classic::{Control, Limits, Stop};
+
+fn agent(game: &dyn PlayableGame, spec: &str) -> Agent {
+    Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")
+}
+
+fn player(game: &dyn PlayableGame, spec: &str) -> Box<dyn Player> {
+    agent(game, spec).player(game).expect("a player")
+}
+
+fn rng() -> Stream {
+    stream(1, Purpose::Play, [0, 0])
+}
+
+/// What a player finds in a position, with these limits and stop flag.
+fn found(player: &mut dyn Player, state: &AnyState, limits: Option<Limits>, stop: &Stop) -> SearchInfo {
+    let mut last = None;
+    let mut report = |info: &SearchInfo| last = Some(info.clone());
+    let control = Control::from(stop.clone());
+    player.new_game(state, &mut rng());
+    player
+        .search(state, &mut SearchRequest { limits, control, report: Some(&mut report) }, &mut rng())
+        .expect("a move");
+    last.expect("a report")
+}
+
+/// Positions of random games.
+fn positions(game: &dyn PlayableGame, count: usize) -> Vec<AnyState> {
+    let (mut rng, mut positions) = (rng(), Vec::new());
+    while positions.len() < count {
+        let mut state = game.start();
+        for _ in 0..rng.random_range(2..12) {
+            let mut legal = ActionList::new();
+            game.legal(&state, &mut legal);
+            if !legal.is_empty() {
+                game.play(&mut state, legal[rng.random_range(0..legal.len())]);
+            }
+        }
+        if game.outcome(&state).is_none() {
+            positions.push(state);
+        }
+    }
+    positions
+}
+
+#[test]
+fn alpha_beta_finds_the_same_with_any_number_of_threads() {
+    for (name, depth) in [("mancala", 7), ("konane", 4), ("morris", 4), ("mu_torere", 8)] {
+        let game = built_in().make(name, &Params::new()).expect("a game");
+        for limits in ["", "nodes=100000000,"] {
+            let mut one = player(&*game, &format!("alphabeta:{limits}depth={depth},hash=1"));
+            let mut three = player(&*game, &format!("alphabeta:{limits}depth={depth},hash=1,threads=3"));
+            for state in positions(&*game, 8) {
+                let (one, three) =
+                    [&mut one, &mut three].map(|p| found(&mut **p, &state, None, &Stop::default())).into();
+                assert_eq!((one.line[0], one.score, one.depth), (three.line[0], three.score, three.depth), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tree_search_keeps_to_its_simulations() {
+    for (name, spec) in [
+        ("mancala", "az:pretrained,sims=500,threads=3"),
+        ("mancala", "az:pretrained,sims=500,threads=3,method=puct,precision=i8"),
+        ("konane", "az:pretrained,sims=100,threads=2,proof_nodes=20"),
+        ("mu_torere", "mcts:sims=300,threads=4"),
+    ] {
+        let game = built_in().make(name, &Params::new()).expect("a game");
+        let mut player = player(&*game, spec);
+        let simulations = agent(&*game, spec).spec.budget().map(|budget| budget.to_string());
+        for state in positions(&*game, 5) {
+            let info = found(&mut *player, &state, None, &Stop::default());
+            let all = simulations.as_deref() == Some(&format!("sims={}", info.nodes));
+            // A proven root ends it early.
+            assert!(all || info.score.is_some_and(|score| score.score.abs() == 100 || score.score == 0), "{info:?}");
+            let info = found(&mut *player, &state, Some(Limits::nodes(77)), &Stop::default());
+            assert!(info.nodes <= 77 + 3, "{info:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_end_when_they_are_stopped_or_the_time_is_up() {
+    let game = built_in().make("morris", &Params::new()).expect("a game");
+    for spec in ["az:pretrained,threads=2", "mcts:sims=100,threads=3", "alphabeta:time=1m,threads=3"] {
+        let mut player = player(&*game, spec);
+        let stop = Stop::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                stop.raise();
+            });
+            let info = found(&mut *player, &game.start(), Some(Limits::default()), &stop);
+            assert!(info.nodes > 0 && !info.line.is_empty(), "{spec}");
+        });
+        let (start, time) = (Instant::now(), Duration::from_millis(30));
+        found(&mut *player, &game.start(), Some(Limits::time(time)), &Stop::default());
+        assert!(start.elapsed() >= time, "{spec}");
+        // Stopped before it begins, it still has an answer.
+        assert!(!found(&mut *player, &game.start(), Some(Limits::default()), &stop).line.is_empty());
+    }
+}
+
+#[test]
+fn the_number_of_threads_can_be_changed_between_searches() {
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    for spec in ["az:pretrained,sims=60", "mcts:sims=60", "alphabeta:depth=6,hash=1"] {
+        let mut player = player(&*game, spec);
+        let alone = found(&mut *player, &game.start(), None, &Stop::default());
+        for threads in [4, 2, 1] {
+            player.set_threads(threads);
+            let again = found(&mut *player, &game.start(), None, &Stop::default());
+            assert!(again.nodes >= alone.nodes.min(60), "{spec}");
+            assert!(threads > 1 || again == alone, "{spec}: one thread repeats its search");
+        }
+    }
+}
+
+#[test]
+fn the_spec_names_the_threads_and_what_goes_with_them() {
+    let fault = |spec: &str| spec.parse::<turnstone_agents::AgentSpec>().expect_err("a fault").to_string();
+    assert_eq!(
+        fault("alphabeta:depth=4,threads=2"),
+        "agent `alphabeta:depth=4,threads=2`: threads share what they find in a table: give its size in MiB, hash=64"
+    );
+    assert!(fault("mcts:threads=1025").ends_with("threads must be a number from 0 to 1024, not `1025`"));
+    assert!(fault("az:a,threads=2,device=gpu").ends_with("a search on a GPU has one thread"));
+    assert!(fault("minimax:threads=2").contains("unknown option `threads`"));
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    let of = |spec: &str| agent(&*game, spec);
+    assert!(of("az:pretrained,threads=1").spec.threads().number() == Some(1));
+    assert!(of("az:pretrained,threads=0").spec.threads().number() == Some(turnstone_base::machine::cores()));
+    // A search that does not repeat plays its games one by one.
+    assert_eq!(of("az:pretrained,threads=2").at_once(), AtOnce::Players(1));
+    assert_ne!(of("az:pretrained,threads=1").at_once(), AtOnce::Players(1));
+}
