@@ -6,17 +6,13 @@ pub mod morris;
 pub mod konane;
 pub mod morabaraba;
 
-pub use konane::Konane;
-pub use mancala::Mancala;
-pub use morabaraba::Morabaraba;
-pub use morris::Morris;
-pub use mu_torere::MuTorere;
-
 use crate::dynamic::DynGame;
 use crate::game_list::{Games, Row};
 
 macro_rules! games {
-    ($($game:ident),+ $(,)?) => {
+    ($($module:ident::$game:ident;)+) => {
+        $(pub use $module::$game;)+
+
         /// The names of the built-in games.
         pub const NAMES: &[&str] = &[$(<$game as crate::game::Game>::NAME),+];
 
@@ -34,7 +30,13 @@ macro_rules! games {
     };
 }
 
-games!(MuTorere, Mancala, Morris, Konane, Morabaraba);
+games! {
+    mu_torere::MuTorere;
+    mancala::Mancala;
+    morris::Morris;
+    konane::Konane;
+    morabaraba::Morabaraba;
+}
 
 /// The list of the built-in games.
 #[must_use]

@@ -19,27 +19,36 @@ use turnstone_agents::{PlayableGame, row};
 pub use turnstone_env::Games;
 
 pub use benched::Benched;
-pub use konane::Konane;
-pub use mancala::Mancala;
 pub use mills::{Mills, Weights};
-pub use morabaraba::Morabaraba;
-pub use morris::Morris;
-pub use mu_torere::MuTorere;
 
 /// Runs an expression once per built-in game, with the type of what is known about it in place of a name:
 /// `for_each_game!(K => ...)`. Everything that needs all of it at compile time goes through here.
 #[macro_export]
 macro_rules! for_each_game {
     ($name:ident => $body:expr) => {
-        $crate::for_each_game!(@ $name => $body; MuTorere, Mancala, Morris, Konane, Morabaraba)
+        $crate::for_each_game!(@list run $name => $body)
     };
-    (@ $name:ident => $body:expr; $($game:ident),+) => {{
+    (@list $($then:tt)+) => {
+        $crate::for_each_game! { @$($then)+;
+            mu_torere::MuTorere;
+            mancala::Mancala;
+            morris::Morris;
+            konane::Konane;
+            morabaraba::Morabaraba;
+        }
+    };
+    (@run $name:ident => $body:expr; $($module:ident::$game:ident;)+) => {{
         $({
             type $name = $crate::$game;
             $body;
         })+
     }};
+    (@export; $($module:ident::$game:ident;)+) => {
+        $(pub use $module::$game;)+
+    };
 }
+
+for_each_game!(@list export);
 
 /// The list of the built-in games, with the rows that a function of [`Playable`](turnstone_agents::Playable) types makes:
 /// `turnstone_games::list!(turnstone_selfplay::row)`.

@@ -194,6 +194,25 @@ fn common_changes_name_what_exists() {
     assert!(gone.is_empty(), "CONTRIBUTING.md names {gone:?}");
 }
 
+/// Each list of the built-in games names a game twice, as a module and in the list itself, and nothing else does.
+#[test]
+fn a_game_is_two_lines_of_each_list() {
+    let lists = ["env/src/games.rs", "games/src/lib.rs"];
+    let names: Vec<_> = files("env/src/games/*.rs")
+        .into_iter()
+        .filter(|file| file.parent() == Some(Path::new("env/src/games")))
+        .map(|file| file.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect();
+    assert!(names.len() >= 5, "{names:?}");
+    for (list, name) in lists.iter().flat_map(|list| names.iter().map(move |name| (list, name))) {
+        let text = fs::read_to_string(root().join(list)).expect("readable");
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.contains(name.as_str())).collect();
+        let is_listed = |line: &&str| line.starts_with(&format!("{name}::")) && line.ends_with(';');
+        assert_eq!(lines.len(), 2, "{list}: {lines:?}");
+        assert!(lines[0] == format!("pub mod {name};") && is_listed(&lines[1]), "{list}: {lines:?}");
+    }
+}
+
 /// The page for newcomers stays short, and says what each crate contains.
 #[test]
 fn the_architecture_is_short_and_whole() {
