@@ -61,9 +61,15 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        for (seconds, text) in
-            [(47, "47 s"), (59, "59 s"), (60, "1 min 00 s"), (200, "3 min 20 s"), (7500, "2 h 05 min")]
-        {
+        for (seconds, text) in [
+            (47, "47 s"),
+            (59, "59 s"),
+            (60, "1 min 00 s"),
+            (200, "3 min 20 s"),
+            (3540, "59 min 00 s"),
+            (3600, "1 h 00 min"),
+            (7500, "2 h 05 min"),
+        ] {
             assert_eq!(duration(Duration::from_millis(1000 * seconds + 999)), text);
         }
     }

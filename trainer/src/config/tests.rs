@@ -126,6 +126,10 @@ fn keys_of_earlier_versions_are_understood_or_refused_by_name() {
         "margin_weight" | "plies_left_weight" => "auxiliary targets brought no gain",
         other => panic!("{other} needs a line of its own here"),
     };
+    let retired: Vec<String> = keys::RETIRED.iter().map(|(section, key, _)| format!("{section}.{key}")).collect();
+    let expected = "self_play.archived_starts|self_play.full_search_share|self_play.fast_simulations|learn.backend|\
+        learn.value_weight|learn.margin_weight|learn.plies_left_weight|arena.search";
+    assert_eq!(retired.join("|"), expected, "a retired key stays readable");
     for (section, key, fate) in &keys::RETIRED {
         match fate {
             keys::Fate::Removed { without_effect, .. } => {
