@@ -46,12 +46,6 @@ pub fn parameters(game: &dyn PlayableGame) -> Vec<Parameter> {
     known.collect()
 }
 
-/// The headings of a sheet's sections.
-#[must_use]
-pub fn headings(sheet: &str) -> Vec<&str> {
-    sheet.lines().filter_map(title).collect()
-}
-
 fn title(line: &str) -> Option<&str> {
     line.strip_prefix("## ").map(str::trim)
 }

@@ -192,7 +192,7 @@ fn search_prints_the_action_and_the_work() {
     }
     assert!(search("alphabeta:nodes=2000")["nodes"].as_u64() <= Some(2000));
     assert!(search("bestfirst:nodes=50")["line"].as_array().is_some_and(|line| !line.is_empty()));
-    let text = stdout(&["analyse", "mancala", "--agent", "alphabeta:depth=4", "--stats"]);
+    let text = stdout(&["analyse", "mancala", "--agent", "alphabeta:depth=4"]);
     for label in ["best action   B7\n", "score", "line", "evaluated", "nodes/s", "store_difference"] {
         assert!(text.contains(label), "{text}");
     }

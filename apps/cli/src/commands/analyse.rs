@@ -20,7 +20,7 @@ use crate::output::Output;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  turnstone analyse {mancala} --agent alphabeta:time=1s --stats
+  turnstone analyse {mancala} --agent alphabeta:time=1s
       one position: the best move, its line, and the work of the search
   turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl
       a file of queries
@@ -35,10 +35,7 @@ pub(crate) struct Analyse {
     /// for one position: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
     #[arg(long, value_name = "AGENT", default_value = "az:pretrained")]
     agent: AgentSpec,
-    /// Print the statistics of a classical search as well
-    #[arg(long)]
-    stats: bool,
-    /// Print the result of a classical search as one JSON object, statistics included. A network's is always JSON
+    /// Print the result of a classical search as one JSON object. A network's is always JSON
     #[arg(long)]
     json: bool,
     /// Number of threads. It does not change the answers to queries; one position is searched by all threads together, whose
@@ -65,7 +62,7 @@ impl Analyse {
         let found = find(game, &self.position.state(game)?, &self.agent)?;
         match self.json {
             true => println!("{}", found.json(game)),
-            false => println!("{}", found.text(game, self.stats)),
+            false => println!("{}", found.text(game)),
         }
         Ok(())
     }

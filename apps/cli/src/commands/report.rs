@@ -34,9 +34,6 @@ pub(crate) struct Report {
     /// Do not grade the newest checkpoint against exact values
     #[arg(long)]
     no_grade: bool,
-    /// Print nothing but errors
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl Report {
@@ -45,7 +42,7 @@ impl Report {
         let folder = RunFolder::open(path)?;
         let run = LiveRun::read(&folder, games)?;
         let game = run.config.game(games).map_err(anyhow::Error::msg)?;
-        let (reporter, stop) = (Reporter::new(self.quiet), stop_on_signals()?);
+        let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
         let settings = Settings { simulations: self.simulations, grade: !self.no_grade };
         let page = report(&*game, &run, &folder, settings, &reporter, stop)?;
         let Some(page) = page else {
@@ -71,7 +68,7 @@ impl Report {
         let page = side_by_side(&runs)?;
         let beside = self.runs[0].parent().unwrap_or(Path::new(""));
         let path = self.out.clone().unwrap_or_else(|| beside.join("comparison.html"));
-        write(&path, &page, &Reporter::new(self.quiet))
+        write(&path, &page, &Reporter::new(false))
     }
 }
 

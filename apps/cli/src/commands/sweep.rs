@@ -41,9 +41,6 @@ pub(crate) struct Sweep {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print the table only
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl Sweep {
@@ -59,7 +56,7 @@ impl Sweep {
         }
         let folder = self.folder();
         let runs = Runs::open(PROGRAM, &folder, plan)?;
-        let (reporter, stop) = (Reporter::new(self.quiet || self.json), stop_on_signals()?);
+        let (reporter, stop) = (Reporter::new(self.json), stop_on_signals()?);
         let Some(results) = runs.train(self.by, games, &reporter, stop)? else {
             reporter.line(&format!("stopped; the same command goes on in {}", folder.display()));
             return Ok(ExitCode::from(130));

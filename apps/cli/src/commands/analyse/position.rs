@@ -32,17 +32,14 @@ pub(super) fn find(game: &dyn PlayableGame, state: &AnyState, agent: &AgentSpec)
 }
 
 impl Found {
-    /// The result for people, with the statistics that the sources of the games ask for if `stats` is set.
-    pub(super) fn text(&self, game: &dyn PlayableGame, stats: bool) -> String {
+    /// The result for people, with the statistics that the sources of the games ask for.
+    pub(super) fn text(&self, game: &dyn PlayableGame) -> String {
         let Self { result, heuristic, estimate, .. } = self;
         let none = || "none, the game is over".to_owned();
         let action = result.action.map_or_else(none, |action| game.action_text_in(&self.state, action));
         let line = game.line_texts(&self.state, &result.line).join(" ");
         let score = result.score;
         let found = format!("best action   {action}\nscore         {score:+} for player 1\nline          {line}");
-        if !stats {
-            return found;
-        }
         format!("{found}\nstatic        {estimate:+} for player 1, by {heuristic}\n{}", self.work())
     }
 

@@ -16,6 +16,8 @@ use super::subject::Rows;
 
 /// Depth of a game that is not built in.
 const OTHER_DEPTH: u32 = 6;
+/// Sizes of the transposition table in MiB; 0 is none.
+const TABLES: [u32; 2] = [0, 64];
 /// Time for which each search is repeated.
 const TIME: Duration = Duration::from_secs(1);
 
@@ -26,9 +28,6 @@ pub(crate) struct Search {
     /// Plies to look ahead [default: by game]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
     depth: Option<u32>,
-    /// Size of the transposition table in MiB
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: u32,
     /// Print one JSON array
     #[arg(long)]
     json: bool,
@@ -60,7 +59,7 @@ impl Search {
         let mut rows = Rows::new(self.json, &columns);
         for name in names {
             let game = games.make(name, &Params::new())?;
-            for hash in [0, self.hash] {
+            for hash in TABLES {
                 let row = self.measure(&*game, hash);
                 let Row { game, depth, nodes, seconds, .. } = row;
                 let millions = row.nodes_per_second / 1e6;

@@ -14,7 +14,6 @@ use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
 use super::subject::{Rows, Subject, thread_counts};
-use turnstone_agents::load_network;
 use turnstone_agents::shape;
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
 use turnstone_trainer::config::{Config, SelfPlayConfig};
@@ -26,9 +25,6 @@ pub(crate) struct SelfPlay {
     /// Numbers of worker threads [default: 1 and one per core]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Vec<u32>,
-    /// Checkpoint with weights of the config's network [default: random weights]
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<std::path::PathBuf>,
     /// Seconds per measurement; the iteration in progress is finished
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
@@ -89,10 +85,7 @@ impl SelfPlay {
     }
 
     fn measure(&self, game: &dyn TrainableGame, config: &Config, threads: usize, time: Duration) -> Result<Row> {
-        let weights = match &self.checkpoint {
-            None => Weights::random(&config.net.layout(&shape(game.spec()))?, config.seed),
-            Some(path) => load_network(path, game)?.weights,
-        };
+        let weights = Weights::random(&config.net.layout(&shape(game.spec()))?, config.seed);
         let self_play = SelfPlayConfig { threads, ..config.self_play.clone() };
         let mut task = Task::new(GameSettings::new(&config.search, &self_play, config.seed, 0), &config.net, &weights);
         let mut stats = SelfPlayStats::default();
