@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::ArgMatches;
 use turnstone_agents::{Agent, AgentError, AgentSpec, PlayableGame};
 use turnstone_base::terminal::print_stderr;
+use turnstone_selfplay::Games;
 
 use crate::args::load_agent;
 use crate::signals::stop_on_signals;
@@ -27,11 +28,19 @@ pub struct Command {
 
 /// The program around an added command.
 #[derive(Debug)]
-pub struct Host(());
+pub struct Host {
+    games: Games,
+}
 
 impl Host {
-    pub(crate) const fn new() -> Self {
-        Self(())
+    pub(crate) const fn new(games: Games) -> Self {
+        Self { games }
+    }
+
+    /// The program's games.
+    #[must_use]
+    pub fn games(&self) -> &Games {
+        &self.games
     }
 
     /// Prints a line to standard error.

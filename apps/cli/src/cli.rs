@@ -9,7 +9,7 @@ use turnstone_selfplay::Games;
 
 use crate::added::{Host, Run};
 use crate::called::PROGRAM;
-use crate::cluster::{self, RunCommand};
+use crate::cluster;
 use crate::commands;
 use crate::help::{Additions, with_help};
 use crate::usage::{advised, with_negative_numbers};
@@ -71,10 +71,8 @@ enum Command {
 
 /// The definition of the command line, with what was added and its help in groups.
 pub(crate) fn definition(additions: &Additions) -> clap::Command {
-    let added = &additions.commands;
-    let cluster = cluster::commands(additions.cluster).into_iter().map(|command| command.definition);
+    let added = additions.commands();
     let program = Cli::command()
-        .subcommands(cluster)
         .subcommands(added.iter().map(|command| command.definition.clone()))
         .mut_subcommands(|command| cluster::with_options(command, additions.cluster));
     let mut program = with_negative_numbers(with_help(program, additions));
@@ -98,7 +96,6 @@ pub(crate) fn is_command(name: &str, additions: &Additions) -> bool {
 pub(crate) enum Call {
     BuiltIn(Box<Cli>),
     Added(Run, ArgMatches),
-    OfCluster(RunCommand, ArgMatches),
 }
 
 impl Call {
@@ -111,14 +108,12 @@ impl Call {
             .try_get_matches_from(arguments)
             .map_err(|error| advised(error, arguments, &definition(additions)))?;
         let name = matches.subcommand_name().unwrap_or_default();
-        let added = additions.commands.iter().find(|command| command.definition.get_name() == name);
-        let mut of_cluster = cluster::commands(additions.cluster).into_iter();
-        let of_cluster = of_cluster.find(|command| command.definition.get_name() == name);
-        let mut own = || matches.remove_subcommand().expect("it has just been named").1;
-        match (added, of_cluster) {
-            (Some(command), _) => Ok(Self::Added(command.run, own())),
-            (_, Some(command)) => Ok(Self::OfCluster(command.run, own())),
-            (None, None) => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
+        match additions.commands().into_iter().find(|command| command.definition.get_name() == name) {
+            Some(command) => {
+                let (_, own) = matches.remove_subcommand().expect("it has just been named");
+                Ok(Self::Added(command.run, own))
+            }
+            None => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
         }
     }
 
@@ -129,8 +124,7 @@ impl Call {
     pub(crate) fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
         match self {
             Self::BuiltIn(cli) => cli.run(games, additions),
-            Self::Added(run, matches) => run(matches, &Host::new()),
-            Self::OfCluster(run, matches) => run(matches, games),
+            Self::Added(run, matches) => run(matches, &Host::new(games.clone())),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Other machines that play for a command: what a program with clusters is given, and what one without them says.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail};
@@ -9,7 +8,9 @@ use clap::{Arg, ArgMatches, Args, FromArgMatches};
 use turnstone_agents::Agent;
 use turnstone_arena::Remote;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
-use turnstone_selfplay::{Games, SearchConfig, SelfPlayer, TrainableGame};
+use turnstone_selfplay::{SearchConfig, SelfPlayer, TrainableGame};
+
+use crate::added::Command;
 
 /// What a program with clusters adds to the command line.
 #[derive(Clone, Copy, Debug)]
@@ -25,18 +26,6 @@ pub struct Cluster {
 
 /// Connects to the cluster at an address, with the options of the command, to play this work until the flag is set.
 pub type Lead = fn(&str, &ArgMatches, &Work<'_>, &AtomicBool) -> Result<Box<dyn Leader>>;
-
-/// A command about the machines of a cluster.
-#[derive(Clone, Debug)]
-pub struct Command {
-    /// Name, arguments and help.
-    pub definition: clap::Command,
-    /// What runs it.
-    pub run: RunCommand,
-}
-
-/// Runs a command with its arguments and the program's games.
-pub type RunCommand = fn(&ArgMatches, &Games) -> Result<ExitCode>;
 
 /// What a command wants played elsewhere.
 pub struct Work<'a> {
@@ -84,6 +73,9 @@ pub(crate) struct ClusterArgs(ArgMatches);
 
 /// Name of the option.
 const OPTION: &str = "cluster";
+
+/// The heading of a cluster's commands in the program's help.
+pub(crate) const GROUP: &str = "Many machines";
 
 impl Args for ClusterArgs {
     fn augment_args(command: clap::Command) -> clap::Command {
@@ -154,7 +146,9 @@ pub(crate) fn commands(cluster: Option<Cluster>) -> Vec<Command> {
 pub(crate) fn with_options(command: clap::Command, cluster: Option<Cluster>) -> clap::Command {
     match cluster {
         Some(cluster) if command.get_arguments().any(|option| option.get_id() == OPTION) => {
-            (cluster.with_options)(command.mut_arg(OPTION, |option| option.hide(false)))
+            // The options come from a type whose description would replace the command's.
+            let about = command.get_about().cloned().unwrap_or_default();
+            (cluster.with_options)(command.mut_arg(OPTION, |option| option.hide(false))).about(about)
         }
         _ => command,
     }
@@ -166,7 +160,7 @@ const ABSENT: &str =
 fn absent_commands() -> Vec<Command> {
     let anything = Arg::new("rest").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true);
     let definition = clap::Command::new("worker").alias("cluster").hide(true).disable_help_flag(true).arg(anything);
-    vec![Command { definition, run: |_, _| bail!("{ABSENT}") }]
+    vec![Command { group: GROUP, definition, run: |_, _| bail!("{ABSENT}") }]
 }
 
 #[cfg(test)]
@@ -194,7 +188,9 @@ mod tests {
 
     #[test]
     fn the_options_of_a_cluster_are_those_of_the_commands_that_lead() {
-        let share = |command: clap::Command| command.arg(Arg::new("share").long("share").requires(OPTION));
+        let share = |command: clap::Command| {
+            command.arg(Arg::new("share").long("share").requires(OPTION)).about("The options of a cluster")
+        };
         let lead = |_: &str, _: &ArgMatches, _: &Work<'_>, _: &AtomicBool| bail!("it is not called");
         let cluster = Cluster { commands: Vec::new, with_options: share, lead };
         let options = |name: &str, cluster: Option<Cluster>| {
@@ -207,5 +203,12 @@ mod tests {
             assert_eq!((options(name, None), options(name, Some(cluster))), (0, 2), "{name}");
         }
         assert_eq!(options("play", Some(cluster)), 0);
+        let about = |name: &str, cluster: Option<Cluster>| {
+            let program = definition(&Additions { cluster, ..Additions::default() });
+            program.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string)
+        };
+        for name in ["train", "arena", "grade"] {
+            assert_eq!(about(name, Some(cluster)), about(name, None), "{name}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use clap::Command;
 
 use crate::added::Command as Added;
 
-use crate::cluster::Cluster;
+use crate::cluster::{self, Cluster};
 
 /// Stands where a group has the commands that are added to it.
 const ADDED: &str = "";
@@ -15,7 +15,7 @@ const ADDED: &str = "";
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report", ADDED]),
     ("Play", &["show", "analyse", "engine", "serve", ADDED]),
-    ("Many machines", &["worker", "cluster", ADDED]),
+    (cluster::GROUP, &[ADDED]),
     ("Measure", &["arena", "grade", "solve", "doctor", "sweep", "bench", ADDED]),
     ("Develop", &["export", ADDED, "completions", "man"]),
 ];
@@ -30,11 +30,18 @@ pub(crate) struct Additions {
     pub(crate) game: Option<&'static str>,
 }
 
+impl Additions {
+    /// The added commands, and before them those of the cluster.
+    pub(crate) fn commands(&self) -> Vec<Added> {
+        [cluster::commands(self.cluster), self.commands.clone()].concat()
+    }
+}
+
 /// The program's definition with grouped help. Where an example has a game's name in braces, a program with a game of
 /// its own names that one.
 pub(crate) fn with_help(program: Command, additions: &Additions) -> Command {
     let mut template = String::from("{about}\n\n{usage-heading} {usage}\n\n");
-    template += &groups(&program, &additions.commands);
+    template += &groups(&program, &additions.commands());
     template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
     program.help_template(template).mut_subcommands(|command| {
         let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
@@ -100,7 +107,7 @@ mod tests {
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
         let added = Additions::default();
         let program = definition(&added);
-        assert!(!groups(&program, &added.commands).contains("More:"), "a command is in no group of the help");
+        assert!(!groups(&program, &added.commands()).contains("More:"), "a command is in no group of the help");
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  turnstone ")).collect();
@@ -127,7 +134,7 @@ mod tests {
         };
         let commands = vec![command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
         let added = Additions { commands, ..Additions::default() };
-        let groups = groups(&definition(&added), &added.commands);
+        let groups = groups(&definition(&added), &added.commands());
         for part in [
             "  serve        ",
             "\n  first        Mine\n\n",

@@ -15,13 +15,13 @@ mod args;
 mod signals;
 pub mod output;
 mod called;
+mod added;
 pub mod cluster;
 #[cfg(feature = "cluster")]
 pub mod nats;
 pub mod engine;
 pub mod analysis;
 pub mod export;
-mod added;
 mod commands;
 mod help;
 mod retired;
