@@ -62,7 +62,7 @@ fn a_cluster_ends_in_the_bytes_of_one_machine() {
         assert!(workers.len() < 2 || 3 * overdue <= checks, "workers compare in every iteration: {said}");
         for worker in workers {
             let said = worker.stop();
-            assert!(said.contains("playing for run") && said.contains("left;"), "{said}");
+            assert!(said.contains("playing for run") && said.contains("stopped; gave back "), "{said}");
         }
     }
 }
@@ -73,7 +73,7 @@ fn a_leader_without_workers_waits_and_says_so() {
     let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
     let alone = place.alone();
     let leader = place.lead(&server.url(), "led", &[]);
-    leader.wait_for("waiting for workers, of which there are none: turnstone worker nats://");
+    leader.wait_for("waiting for workers; start one with: turnstone worker nats://");
     let worker = place.worker(&server.url(), &[]);
     leader.ends_as(&alone, &place.run("led"));
     worker.stop();

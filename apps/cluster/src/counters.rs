@@ -24,7 +24,7 @@ const ALL: [(&str, bool, &str); 17] = [
     ("turnstone_missing_items", false, "Items of the current job that are missing"),
     ("turnstone_workers", false, "Workers that play for the run"),
     ("turnstone_threads", false, "Threads of these workers"),
-    ("turnstone_excluded_workers", false, "Workers that are left out"),
+    ("turnstone_excluded_workers", false, "Excluded workers"),
     ("turnstone_queue_ranges", false, "Ranges that wait on the server"),
     ("turnstone_played_ranges", false, "Ranges that workers have and have not acknowledged"),
     ("turnstone_held_items", false, "Items in progress or waiting here"),

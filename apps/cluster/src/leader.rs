@@ -311,7 +311,7 @@ impl Leader {
             self.take(&mut active, outcome, Source::Journal)?;
         }
         if count > 0 {
-            self.line(format!("{}: {count} items are there already", active.items.stage));
+            self.line(format!("{}: resuming with {count} items", active.items.stage));
         }
         Ok(active)
     }

@@ -456,7 +456,7 @@ mod tests {
         assert!(decode(&foreign).expect_err("another's").0.contains("signature"));
         assert!(decode_beat(&serde_json::to_vec(&beat).expect("plain fields")).is_err(), "it is not signed");
         assert!(decode_beat(b"{}").is_err() && decode_announcement(b"[").is_err());
-        // The longest sign of life of an honest worker is accepted.
+        // The longest heartbeat of an honest worker is accepted.
         let runs = vec!["r".repeat(LONGEST_NAME); 1000];
         let why = cut(&"\u{1}".repeat(1000), LONGEST_REASON);
         let longest = Beat { runs, refusals: refusals(&"r".repeat(LONGEST_NAME), why, MOST_REFUSALS), ..beat };

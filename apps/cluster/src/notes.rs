@@ -52,8 +52,8 @@ impl LogLimit {
         }
         self.count += 1;
         Some(match (self.count, *of_name) {
-            (IN_ALL, _) => format!("{line} (no further lines of this kind)"),
-            (_, PER_NAME) => format!("{line} (no further lines about it)"),
+            (IN_ALL, _) => format!("{line} (further messages of this kind are not shown)"),
+            (_, PER_NAME) => format!("{line} (further messages about it are not shown)"),
             _ => line,
         })
     }
@@ -68,7 +68,7 @@ mod tests {
         let mut limit = LogLimit::default();
         let said: Vec<String> = (0..100).filter_map(|_| limit.allow("a", "x".into())).collect();
         assert_eq!((said.len(), &*said[0]), (5, "x"));
-        assert!(said[4].contains("no further lines about it"));
+        assert!(said[4].contains("further messages about it are not shown"));
         let all = (0..9999).filter_map(|number| limit.allow(&format!("n{number}"), "x".into())).count();
         assert_eq!(all, 195);
         assert!(limit.by_name.len() <= 200);

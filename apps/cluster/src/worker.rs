@@ -141,9 +141,12 @@ fn leave(link: &Link, shared: &Shared) {
         thread::sleep(Duration::from_millis(20));
     }
     let left = shared.counters.get(Counter::Spooled).saturating_sub(shared.unspooled.load(Ordering::Relaxed));
-    let spooled =
-        if left > 0 { format!("; {left} finished ones are on disk for the next worker here") } else { String::new() };
-    (shared.note)(Note::Line(format!("left; {given_back} ranges given back{spooled}")));
+    let spooled = if left > 0 {
+        format!("; {left} finished ranges stay on disk for the next worker here")
+    } else {
+        String::new()
+    };
+    (shared.note)(Note::Line(format!("stopped; gave back {given_back} ranges{spooled}")));
 }
 
 /// A thread that plays.

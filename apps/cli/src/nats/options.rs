@@ -66,10 +66,10 @@ impl CredentialArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
 pub(super) struct LeaderArgs {
-    /// Share of the games that two workers play, to compare them
+    /// Share of the games that a second worker plays for comparison
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "cluster")]
     verify: f64,
-    /// Seconds after which games that no worker speaks for are given to another
+    /// Seconds after which the games of a silent worker are given to another
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = wait, requires = "cluster")]
     ack_wait: f64,
     #[command(flatten)]

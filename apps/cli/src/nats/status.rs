@@ -24,7 +24,7 @@ pub(super) struct StatusOfCluster {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Runs, workers, rates, queues and what is left out
+    /// Runs, workers, rates, queues and excluded workers
     Status(StatusArgs),
 }
 
@@ -32,7 +32,7 @@ enum Command {
 struct StatusArgs {
     /// NATS server of the cluster, e.g. nats://leader:4222
     url: String,
-    /// Seconds to listen for signs of life, which come every second
+    /// Seconds to listen for heartbeats, which come every second
     #[arg(long, default_value_t = 2.5, value_parser = seconds)]
     listen: f64,
     #[command(flatten)]
@@ -72,7 +72,7 @@ fn print(status: &Status) {
         let (game, stage) = (&run.game, one_line(stage, "..."));
         println!("{name:<28} {game:<14} {items:>9} {missing:>9} {queued:>7} {played:>7}  {stage}");
         for key in &run.excluded {
-            println!("  left out: {}", key.get(..8).unwrap_or_default());
+            println!("  excluded: {}", key.get(..8).unwrap_or_default());
         }
     }
     if status.runs.is_empty() {

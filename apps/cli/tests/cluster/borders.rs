@@ -153,7 +153,7 @@ fn leaders_that_are_killed_leave_nothing_that_no_one_needs() {
     // A run of a folder can be resumed; it says "waiting" once its ranges are on the server.
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("waiting for workers");
-    leader.wait_for("runs of killed leaders that were removed from the server: 3");
+    leader.wait_for("runs of killed leaders removed from the server: 3");
     leader.kill();
     assert_eq!(abandoned("it was stopped, and its run can be resumed"), 1);
     let (queues, messages) = contents(&place, &server);
@@ -163,7 +163,7 @@ fn leaders_that_are_killed_leave_nothing_that_no_one_needs() {
     present.wait_for("waiting for workers");
     killed_arena();
     let last = place.spawn(&arena, "arena");
-    last.wait_for("runs of killed leaders that were removed from the server: 1");
+    last.wait_for("runs of killed leaders removed from the server: 1");
     assert_eq!(contents(&place, &server).0.len(), 3);
     for leader in [present, last] {
         assert_eq!(leader.terminate().0, Some(130));

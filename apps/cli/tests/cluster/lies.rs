@@ -78,7 +78,7 @@ impl Enemy {
         self.send(worker, &self.results(worker, items).encode(identity));
     }
 
-    /// A sign of life of a worker, on the subject of another.
+    /// A heartbeat of a worker, on the subject of another.
     fn beat(&mut self, worker: &str, identity: &Identity, subject: &str) {
         let beat = Beat {
             protocol: PROTOCOL,
@@ -169,7 +169,7 @@ fn lying_workers_change_nothing_and_are_named() {
     for (name, number, item, fault) in lies {
         enemy.send_items(name, &identity(), vec![(number, item)]);
         let line = line_of(name);
-        assert!(line.contains("is left out") && line.contains(fault), "{name}: {line}");
+        assert!(line.contains("is excluded") && line.contains(fault), "{name}: {line}");
     }
 
     // All games are claimed, and a friend confirms each of them.
@@ -195,9 +195,9 @@ fn lying_workers_change_nothing_and_are_named() {
     enemy.send_items("turncoat", &turncoat, enemy.claims(3..all.end));
     assert!(line_of("turncoat").contains("is not the one that playing it again gives"));
 
-    // Signs of life of others, and of a crowd that is not there.
+    // Heartbeats of others, and of a crowd that is not there.
     enemy.beat("mallory", &identity(), "honest");
-    leader.wait_for("a sign of life on the subject of worker honest is refused: it is one of worker mallory");
+    leader.wait_for("a heartbeat on the subject of worker honest is refused: it is one of worker mallory");
     for number in 0..20_500 {
         let name = format!("crowd{number}");
         enemy.beat(&name, &identity(), &name);
@@ -238,8 +238,8 @@ fn lying_workers_change_nothing_and_are_named() {
     }
     assert!(replayed > 10, "{replayed}");
     let said = leader.ends_as(&alone, &place.run("led"));
-    let left_out = |line: &&str| line.contains("worker honest (") && line.contains("is left out");
-    assert_eq!(said.lines().filter(left_out).count(), 1, "its name was borrowed once, its key never: {said}");
+    let excluded = |line: &&str| line.contains("worker honest (") && line.contains("is excluded");
+    assert_eq!(said.lines().filter(excluded).count(), 1, "its name was borrowed once, its key never: {said}");
     assert!(said.contains("worker second ("), "{said}");
     assert!(said.contains("on the subject of worker thief is refused: it is one of worker honest"), "{said}");
     assert!(said.lines().count() < 300, "{said}");

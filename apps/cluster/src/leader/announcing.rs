@@ -18,8 +18,8 @@ impl Leader {
         let [items, checks, overdue, excluded] = [Counter::Items, Counter::Checks, Counter::Overdue, Counter::Excluded]
             .map(|which| self.counters.get(which));
         self.line(format!(
-            "{items} items of workers, {checks} compared, {overdue} of these here since no worker did in time; \
-             {excluded} workers left out"
+            "{items} items of workers, {checks} compared, {overdue} of these by the leader because no worker did so in \
+             time; {excluded} workers excluded"
         ));
     }
 
@@ -68,7 +68,7 @@ impl Leader {
         };
         let url = shown(&self.settings.server.url);
         match notices.due(workers) {
-            Some(0) => self.line(format!("waiting for workers, of which there are none: turnstone worker {url}")),
+            Some(0) => self.line(format!("waiting for workers; start one with: turnstone worker {url}")),
             Some(1) => self.line(format!("1 worker with {threads} threads")),
             Some(workers) => self.line(format!("{workers} workers with {threads} threads")),
             None => {}

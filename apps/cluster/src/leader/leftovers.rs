@@ -26,7 +26,7 @@ pub(super) async fn remove_leftovers(js: JetStream, own: String, note: TakeNote)
     loop {
         match look(&js, &own).await {
             Ok(0) | Err(_) => {} // it looks again
-            Ok(count) => note(Note::Line(format!("runs of killed leaders that were removed from the server: {count}"))),
+            Ok(count) => note(Note::Line(format!("runs of killed leaders removed from the server: {count}"))),
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -53,7 +53,7 @@ impl Listening {
             Ok(line) => line.and_then(|line| self.refusals.allow(name, line)),
             Err(fault) => {
                 let name = if is_name(name) { name } else { "?" };
-                let line = format!("a sign of life on the subject of worker {name} is refused: {fault}");
+                let line = format!("a heartbeat on the subject of worker {name} is refused: {fault}");
                 lock(&self.rejections).allow(name, line)
             }
         };

@@ -223,7 +223,7 @@ impl Leader {
             active.published = false;
         }
         let key = short(&key);
-        let line = format!("worker {name} ({key}) is left out, and {withdrawn} of its items played checker: {fault}");
+        let line = format!("worker {name} ({key}) is excluded, and {withdrawn} of its items are played again: {fault}");
         let line = lock(&self.exclusions).allow(&name, line);
         line.into_iter().for_each(|line| self.warning(line));
         Ok(())

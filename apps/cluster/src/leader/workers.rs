@@ -86,7 +86,7 @@ impl Workers {
                 let faults = self.workers.values().filter(|worker| worker.is_excluded && worker.name == name).count();
                 if faults >= MOST_FAULTS {
                     self.exclude(key, name);
-                    return Err(format!("{faults} keys of that name have been left out"));
+                    return Err(format!("{faults} keys of that name have been excluded"));
                 }
             }
             self.forget_name(&key);
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((workers.admit(key(2), "b"), workers.admit(key(1), "a")), (Ok(()), Ok(())));
         assert!(workers.unwanted().is_empty());
         assert!(workers.are_apart(&key(1), &key(2)) && !workers.are_apart(&key(1), &key(1)));
-        // A key that is silent, or has been left out, is followed by another: the same worker.
+        // A key that is silent, or has been excluded, is followed by another: the same worker.
         workers.worker(key(1), "a").active -= GONE_AFTER;
         assert_eq!((workers.admit(key(3), "a"), workers.admit(key(1), "a")), (Ok(()), Ok(())));
         assert!(!workers.are_apart(&key(1), &key(3)), "no worker confirms itself");
@@ -300,7 +300,7 @@ mod tests {
             let next = workers.admit(key(number + 1), "a");
             assert_eq!(next.is_ok(), number < 5, "{next:?}");
         }
-        assert!(workers.is_excluded(&key(6)), "the name is left out");
+        assert!(workers.is_excluded(&key(6)), "the name is excluded");
     }
 
     #[test]
