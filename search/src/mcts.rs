@@ -136,6 +136,9 @@ impl<G: Game> Mcts<G> {
     }
 
     /// Takes the evaluation of the position that [`Mcts::gather`] returned: priors of its legal actions, and its value.
+    ///
+    /// # Panics
+    /// If no position is to be evaluated, or it has more legal actions than there are priors.
     pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
         self.tree.make_room(0, priors.len());
         let leaf = self.walker.apply::<Alone>(&self.tree, priors, estimate).expect("there is room");

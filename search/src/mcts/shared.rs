@@ -25,8 +25,9 @@ use crate::evaluator::Evaluation;
 /// let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
 /// let mut search = Mcts::new(&game, game.start());
 /// search.begin(&game, &SearchOptions::default(), 200, &mut rng);
-/// assert_eq!(search.step(&game), SearchStep::Leaf); // the root
-/// search.apply(&[0.5, 0.5], Default::default());
+/// let (_, legal) = search.gather(&game).expect("the root");
+/// let priors = vec![1.0 / legal.len() as f32; legal.len()];
+/// search.apply(&priors, Default::default());
 /// while search.simulations_left() > 0 && search.proven().is_none() {
 ///     search.make_room(200);
 ///     let shared = search.share();
