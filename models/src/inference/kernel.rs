@@ -1,4 +1,4 @@
-//! Matrix products over rows of a table of neighbours, for three instruction sets.
+//! Matrix products over rows of a table of neighbours, for four instruction sets.
 //!
 //! A product is computed in tiles. Every output is the same chain of multiply-adds, from the bias over taps and inputs in
 //! order, in every tile: the result for a row depends neither on the other rows nor on their number.
@@ -11,11 +11,15 @@ mod portable;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Registers;
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx512::Register;
+#[cfg(target_arch = "aarch64")]
+pub(super) use neon::Quarters;
 pub(super) use outer::OuterProducts;
 pub use tile::Finish;
 pub(super) use tile::{Lanes, Product, Vector};
@@ -27,7 +31,7 @@ use super::areas::{Extent, LANES, for_each_area, of_next_tile};
 
 /// The instruction sets with a kernel, best first.
 ///
-/// The first two give bit-identical results. The portable kernel rounds between multiplication and addition, unless the
+/// The first three give bit-identical results. The portable kernel rounds between multiplication and addition, unless the
 /// target of the compiler has fused multiply-adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instructions {
@@ -35,6 +39,8 @@ pub enum Instructions {
     Avx512,
     /// x86-64 with AVX2 and FMA: tiles of up to 6 x 16.
     Avx2,
+    /// aarch64, of which NEON is part: tiles of up to 6 x 16.
+    Neon,
     /// Plain Rust, vectorised by the compiler for its target.
     Portable,
 }
@@ -42,7 +48,7 @@ pub enum Instructions {
 impl Instructions {
     /// The instruction sets that this processor has, best first.
     pub fn available() -> impl Iterator<Item = Instructions> {
-        [Instructions::Avx512, Instructions::Avx2, Instructions::Portable]
+        [Instructions::Avx512, Instructions::Avx2, Instructions::Neon, Instructions::Portable]
             .into_iter()
             .filter(|instructions| instructions.is_available())
     }
@@ -61,6 +67,7 @@ impl Instructions {
             Instructions::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(not(target_arch = "x86_64"))]
             Instructions::Avx512 | Instructions::Avx2 => false,
+            Instructions::Neon => cfg!(target_arch = "aarch64"),
             Instructions::Portable => true,
         }
     }
@@ -103,6 +110,8 @@ impl Instructions {
             Instructions::Avx512 => avx512::spin(),
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => avx2::spin(),
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon => neon::spin(),
             _ => portable::spin(),
         }
     }
@@ -124,6 +133,8 @@ pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards
         Instructions::Avx512 => over_tiles::<avx512::Tiles>(product, boards, y),
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => over_tiles::<avx2::Tiles>(product, boards, y),
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => over_tiles::<neon::Tiles>(product, boards, y),
         _ => over_tiles::<portable::Tiles>(product, boards, y),
     }
 }
@@ -148,6 +159,8 @@ pub(super) fn add_outer_products(
         Instructions::Avx512 => outer::over_tiles::<avx512::Tiles>(products, boards, dw),
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => outer::over_tiles::<avx2::Tiles>(products, boards, dw),
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon => outer::over_tiles::<neon::Tiles>(products, boards, dw),
         _ => outer::over_tiles::<portable::Tiles>(products, boards, dw),
     }
 }

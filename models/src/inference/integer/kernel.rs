@@ -1,4 +1,4 @@
-//! Exact matrix products of unsigned activations and signed weights of eight bits, for four instruction sets.
+//! Exact matrix products of unsigned activations and signed weights of eight bits, for several instruction sets.
 //!
 //! Every kernel returns the same bits: sums of integers do not depend on their order, and the few operations on floats
 //! after them are written once, in [`tile`], without fused multiply-adds.
@@ -11,6 +11,8 @@ mod portable;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 pub(crate) use tile::Destination;
 pub(super) use tile::{Columns, Conversion, Product};
@@ -29,6 +31,12 @@ pub enum IntegerInstructions {
     AvxVnni,
     /// x86-64 with AVX2: 64 multiply-adds in six instructions, three of them multiplications.
     Avx2,
+    /// aarch64 with the extension i8mm: `usdot`, 16 multiply-adds per instruction.
+    NeonI8mm,
+    /// aarch64 with the extension dotprod: `sdot`, 16 multiply-adds per instruction.
+    NeonDot,
+    /// aarch64, of which NEON is part: 16 multiply-adds in four instructions.
+    Neon,
     /// Plain Rust, vectorised by the compiler for its target.
     Portable,
 }
@@ -36,8 +44,10 @@ pub enum IntegerInstructions {
 impl IntegerInstructions {
     /// The instruction sets that this processor has, best first.
     pub fn available() -> impl Iterator<Item = IntegerInstructions> {
-        use IntegerInstructions::{Avx2, Avx512Vnni, AvxVnni, Portable};
-        [Avx512Vnni, AvxVnni, Avx2, Portable].into_iter().filter(|instructions| instructions.is_available())
+        use IntegerInstructions::{Avx2, Avx512Vnni, AvxVnni, Neon, NeonDot, NeonI8mm, Portable};
+        [Avx512Vnni, AvxVnni, Avx2, NeonI8mm, NeonDot, Neon, Portable]
+            .into_iter()
+            .filter(|instructions| instructions.is_available())
     }
 
     /// The best instruction set that this processor has.
@@ -61,6 +71,13 @@ impl IntegerInstructions {
             IntegerInstructions::Avx2 => is_x86_feature_detected!("avx2"),
             #[cfg(not(target_arch = "x86_64"))]
             IntegerInstructions::Avx512Vnni | IntegerInstructions::AvxVnni | IntegerInstructions::Avx2 => false,
+            #[cfg(target_arch = "aarch64")]
+            IntegerInstructions::NeonI8mm => std::arch::is_aarch64_feature_detected!("i8mm"),
+            #[cfg(target_arch = "aarch64")]
+            IntegerInstructions::NeonDot => std::arch::is_aarch64_feature_detected!("dotprod"),
+            #[cfg(not(target_arch = "aarch64"))]
+            IntegerInstructions::NeonI8mm | IntegerInstructions::NeonDot => false,
+            IntegerInstructions::Neon => cfg!(target_arch = "aarch64"),
             IntegerInstructions::Portable => true,
         }
     }
@@ -93,6 +110,12 @@ pub(super) fn multiply(
         IntegerInstructions::AvxVnni => over_tiles::<avx2::Avx2<true>>(product, boards, to),
         #[cfg(target_arch = "x86_64")]
         IntegerInstructions::Avx2 => over_tiles::<avx2::Avx2<false>>(product, boards, to),
+        #[cfg(target_arch = "aarch64")]
+        IntegerInstructions::NeonI8mm => over_tiles::<neon::Neon<neon::Mixed>>(product, boards, to),
+        #[cfg(target_arch = "aarch64")]
+        IntegerInstructions::NeonDot => over_tiles::<neon::Neon<neon::Signed>>(product, boards, to),
+        #[cfg(target_arch = "aarch64")]
+        IntegerInstructions::Neon => over_tiles::<neon::Neon<neon::Plain>>(product, boards, to),
         _ => over_tiles::<portable::Portable>(product, boards, to),
     }
 }
@@ -113,6 +136,10 @@ pub(super) fn quantise(instructions: IntegerInstructions, columns: Columns<'_>, 
         #[cfg(target_arch = "x86_64")]
         IntegerInstructions::AvxVnni | IntegerInstructions::Avx2 => {
             avx2::Avx2::<false>::quantise(columns, numbers, bytes);
+        }
+        #[cfg(target_arch = "aarch64")]
+        IntegerInstructions::NeonI8mm | IntegerInstructions::NeonDot | IntegerInstructions::Neon => {
+            neon::Neon::<neon::Plain>::quantise(columns, numbers, bytes);
         }
         _ => portable::Portable::quantise(columns, numbers, bytes),
     }

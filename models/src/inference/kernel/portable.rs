@@ -40,7 +40,7 @@ pub(super) fn spin() -> u64 {
 }
 
 /// A fused multiply-add is a function call, and slow, where the target has no instruction for it.
-const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+pub(super) const FUSED: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
 impl Vector for Lanes {
     #[inline(always)]

@@ -19,6 +19,7 @@ pub(crate) struct Product<'a> {
     /// `[strips, taps, quads]`; zeros beyond the last input and output.
     pub(crate) weight: &'a [Weights],
     /// Those of the weights.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the kernel of AVX2 reads them"))]
     pub(crate) centres: &'a Centres,
     /// What the sums begin with, `[strips]`.
     pub(crate) start: &'a [Sums],
