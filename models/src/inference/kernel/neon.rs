@@ -1,6 +1,6 @@
 //! Tiles for NEON, which every aarch64 processor has: a strip is four registers, up to 24 of the 32 registers hold sums.
 //!
-//! The `unsafe` buys what docs/lab/inference-kernel.md counts in instructions; it is not measured on such a processor.
+//! The `unsafe` buys what docs/lab/quantisation.md counts in instructions; it is not measured on such a processor.
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::*;
