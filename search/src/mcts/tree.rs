@@ -320,9 +320,9 @@ impl<G: Game> Tree<G> {
 
     /// Adds the edges of a node, with its evaluation. Returns false if there is no room.
     pub(super) fn expand(&self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) -> bool {
+        assert!(legal.len() <= priors.len() && legal.len() < usize::from(CLAIMED), "a prior per action");
         let edges = legal.iter().zip(priors).map(|(&action, &prior)| Edge::new(action, prior));
         let Some(first_edge) = self.edges.extend(legal.len(), edges) else { return false };
-        debug_assert!(legal.len() < usize::from(CLAIMED));
         let node = self.node(node);
         node.value.set(self.utility(estimate));
         node.first_edge.store(first_edge, Ordering::Relaxed);
