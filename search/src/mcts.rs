@@ -19,6 +19,7 @@ mod method;
 mod atomics;
 mod arena;
 mod tree;
+mod seen;
 mod puct;
 mod gumbel;
 mod backup;

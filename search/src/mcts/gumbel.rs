@@ -11,7 +11,8 @@ use turnstone_env::Game;
 
 use super::atomics::{Alone, count};
 use super::method::Gumbel;
-use super::tree::{Edge, EdgeId, NodeId, Tree, Visits};
+use super::seen::{Best, LOST, Seen};
+use super::tree::{EdgeId, NodeId, Tree};
 use crate::evaluator::Evaluation;
 
 /// State of the sequential halving at the root.
@@ -19,6 +20,8 @@ use crate::evaluator::Evaluation;
 pub(super) struct Root {
     /// A sample of the Gumbel distribution per edge, times the noise scale.
     pub(super) gumbels: Vec<f32>,
+    /// The logarithm of each edge's prior.
+    logits: Vec<f32>,
     /// How often each edge has been selected in this search.
     pub(super) selected: Vec<AtomicU32>,
     /// For each simulation left, last first: how often the edges to select from have been selected.
@@ -28,7 +31,8 @@ pub(super) struct Root {
 impl Clone for Root {
     fn clone(&self) -> Self {
         let selected = self.selected.iter().map(|selected| selected.load(Ordering::Relaxed).into()).collect();
-        Self { gumbels: self.gumbels.clone(), selected, schedule: self.schedule.clone() }
+        let Self { gumbels, logits, schedule, .. } = self;
+        Self { gumbels: gumbels.clone(), logits: logits.clone(), selected, schedule: schedule.clone() }
     }
 }
 
@@ -38,6 +42,8 @@ impl Root {
         let edges = tree.edges_of(0);
         self.gumbels.clear();
         self.gumbels.extend(edges.iter().map(|_| config.gumbel_scale * sample(rng)));
+        self.logits.clear();
+        self.logits.extend(edges.iter().map(|edge| edge.prior.max(f32::MIN_POSITIVE).ln()));
         self.selected.clear();
         self.selected.resize_with(edges.len(), AtomicU32::default);
         considered_visits(config.max_num_considered_actions.min(edges.len() as u32), simulations, &mut self.schedule);
@@ -65,9 +71,7 @@ impl Root {
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
     pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
-        let completed = Completed::of(tree, 0, config);
-        let lost = |edge: &Edge| completed.q(edge, tree.visits(edge)) == LOST;
-        let fresh = tree.edges_of(0).iter().zip(&self.selected).filter(|(edge, _)| !lost(edge));
+        let fresh = Seen::all(tree, 0).zip(&self.selected).filter(|(edge, _)| !edge.is_lost());
         let most = fresh.map(|(_, selected)| selected.load(Ordering::Relaxed)).max().unwrap_or(0);
         let (best, any) = self.best(tree, config, |selected| selected == most);
         best.or(any).unwrap_or(0)
@@ -81,14 +85,11 @@ impl Root {
         config: &Gumbel,
         wanted: impl Fn(u32) -> bool,
     ) -> (Option<usize>, Option<usize>) {
-        let completed = Completed::of(tree, 0, config);
+        let completed = Completed::of(tree, 0, config, Seen::all(tree, 0));
         let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
-        for (i, edge) in tree.edges_of(0).iter().enumerate() {
-            let q = completed.q(edge, tree.visits(edge));
-            if q == LOST {
-                continue;
-            }
-            let score = self.gumbels[i] + edge.prior.max(f32::MIN_POSITIVE).ln() + completed.scale * q;
+        for (i, edge) in Seen::all(tree, 0).enumerate().filter(|(_, edge)| !edge.is_lost()) {
+            let q = if edge.is_visited() { edge.q } else { completed.mixed_value };
+            let score = self.gumbels[i] + self.logits[i] + completed.scale * q;
             if score > any.0 {
                 any = (score, Some(i));
             }
@@ -101,46 +102,35 @@ impl Root {
 }
 
 /// The edge with the greatest `pi'(a) - N(a) / (1 + sum N)` inside the tree, where `pi'` is the improved policy: visits
-/// follow it deterministically.
+/// follow it deterministically; among equals the first. `seen` is a buffer.
 ///
 /// Unvisited edges all have the same value, so one exponential serves them all, and the best of them is the one with
 /// the greatest prior.
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, weights: &mut Vec<f32>) -> EdgeId {
-    let completed = Completed::of(tree, node, config);
-    let edges = tree.edges_of(node);
-    let first = tree.node(node).first_edge();
-    let unvisited = completed.unvisited();
+pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, seen: &mut Vec<Seen>) -> EdgeId {
+    seen.clear();
+    seen.extend(Seen::all(tree, node));
+    let completed = Completed::of(tree, node, config, seen.iter().copied());
     let mut sum = 0.0;
-    let mut fresh = (0.0, first);
-    weights.clear();
-    for (edge, id) in edges.iter().zip(first..) {
-        let weight = if edge.is_followed() {
-            completed.weight(edge, tree.visits(edge))
-        } else {
-            edge.prior.max(f32::MIN_POSITIVE) * unvisited
-        };
-        sum += weight;
-        weights.push(weight);
-        if !edge.is_followed() && weight > fresh.0 {
-            fresh = (weight, id);
-        }
+    for edge in &mut *seen {
+        edge.score = completed.weight(edge);
+        sum += edge.score;
     }
-    let visits = 1.0 + completed.visits as f32;
-    let mut best = (if fresh.0 > 0.0 { fresh.0 / sum } else { f32::NEG_INFINITY }, fresh.1);
-    for ((edge, id), &weight) in edges.iter().zip(first..).zip(&*weights).filter(|((edge, _), _)| edge.is_followed()) {
-        let score = weight / sum - tree.visits(edge).begun as f32 / visits;
-        if weight > 0.0 && (score > best.0 || score == best.0 && id < best.1) {
-            best = (score, id);
-        }
+    let visits = 1.0 + completed.visits;
+    let (mut best, mut fresh) = (Best::above(f32::NEG_INFINITY), Best::above(0.0));
+    for (edge, at) in seen.iter().zip(0..) {
+        best.take(edge.score / sum - edge.begun / visits, at, edge.begun > 0.0 && edge.score > 0.0);
+        fresh.take(edge.score, at, edge.begun == 0.0);
     }
-    best.1
+    let unvisited = if fresh.score > 0.0 { fresh.score / sum } else { f32::NEG_INFINITY };
+    let is_fresh = unvisited > best.score || unvisited == best.score && fresh.at < best.at;
+    tree.node(node).first_edge() + if is_fresh { fresh.at } else { best.at }
 }
 
 /// Writes the improved policy `softmax(logits + sigma(completed q))` of a node; nothing goes to actions proven lost.
 pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
-    let completed = Completed::of(tree, node, config);
+    let completed = Completed::of(tree, node, config, Seen::all(tree, node));
     out.clear();
-    out.extend(tree.edges_of(node).iter().map(|edge| completed.weight(edge, tree.visits(edge))));
+    out.extend(Seen::all(tree, node).map(|edge| completed.weight(&edge)));
 }
 
 /// Value of a node whose mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
@@ -149,10 +139,11 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
 /// underestimates what the mover can get.
 pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
-    let completed = Completed::of(tree, node, config);
+    let completed = Completed::of(tree, node, config, Seen::all(tree, node));
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
-    for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
-        let (weight, child) = (completed.weight(edge, tree.visits(edge)), tree.node(edge.child()).estimate());
+    let edges = tree.edges_of(node).iter().zip(Seen::all(tree, node));
+    for (edge, seen) in edges.filter(|(edge, _)| edge.is_followed()) {
+        let (weight, child) = (completed.weight(&seen), tree.node(edge.child()).estimate());
         sum += weight;
         value += weight * child.value;
         draw += weight * child.draw;
@@ -160,72 +151,53 @@ pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &
     (sum > 0.0).then(|| Evaluation { value: value / sum, draw: draw / sum })
 }
 
-/// Marks an edge proven lost for the mover among the values `q`, which are at least -1.
-const LOST: f32 = -2.0;
-
 /// Values of a node's actions, completed for the unvisited ones, and their scale (`v_mix` and `sigma` of the paper).
 struct Completed {
-    sign: f32,
-    /// Value of a draw for the first side.
-    draw_value: f32,
     /// The completed value of unvisited actions, `v_mix`.
     mixed_value: f32,
     /// The greatest value, subtracted before exponentials are taken.
     greatest: f32,
     /// The factor of `q`: `(c_visit + max N) c_scale`, halved because `q` is twice as wide as the paper's.
     scale: f32,
+    /// The exponential of unvisited actions.
+    unvisited: f32,
     /// Visits of all edges together.
-    visits: u32,
+    visits: f32,
 }
 
 impl Completed {
-    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Self {
-        let parent = tree.node(node);
-        let sign = parent.mover.sign();
-        let (mut visits, mut most, mut prior, mut weighted) = (0, 0, 0.0, 0.0);
+    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, edges: impl Iterator<Item = Seen>) -> Self {
+        let (mut visits, mut most, mut prior, mut weighted) = (0.0, 0.0f32, 0.0, 0.0);
         let mut greatest = -1.0f32;
-        for edge in tree.edges_of(node).iter().filter(|edge| edge.is_followed()) {
-            let through = tree.visits(edge);
-            visits += through.begun;
-            if through.count == 0 {
-                continue; // only on other threads' ways
-            }
-            let exact = edge.proven.get().map(|value| tree.utility(Evaluation::exact(value)));
-            let q = sign * exact.unwrap_or_else(|| through.mean());
-            most = most.max(through.count);
-            prior += edge.prior;
-            weighted += edge.prior * q;
+        for edge in edges {
+            let q = if edge.is_visited() { edge.q.max(-1.0) } else { -1.0 };
+            let share = if edge.is_visited() { edge.prior } else { 0.0 };
+            visits += edge.begun;
+            most = most.max(edge.count);
+            prior += share;
+            weighted += share * q;
             greatest = greatest.max(q);
         }
-        let raw = sign * parent.value.get();
+        let parent = tree.node(node);
+        let raw = parent.mover.sign() * parent.value.get();
         let known = if prior > 0.0 { weighted / prior } else { 0.0 };
-        let mixed_value = (raw + visits as f32 * known) / (1.0 + visits as f32);
-        let scale = (config.c_visit + most as f32) * config.c_scale / 2.0;
-        Self { sign, draw_value: tree.draw_value, mixed_value, greatest: greatest.max(mixed_value), scale, visits }
-    }
-
-    /// The completed value of an edge, or [`LOST`].
-    fn q(&self, edge: &Edge, visits: Visits) -> f32 {
-        match edge.proven.get() {
-            Some(0) => self.sign * self.draw_value,
-            Some(value) if self.sign * f32::from(value) < 0.0 => LOST,
-            Some(_) => 1.0,
-            None if visits.count == 0 => self.mixed_value,
-            None => self.sign * visits.mean(),
-        }
-    }
-
-    /// The factor of an unvisited edge's prior in its weight.
-    fn unvisited(&self) -> f32 {
-        (self.scale * (self.mixed_value - self.greatest)).exp()
+        let mixed_value = (raw + visits * known) / (1.0 + visits);
+        let scale = (config.c_visit + most) * config.c_scale / 2.0;
+        let greatest = greatest.max(mixed_value);
+        let unvisited = (scale * (mixed_value - greatest)).exp();
+        Self { mixed_value, greatest, scale, unvisited, visits }
     }
 
     /// The edge's share of the improved policy, not normalised.
-    fn weight(&self, edge: &Edge, visits: Visits) -> f32 {
-        match self.q(edge, visits) {
+    #[inline]
+    fn weight(&self, edge: &Seen) -> f32 {
+        let power = match edge.q {
+            _ if !edge.is_visited() => self.unvisited,
             LOST => 0.0,
-            q => edge.prior.max(f32::MIN_POSITIVE) * (self.scale * (q - self.greatest)).exp(),
-        }
+            q if q == self.greatest => 1.0,
+            q => (self.scale * (q - self.greatest)).exp(),
+        };
+        edge.prior.max(f32::MIN_POSITIVE) * power
     }
 }
 

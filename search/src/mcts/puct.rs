@@ -9,69 +9,60 @@ use rand_distr::{Distribution, Gamma};
 use turnstone_env::Game;
 
 use super::method::{Puct, RootNoise};
-use super::tree::{Edge, EdgeId, NodeId, Tree, Visits};
+use super::seen::{Best, Seen};
+use super::tree::{Edge, EdgeId, NodeId, Tree};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
-/// visited, but not yet as often as it is to be forced, comes before all others.
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> EdgeId {
-    let scale = Scale::of(tree, node, config);
-    let edges = tree.edges_of(node);
-    let force = node == 0 && config.forced_playouts > 0.0;
-    let first = tree.node(node).first_edge();
-    let mut best = (f32::NEG_INFINITY, first);
-    // Unvisited edges have the same value, so the best of them is the one with the greatest prior.
-    let mut fresh = (f32::NEG_INFINITY, first);
-    for (edge, id) in edges.iter().zip(first..) {
-        if !edge.is_followed() {
-            if edge.prior > fresh.0 {
-                fresh = (edge.prior, id);
-            }
-            continue;
-        }
-        let visits = tree.visits(edge);
-        let Some(score) = scale.score(edge, visits, visits.begun) else { continue };
-        if force && (visits.begun as f32) < scale.forced(edge, config) {
-            return id;
-        }
-        if score > best.0 {
-            best = (score, id);
+/// visited, but not yet as often as it is to be forced, comes before all others. `seen` is a buffer.
+pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct, seen: &mut Vec<Seen>) -> EdgeId {
+    seen.clear();
+    seen.extend(Seen::all(tree, node));
+    let parent = tree.node(node);
+    let scale = Scale::of(parent.visits_begun(), config);
+    if node == 0 && config.forced_playouts > 0.0 {
+        let due = |edge: &Seen| edge.begun > 0.0 && edge.begun < scale.forced(edge, config) && !edge.is_lost();
+        if let Some(edge) = seen.iter().position(due) {
+            return parent.first_edge() + edge as EdgeId;
         }
     }
-    let unvisited = scale.unvisited + scale.exploration * fresh.0;
-    if unvisited > best.0 || unvisited == best.0 && fresh.1 < best.1 { fresh.1 } else { best.1 }
+    // Unvisited edges have the same value, so the best of them is the one with the greatest prior. Where other threads are on
+    // their way through one, its prior counts as that of an edge with as many visits.
+    let (mut best, mut fresh, mut visited_prior) =
+        (Best::above(f32::NEG_INFINITY), Best::above(f32::NEG_INFINITY), 0.0);
+    for (edge, at) in seen.iter().zip(0..) {
+        visited_prior += if edge.begun > 0.0 { edge.prior } else { 0.0 };
+        best.take(scale.score(edge, edge.begun), at, edge.is_visited());
+        fresh.take(edge.prior / (1.0 + edge.begun), at, !edge.is_visited());
+    }
+    let first_play = (tree.mean(parent) - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
+    let unvisited = first_play + scale.exploration * fresh.score;
+    let is_fresh = unvisited > best.score || unvisited == best.score && fresh.at < best.at;
+    parent.first_edge() + if is_fresh { fresh.at } else { best.at }
 }
 
 /// Writes the visits of the root's edges without those that were only forced (policy-target pruning): every edge but the
 /// most visited loses forced visits as long as its score stays below that of the most visited, and edges that are left
 /// with one visit lose it too.
 pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
-    let scale = Scale::of(tree, 0, config);
-    let edges = tree.edges_of(0);
-    let visited = || edges.iter().map(|edge| (edge, tree.visits(edge)));
-    let most = visited().map(|(_, visits)| visits.count).max().unwrap_or(0);
-    let most_visited = visited().find(|(_, visits)| visits.count == most);
-    let bar = most_visited.and_then(|(edge, visits)| scale.score(edge, visits, most));
+    let scale = Scale::of(tree.root().visits_begun(), config);
+    let most = Seen::all(tree, 0).map(|edge| edge.count).fold(0.0, f32::max);
+    let most_visited = Seen::all(tree, 0).find(|edge| edge.count == most);
+    let bar = most_visited.filter(|edge| !edge.is_lost()).map(|edge| scale.score(&edge, most));
     out.clear();
-    out.extend(visited().map(|(edge, visits)| {
-        let Some(bar) = bar.filter(|_| visits.count < most) else { return visits.count as f32 };
-        let forced = scale.forced(edge, config).ceil() as u32;
-        let least = visits.count.saturating_sub(forced);
-        let mut kept = visits.count;
-        while kept > least && scale.score(edge, visits, kept - 1).is_none_or(|score| score < bar) {
-            kept -= 1;
+    out.extend(Seen::all(tree, 0).map(|edge| {
+        let Some(bar) = bar.filter(|_| edge.count < most) else { return edge.count };
+        let least = (edge.count - scale.forced(&edge, config).ceil()).max(0.0);
+        let mut kept = edge.count;
+        while kept > least && scale.score(&edge, kept - 1.0) < bar {
+            kept -= 1.0;
         }
-        if kept > 1 { kept as f32 } else { 0.0 }
+        if kept > 1.0 { kept } else { 0.0 }
     }));
 }
 
 /// The common terms of the scores of a node's edges.
 struct Scale {
-    sign: f32,
-    /// Value of a draw for the first side.
-    draw_value: f32,
-    /// Value of an unvisited action (first-play urgency).
-    unvisited: f32,
     /// `c sqrt(N)`.
     exploration: f32,
     /// Visits of the node.
@@ -79,31 +70,19 @@ struct Scale {
 }
 
 impl Scale {
-    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct) -> Self {
-        let parent = tree.node(node);
-        let sign = parent.mover.sign();
-        let visited = tree.edges_of(node).iter().filter(|edge| edge.is_followed());
-        let visited_prior: f32 = visited.map(|edge| edge.prior).sum();
-        let visits = parent.visits_begun().max(1) as f32;
-        let unvisited = (tree.mean(parent) - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
-        Self { sign, draw_value: tree.draw_value, unvisited, exploration: config.c_puct * visits.sqrt(), visits }
+    fn of(visits: u32, config: &Puct) -> Self {
+        let visits = visits.max(1) as f32;
+        Self { exploration: config.c_puct * visits.sqrt(), visits }
     }
 
-    /// The score of an edge with these visits if there were `count` of them with the same mean value; `None` if it is
-    /// proven lost.
-    fn score(&self, edge: &Edge, visits: Visits, count: u32) -> Option<f32> {
-        let q = match edge.proven.get() {
-            Some(0) => self.sign * self.draw_value,
-            Some(value) if self.sign * f32::from(value) < 0.0 => return None,
-            Some(_) => 1.0,
-            None if visits.count == 0 => self.unvisited,
-            None => self.sign * visits.mean(),
-        };
-        Some(q + self.exploration * edge.prior / (1 + count) as f32)
+    /// The score of a visited edge if it had `count` visits with the same mean value; that of one proven lost is the least.
+    #[inline]
+    fn score(&self, edge: &Seen, count: f32) -> f32 {
+        edge.q + self.exploration * edge.prior / (1.0 + count)
     }
 
     /// Visits that an edge is forced to have once it has one: `sqrt(k P N)`.
-    fn forced(&self, edge: &Edge, config: &Puct) -> f32 {
+    fn forced(&self, edge: &Seen, config: &Puct) -> f32 {
         (config.forced_playouts * edge.prior * self.visits).sqrt()
     }
 }

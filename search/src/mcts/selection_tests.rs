@@ -47,7 +47,7 @@ fn visit(tree: &Tree<Toy>, toy: &Toy, edge: usize, visits: u32, mean: f32) {
 }
 
 fn puct(edges: &[EdgeStats], forced_playouts: f32) -> EdgeId {
-    puct::select(&tree(edges), 0, &Puct { forced_playouts, ..Puct::default() })
+    puct::select(&tree(edges), 0, &Puct { forced_playouts, ..Puct::default() }, &mut Vec::new())
 }
 
 /// The selection inside a tree; without a scale the improved policy is the priors.

@@ -211,14 +211,6 @@ pub(super) struct Visits {
     pub(super) value_sum: f32,
 }
 
-impl Visits {
-    /// The mean value for the first side; there must be a visit.
-    #[inline]
-    pub(super) fn mean(self) -> f32 {
-        self.value_sum / self.count as f32
-    }
-}
-
 /// Nodes and edges; node 0 is the root. Nodes sum expected results, from which an action's value follows with draws
 /// counted as `draw_value`.
 #[derive(Clone, Debug)]
@@ -330,19 +322,17 @@ impl<G: Game> Tree<G> {
         true
     }
 
-    /// The simulations that went through an edge; none if it has no child.
+    /// The simulations that went through an edge; none if it has no child. Without a branch, which could not be predicted.
     #[inline]
     pub(super) fn visits(&self, edge: &Edge) -> Visits {
-        let child = edge.child();
-        if child == NO_NODE {
-            return Visits::default();
-        }
-        let child = self.node(child);
+        let followed = edge.is_followed();
+        let child = self.node(if followed { edge.child() } else { 0 });
         let count = child.visits();
+        let value_sum = child.value_sum.get() + self.draw_value * child.draw_sum.get();
         Visits {
-            count,
-            begun: count + u32::from(child.in_flight.load(Ordering::Relaxed)),
-            value_sum: child.value_sum.get() + self.draw_value * child.draw_sum.get(),
+            count: if followed { count } else { 0 },
+            begun: if followed { count + u32::from(child.in_flight.load(Ordering::Relaxed)) } else { 0 },
+            value_sum: if followed { value_sum } else { 0.0 },
         }
     }
 

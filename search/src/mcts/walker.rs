@@ -8,6 +8,7 @@ use turnstone_env::{Action, ActionList, Game};
 use super::atomics::{Access, Shared, count};
 use super::method::{Method, SearchOptions};
 use super::proof::Prover;
+use super::seen::Seen;
 use super::tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 use super::{backup, gumbel, puct};
 use crate::evaluator::Evaluation;
@@ -83,7 +84,7 @@ pub(super) struct Walker<G: Game> {
     pending: NodeId,
     legal: ActionList,
     /// Buffer of a selection.
-    weights: Vec<f32>,
+    seen: Vec<Seen>,
     prover: Prover<G>,
 }
 
@@ -93,7 +94,7 @@ impl<G: Game> Default for Walker<G> {
             path: Vec::new(),
             pending: NO_NODE,
             legal: ActionList::new(),
-            weights: Vec::new(),
+            seen: Vec::new(),
             prover: Prover::default(),
         }
     }
@@ -198,7 +199,7 @@ impl<G: Game> Walker<G> {
             tree.root().enter();
         }
         let edge = match &plan.options.method {
-            Method::Puct(config) => plan.take::<A>().map(|_| puct::select(tree, 0, config)),
+            Method::Puct(config) => plan.take::<A>().map(|_| puct::select(tree, 0, config, &mut self.seen)),
             Method::Gumbel(config) => {
                 let turn = A::SHARED.then(|| plan.turn.lock().unwrap_or_else(PoisonError::into_inner));
                 let edge = plan.take::<A>().map(|left| plan.gumbel.select(tree, config, left));
@@ -241,8 +242,8 @@ impl<G: Game> Walker<G> {
                 }
             }
             edge = match &plan.options.method {
-                Method::Puct(config) => puct::select(tree, id, config),
-                Method::Gumbel(config) => gumbel::select(tree, id, config, &mut self.weights),
+                Method::Puct(config) => puct::select(tree, id, config, &mut self.seen),
+                Method::Gumbel(config) => gumbel::select(tree, id, config, &mut self.seen),
             };
             self.path.push((id, edge));
             parent = node;
