@@ -1,4 +1,4 @@
-//! Matrix products over rows of a table of neighbours, for four instruction sets.
+//! Matrix products over rows of a table of neighbours, for five instruction sets.
 //!
 //! A product is computed in tiles. Every output is the same chain of multiply-adds, from the bias over taps and inputs in
 //! order, in every tile: the result for a row depends neither on the other rows nor on their number.
@@ -13,6 +13,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Registers;
@@ -21,6 +23,8 @@ pub(super) use avx512::Register;
 #[cfg(target_arch = "aarch64")]
 pub(super) use neon::Quarters;
 pub(super) use outer::OuterProducts;
+#[cfg(target_feature = "simd128")]
+pub(super) use simd128::Quarters;
 pub use tile::Finish;
 pub(super) use tile::{Lanes, Product, Vector};
 
@@ -31,8 +35,8 @@ use super::areas::{Extent, LANES, for_each_area, of_next_tile};
 
 /// The instruction sets with a kernel, best first.
 ///
-/// The first three give bit-identical results. The portable kernel rounds between multiplication and addition, unless the
-/// target of the compiler has fused multiply-adds.
+/// The first three give bit-identical results. The others round between multiplication and addition, the portable kernel
+/// unless the target of the compiler has fused multiply-adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instructions {
     /// x86-64 with AVX-512F: tiles of up to 6 x 64.
@@ -41,6 +45,8 @@ pub enum Instructions {
     Avx2,
     /// aarch64, of which NEON is part: tiles of up to 6 x 16.
     Neon,
+    /// WebAssembly with `simd128`, which is chosen at compile time: tiles of up to 3 x 16.
+    Simd128,
     /// Plain Rust, vectorised by the compiler for its target.
     Portable,
 }
@@ -48,9 +54,8 @@ pub enum Instructions {
 impl Instructions {
     /// The instruction sets that this processor has, best first.
     pub fn available() -> impl Iterator<Item = Instructions> {
-        [Instructions::Avx512, Instructions::Avx2, Instructions::Neon, Instructions::Portable]
-            .into_iter()
-            .filter(|instructions| instructions.is_available())
+        use Instructions::{Avx2, Avx512, Neon, Portable, Simd128};
+        [Avx512, Avx2, Neon, Simd128, Portable].into_iter().filter(|instructions| instructions.is_available())
     }
 
     /// The best instruction set that this processor has.
@@ -68,6 +73,7 @@ impl Instructions {
             #[cfg(not(target_arch = "x86_64"))]
             Instructions::Avx512 | Instructions::Avx2 => false,
             Instructions::Neon => cfg!(target_arch = "aarch64"),
+            Instructions::Simd128 => cfg!(target_feature = "simd128"),
             Instructions::Portable => true,
         }
     }
@@ -112,6 +118,8 @@ impl Instructions {
             Instructions::Avx2 => avx2::spin(),
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon => neon::spin(),
+            #[cfg(target_feature = "simd128")]
+            Instructions::Simd128 => simd128::spin(),
             _ => portable::spin(),
         }
     }
@@ -135,6 +143,8 @@ pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards
         Instructions::Avx2 => over_tiles::<avx2::Tiles>(product, boards, y),
         #[cfg(target_arch = "aarch64")]
         Instructions::Neon => over_tiles::<neon::Tiles>(product, boards, y),
+        #[cfg(target_feature = "simd128")]
+        Instructions::Simd128 => over_tiles::<simd128::Tiles>(product, boards, y),
         _ => over_tiles::<portable::Tiles>(product, boards, y),
     }
 }

@@ -13,6 +13,8 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_feature = "simd128")]
+mod simd128;
 
 pub(crate) use tile::Destination;
 pub(super) use tile::{Columns, Conversion, Product};
@@ -37,6 +39,8 @@ pub enum IntegerInstructions {
     NeonDot,
     /// aarch64, of which NEON is part: 16 multiply-adds in four instructions.
     Neon,
+    /// WebAssembly with `simd128`, which is chosen at compile time: 8 multiply-adds per instruction, which adds pairs.
+    Simd128,
     /// Plain Rust, vectorised by the compiler for its target.
     Portable,
 }
@@ -44,8 +48,8 @@ pub enum IntegerInstructions {
 impl IntegerInstructions {
     /// The instruction sets that this processor has, best first.
     pub fn available() -> impl Iterator<Item = IntegerInstructions> {
-        use IntegerInstructions::{Avx2, Avx512Vnni, AvxVnni, Neon, NeonDot, NeonI8mm, Portable};
-        [Avx512Vnni, AvxVnni, Avx2, NeonI8mm, NeonDot, Neon, Portable]
+        use IntegerInstructions::{Avx2, Avx512Vnni, AvxVnni, Neon, NeonDot, NeonI8mm, Portable, Simd128};
+        [Avx512Vnni, AvxVnni, Avx2, NeonI8mm, NeonDot, Neon, Simd128, Portable]
             .into_iter()
             .filter(|instructions| instructions.is_available())
     }
@@ -78,6 +82,7 @@ impl IntegerInstructions {
             #[cfg(not(target_arch = "aarch64"))]
             IntegerInstructions::NeonI8mm | IntegerInstructions::NeonDot => false,
             IntegerInstructions::Neon => cfg!(target_arch = "aarch64"),
+            IntegerInstructions::Simd128 => cfg!(target_feature = "simd128"),
             IntegerInstructions::Portable => true,
         }
     }
@@ -116,6 +121,8 @@ pub(super) fn multiply(
         IntegerInstructions::NeonDot => over_tiles::<neon::Neon<neon::Signed>>(product, boards, to),
         #[cfg(target_arch = "aarch64")]
         IntegerInstructions::Neon => over_tiles::<neon::Neon<neon::Plain>>(product, boards, to),
+        #[cfg(target_feature = "simd128")]
+        IntegerInstructions::Simd128 => over_tiles::<simd128::Simd128>(product, boards, to),
         _ => over_tiles::<portable::Portable>(product, boards, to),
     }
 }
@@ -141,6 +148,8 @@ pub(super) fn quantise(instructions: IntegerInstructions, columns: Columns<'_>, 
         IntegerInstructions::NeonI8mm | IntegerInstructions::NeonDot | IntegerInstructions::Neon => {
             neon::Neon::<neon::Plain>::quantise(columns, numbers, bytes);
         }
+        #[cfg(target_feature = "simd128")]
+        IntegerInstructions::Simd128 => simd128::Simd128::quantise(columns, numbers, bytes),
         _ => portable::Portable::quantise(columns, numbers, bytes),
     }
 }

@@ -118,18 +118,36 @@ fn a_row_is_the_same_in_any_number_of_rows() {
     }
 }
 
-fn fused_kernels() -> Vec<Instructions> {
-    Instructions::available().filter(|&i| i != Instructions::Portable || portable::FUSED).collect()
+/// The kernels that fuse multiplications and additions, and those that do not.
+fn kernels_by_rounding() -> [Vec<Instructions>; 2] {
+    let is_fused = |instructions: &Instructions| match instructions {
+        Instructions::Portable => portable::FUSED,
+        Instructions::Simd128 => false,
+        _ => true,
+    };
+    Instructions::available().partition::<Vec<_>, _>(is_fused).into()
 }
 
 #[test]
-fn fused_kernels_agree_in_every_bit() {
-    let fused = fused_kernels();
+fn kernels_that_round_alike_agree_in_every_bit() {
     for case in cases() {
-        for pair in fused.windows(2) {
-            let [a, b] = [pair[0], pair[1]].map(|instructions| case.run(instructions, Finish::AddRelu));
-            assert_eq!(a, b);
+        for kernels in kernels_by_rounding() {
+            for pair in kernels.windows(2) {
+                let [a, b] = [pair[0], pair[1]].map(|instructions| case.run(instructions, Finish::AddRelu));
+                assert_eq!(a, b);
+            }
         }
+    }
+}
+
+#[test]
+fn a_relu_makes_zero_of_what_is_no_number() {
+    let layer = Layer::new(&[f32::NAN, 1.0], &[0.0; 2], 1);
+    for instructions in Instructions::available() {
+        let (mut layer, mut y) = (layer.clone(), [1.0; 2]);
+        layer.set_instructions(instructions);
+        layer.apply(1, &[-2.0], &mut y, Finish::Relu);
+        assert_eq!(y.map(f32::to_bits), [0; 2], "{instructions:?}");
     }
 }
 
@@ -208,11 +226,12 @@ fn every_kernel_computes_gradients() {
 }
 
 #[test]
-fn fused_kernels_agree_in_every_bit_of_gradients() {
-    let fused = fused_kernels();
+fn kernels_that_round_alike_agree_in_every_bit_of_gradients() {
     for case in GradientCase::all() {
-        for pair in fused.windows(2) {
-            assert_eq!(gradients(&case, pair[0]), gradients(&case, pair[1]));
+        for kernels in kernels_by_rounding() {
+            for pair in kernels.windows(2) {
+                assert_eq!(gradients(&case, pair[0]), gradients(&case, pair[1]));
+            }
         }
     }
 }
