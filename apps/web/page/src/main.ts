@@ -7,7 +7,7 @@ import { Engine, Stopped, networkFile } from './engine.js';
 import { Look } from './look.js';
 import { blocks } from './markdown.js';
 import { Match, ending, read } from './match.js';
-import { type Checkpoint, Seat, checkpoints } from './players.js';
+import { type Checkpoint, Seat, TRAINED, checkpoints } from './players.js';
 import { Game, checkpoint, gameNames, load, title } from './rules.js';
 import type { AgentChoice, Param } from './types.js';
 
@@ -311,7 +311,7 @@ class App {
     const best = this.trained[0];
     element('analyst').textContent = best?.label ?? 'random playouts';
     return best
-      ? { spec: `az:pretrained,sims=${ANALYSIS},search=puct`, network: best.url }
+      ? { spec: `${TRAINED},sims=${ANALYSIS},search=puct`, network: best.url }
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
   }
 
@@ -434,9 +434,9 @@ class App {
     const agent = (name: string, spec: string): AgentChoice => ({ spec, network: new URL(`agents/${name}.safetensors`, document.baseURI).href });
     return {
       agreement: (name: string, count: number, spec: string) => this.analyst.agreement(name, count, agent(name, spec)),
-      rate: (name: string, milliseconds: number) => {
+      rate: (name: string, milliseconds: number, spec: string) => {
         const game = new Game(name, {});
-        return this.analyst.rate(game.rules, agent(name, 'az:pretrained'), game.board.start, milliseconds);
+        return this.analyst.rate(game.rules, agent(name, spec), game.board.start, milliseconds);
       },
       positions: () => [this.match.start, ...this.match.plies.map((ply) => ply.position)],
       moves: () => this.match.plies.map((ply) => ply.action),

@@ -11,7 +11,8 @@ const REPORT_EVERY = 120;
 const networks = new Map<string, Uint8Array>();
 let ready: Promise<unknown> = new Promise(() => undefined);
 let table: { key: string; table: Table } | null = null;
-let searcher: { key: string; searcher: Searcher } | null = null;
+/** The agents of both sides, the last one asked at the end: to quantise a network takes longer than a move. */
+const searchers = new Map<string, Searcher>();
 let truth: { key: string; truth: Truth | undefined } | null = null;
 /** The search in progress; a greater number ends it. */
 let current = 0;
@@ -32,6 +33,7 @@ function tableOf({ game, params }: Rules): Table {
   const wanted = key(game, params);
   if (table?.key !== wanted) {
     const next = new Table(game, params);
+    keep(0);
     table?.table.free();
     table = { key: wanted, table: next };
   }
@@ -39,14 +41,25 @@ function tableOf({ game, params }: Rules): Table {
 }
 
 function searcherOf(rules: Rules, { spec, network }: AgentChoice): Searcher {
-  const wanted = key(rules.game, rules.params, spec, network);
-  if (searcher?.key !== wanted) {
+  const of = tableOf(rules);
+  const wanted = key(spec, network);
+  let found = searchers.get(wanted);
+  if (!found) {
     const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
-    const next = new Searcher(tableOf(rules), spec, network === null ? undefined : networks.get(network), seed);
-    searcher?.searcher.free();
-    searcher = { key: wanted, searcher: next };
+    found = new Searcher(of, spec, network === null ? undefined : networks.get(network), seed);
+    keep(1);
   }
-  return searcher.searcher;
+  searchers.delete(wanted);
+  searchers.set(wanted, found);
+  return found;
+}
+
+/** Frees all agents but those asked last. */
+function keep(count: number): void {
+  for (const [key, searcher] of [...searchers].slice(0, Math.max(0, searchers.size - count))) {
+    searchers.delete(key);
+    searcher.free();
+  }
 }
 
 async function search(request: Request & { kind: 'search' }): Promise<Choice | null> {
@@ -99,8 +112,10 @@ function answer(request: Request): unknown {
   switch (request.kind) {
     case 'search':
       return search(request);
-    case 'below':
-      return searcher ? parsed(searcher.searcher.below(request.line)) : null;
+    case 'below': {
+      const last = [...searchers.values()].at(-1);
+      return last ? parsed(last.below(request.line)) : null;
+    }
     case 'predict': {
       const found = searcherOf(request.rules, request.agent);
       return request.positions.map((position) => parsed<Prediction>(found.predict(position)));
