@@ -1,5 +1,6 @@
-//! Prints the lines by which the page is compared with the native program, and measures the rate of the portable kernel:
-//! `agreement lines GAME COUNT SPEC CHECKPOINT [portable|best]`, `agreement rate GAME CHECKPOINT [portable|best]`.
+//! Prints the lines by which the page is compared with the native program, and measures simulations per second:
+//! `agreement lines GAME COUNT SPEC CHECKPOINT KERNEL`, `agreement rate GAME SPEC CHECKPOINT KERNEL`. The kernel is that of
+//! floats: `portable`, `avx2` or another that the processor has, or `best`.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -26,13 +27,13 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
                 println!("{line}");
             }
         }
-        ["rate", game, checkpoint, kernel] => {
+        ["rate", game, spec, checkpoint, kernel] => {
             let network = std::fs::read(checkpoint)?;
             let table = Table::new(game, "{}")?;
             let board: serde_json::Value = serde_json::from_str(&table.board())?;
             let start = board["start"].as_str().expect("a board has a start").to_owned();
             let kernel = instructions(kernel)?;
-            let mut searcher = Searcher::with_instructions(table, "az:pretrained", Some(&network), 1, kernel)?;
+            let mut searcher = Searcher::with_instructions(table, spec, Some(&network), 1, kernel)?;
             let (begin, mut simulations) = (Instant::now(), 0);
             while begin.elapsed().as_secs_f64() < 2.0 {
                 searcher.begin(&start, 400)?;
@@ -42,15 +43,17 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
             }
             println!("{:.0}", simulations as f64 / begin.elapsed().as_secs_f64());
         }
-        _ => return Err("expected `lines GAME COUNT SPEC CHECKPOINT KERNEL` or `rate GAME CHECKPOINT KERNEL`".into()),
+        _ => {
+            return Err(
+                "expected `lines GAME COUNT SPEC CHECKPOINT KERNEL` or `rate GAME SPEC CHECKPOINT KERNEL`".into()
+            );
+        }
     }
     Ok(())
 }
 
 fn instructions(name: &str) -> Result<Instructions, String> {
-    match name {
-        "portable" => Ok(Instructions::Portable),
-        "best" => Ok(Instructions::best()),
-        _ => Err(format!("a kernel is `portable` or `best`, not `{name}`")),
-    }
+    let mut available = Instructions::available();
+    let found = available.find(|kernel| name == "best" || format!("{kernel:?}").eq_ignore_ascii_case(name));
+    found.ok_or_else(|| format!("this processor has no kernel `{name}`"))
 }

@@ -262,7 +262,7 @@ async function tests(runs) {
       for (let round = 0; round < 5 && (round < 2 || floats / portable <= 1 / 3); round++) {
         floats = Math.max(floats, await rate('az:pretrained'));
         integers = Math.max(integers, await rate('az:pretrained,precision=i8'));
-        portable = Math.max(portable, Number(native(agreement, 'rate', game, checkpoint(game), 'portable')));
+        portable = Math.max(portable, Number(native(agreement, 'rate', game, 'az:pretrained', checkpoint(game), 'portable')));
       }
       const [a, b] = [floats, integers].map((rate) => `${Math.round(rate)} (${(rate / portable).toFixed(2)})`);
       console.log(`   ${game}: ${a} simulations/s in floats, ${b} in integers; native portable kernel ${portable}`);
