@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use turnstone_models::{Instructions, IntegerInstructions};
 
 use super::calls::{fault, stdout, turnstone};
 
@@ -210,6 +211,29 @@ fn bench_search_measures_with_and_without_a_table() {
     assert_eq!((&plain["hash"], &table["hash"]), (&json!(0), &json!(64)));
     assert_eq!((&plain["action"], &plain["score"]), (&table["action"], &table["score"]));
     assert!(plain["nodes_per_second"].as_f64() > Some(0.0));
+}
+
+#[test]
+fn bench_limits_the_instructions_of_the_network() {
+    let named = |set: &str, limit: &[&str]| -> Value {
+        let command = ["bench", "inference", "mu_torere", "--batch", "1", "--seconds", "0", "--json", "--set", set];
+        let rows: Value = serde_json::from_str(&stdout(&[&command, limit].concat())).expect("JSON");
+        rows[0]["instructions"].clone()
+    };
+    for (set, best) in [
+        ("self_play.precision=\"f32\"", format!("{:?}", Instructions::best())),
+        ("self_play.precision=\"i8\"", format!("{:?}", IntegerInstructions::best())),
+    ] {
+        assert_eq!(named(set, &[]), json!(best));
+        assert_eq!(named(set, &["--instructions", "portable"]), json!("Portable"));
+        if Instructions::Avx2.is_available() {
+            assert_eq!(named(set, &["--instructions", "avx2"]), json!("Avx2"));
+        }
+    }
+    let bench = |name| fault(&["bench", "self-play", "mu_torere", "--instructions", name]);
+    assert!(bench("sse").contains("avx512, avx2, neon or portable, not `sse`"), "{}", bench("sse"));
+    let missing = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    assert!(bench(missing).contains("this processor has no"), "{}", bench(missing));
 }
 
 #[test]

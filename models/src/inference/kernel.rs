@@ -28,6 +28,8 @@ pub(super) use simd128::Quarters;
 pub use tile::Finish;
 pub(super) use tile::{Lanes, Product, Vector};
 
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use self::tile::Tiles;
@@ -51,6 +53,9 @@ pub enum Instructions {
     Portable,
 }
 
+/// The best instructions that [`Instructions::limit`] has left.
+static MOST: AtomicU8 = AtomicU8::new(Instructions::Avx512 as u8);
+
 impl Instructions {
     /// The instruction sets that this processor has, best first.
     pub fn available() -> impl Iterator<Item = Instructions> {
@@ -63,8 +68,23 @@ impl Instructions {
         Self::available().next().expect("the portable kernel is always available")
     }
 
-    /// Whether this processor has the instructions.
+    /// Lets this process use no better instructions than these from here on, and for integers no extension of them: AVX2
+    /// without VNNI, NEON without dotprod. To measure what another processor would do; call it before any network is made.
+    pub fn limit(self) {
+        MOST.store(self as u8, Ordering::Relaxed);
+    }
+
+    /// Whether no [limit](Self::limit) excludes these instructions.
+    pub(crate) fn is_within_limit(self) -> bool {
+        self as u8 >= MOST.load(Ordering::Relaxed)
+    }
+
+    /// Whether this processor has the instructions, and no [limit](Self::limit) excludes them.
     pub fn is_available(self) -> bool {
+        self.is_within_limit() && self.is_detected()
+    }
+
+    fn is_detected(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => is_x86_feature_detected!("avx512f"),
@@ -122,6 +142,16 @@ impl Instructions {
             Instructions::Simd128 => simd128::spin(),
             _ => portable::spin(),
         }
+    }
+}
+
+impl FromStr for Instructions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Instructions::Avx512, Instructions::Avx2, Instructions::Neon, Instructions::Portable];
+        let found = all.into_iter().find(|instructions| format!("{instructions:?}").eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("instructions must be avx512, avx2, neon or portable, not `{text}`"))
     }
 }
 

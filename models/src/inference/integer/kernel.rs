@@ -23,6 +23,7 @@ pub(super) use weights::{Centres, Sums, Weights};
 
 use self::tile::{Kernel, MOST_SUMS};
 use super::super::areas::{Area, Extent, LANES, for_each_area, of_next_tile};
+use super::super::kernel::Instructions;
 
 /// The instruction sets with a kernel for integers, best first. All give bit-identical results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,18 @@ impl IntegerInstructions {
         Self::available().next().expect("the portable kernel is always available")
     }
 
-    /// Whether this processor has the instructions.
+    /// Whether this processor has the instructions, and no [limit](Instructions::limit) excludes them.
     pub fn is_available(self) -> bool {
+        let least = match self {
+            IntegerInstructions::Avx2 => Instructions::Avx2,
+            IntegerInstructions::Neon => Instructions::Neon,
+            IntegerInstructions::Portable => Instructions::Portable,
+            _ => Instructions::Avx512,
+        };
+        least.is_within_limit() && self.is_detected()
+    }
+
+    fn is_detected(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
             IntegerInstructions::Avx512Vnni => {

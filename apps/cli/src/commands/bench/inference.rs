@@ -15,13 +15,15 @@ use turnstone_models::{ComputeDevice, GpuInference, NetworkConfig, QuantisedNetw
 use turnstone_selfplay::{Games, TrainableGame};
 use turnstone_trainer::config::SelfPlayConfig;
 
-use super::subject::{Rows, Subject};
+use super::subject::{Limit, Rows, Subject};
 use turnstone_agents::shape;
 
 #[derive(Args, Debug)]
 pub(crate) struct Inference {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    limit: Limit,
     /// Batch sizes
     #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 32, 64, 128], value_parser = clap::value_parser!(u32).range(1..=65_536))]
     batch: Vec<u32>,
@@ -37,18 +39,21 @@ pub(crate) struct Inference {
 struct Row {
     batch: u32,
     evaluations_per_second: f64,
+    /// Of the processor; of no meaning on a GPU.
+    instructions: String,
 }
 
 impl Inference {
     pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let config = self.subject.config(games)?;
+        let instructions = self.limit.apply(config.self_play.precision.is_quantised())?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let most = self.batch.iter().copied().max().unwrap_or(1) as usize;
         let (shape, inputs) = (shape(game.spec()), observations(&*game, most));
         let weights = Weights::random(&config.net.layout(&shape)?, 1);
         let place = match config.self_play.device {
-            ComputeDevice::Cpu => "one thread".to_owned(),
+            ComputeDevice::Cpu => format!("one thread, {instructions}"),
             gpu => gpu.to_string(),
         };
         let (net, cost) = (&config.net, config.net.cost(&shape)?);
@@ -57,7 +62,8 @@ impl Inference {
         let mut rows = Rows::new(self.json, &format!("{net}, {costs}, {place}\n{columns}"));
         for &batch in &self.batch {
             let rate = bare_rate(&config.net, &weights, &shape, &config.self_play, (batch as usize, &inputs), time)?;
-            rows.add(Row { batch, evaluations_per_second: rate }, &format!("{batch:>6}{rate:>16.0}"));
+            let row = Row { batch, evaluations_per_second: rate, instructions: instructions.clone() };
+            rows.add(row, &format!("{batch:>6}{rate:>16.0}"));
         }
         rows.finish()
     }

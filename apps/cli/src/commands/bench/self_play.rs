@@ -13,7 +13,7 @@ use turnstone_models::{ComputeDevice, Weights};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
-use super::subject::{Rows, Subject, thread_counts};
+use super::subject::{Limit, Rows, Subject, thread_counts};
 use turnstone_agents::shape;
 use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
 use turnstone_trainer::config::{Config, SelfPlayConfig};
@@ -22,6 +22,8 @@ use turnstone_trainer::config::{Config, SelfPlayConfig};
 pub(crate) struct SelfPlay {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    limit: Limit,
     /// Numbers of worker threads [default: 1 and one per core]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Vec<u32>,
@@ -62,9 +64,10 @@ impl SelfPlay {
     pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let config = self.subject.config(games)?;
+        let instructions = self.limit.apply(config.self_play.precision.is_quantised())?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let heading = format!(
-            "{}: {}; {} simulations, {} games per worker, cache {}",
+            "{}: {}, {instructions}; {} simulations, {} games per worker, cache {}",
             game.name(),
             config.net,
             config.search.simulations,

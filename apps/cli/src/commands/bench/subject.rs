@@ -1,13 +1,15 @@
-//! What benchmarks share: their subject, a game with default settings or a config file, and the printing of their rows.
+//! What benchmarks share: their subject, a game with default settings or a config file, the limit of their instruction sets,
+//! and the printing of their rows.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use serde::Serialize;
 use turnstone_base::machine::cores;
 
+use turnstone_models::{Instructions, IntegerInstructions};
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
 
@@ -31,6 +33,27 @@ impl Subject {
         let text = toml::to_string(&toml::Table::from_iter([("game".to_owned(), table.into())]))?;
         let config = Config::parse(&text, games).map_err(anyhow::Error::msg)?;
         config.with(&self.set, games).map_err(anyhow::Error::msg)
+    }
+}
+
+/// What the network is computed with.
+#[derive(Args, Debug)]
+pub(super) struct Limit {
+    /// Compute the network with no better instructions than avx2 (without VNNI), neon (without dotprod) or portable
+    #[arg(long, value_name = "NAME")]
+    instructions: Option<Instructions>,
+}
+
+impl Limit {
+    /// Applies to the whole process, so call it before anything is measured. Returns the name of the instructions for floats
+    /// or for integers.
+    pub(super) fn apply(&self, quantised: bool) -> Result<String> {
+        if let Some(most) = self.instructions {
+            most.limit();
+            ensure!(most.is_available(), "this processor has no {most:?}");
+        }
+        let (floats, integers) = (Instructions::best(), IntegerInstructions::best());
+        Ok(if quantised { format!("{integers:?}") } else { format!("{floats:?}") })
     }
 }
 
