@@ -37,7 +37,7 @@ def main():
     print("|---|---|" + "---|" * (len(programs) + 2 + bool(options.other)))
     for game in options.games:
         torch.manual_seed(1)
-        file = Checkpoint(ROOT / "models" / "pretrained" / f"{game}.safetensors")
+        file = Checkpoint(ROOT / "games" / "src" / game / "agent.safetensors")
         step, best = trainer(file), {}
         for _ in range(options.rounds):
             for threads in [1, 2]:

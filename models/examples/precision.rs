@@ -1,10 +1,12 @@
 //! Compares inference in floats with that in integers of eight bits on one thread, and prints a JSON line per measurement:
-//! evaluations per second by network, arithmetic, instruction set and batch size.
+//! evaluations per second by network, arithmetic, instruction set and batch size. Before them, floating-point operations per
+//! second by instruction set: the core's peak.
 //!
 //! `cargo run --release -p turnstone-models --example precision -- --batch 32 mlp-3x128` measures one batch size and the
 //! names that start with one of the other arguments; without arguments it measures all. A checkpoint's path measures its
-//! network, and `--instructions Avx2` one instruction set. The measurements of a network take turns, so that what else the
-//! machine does disturbs all of them alike.
+//! network; `--instructions avx2` measures these and lesser ones, `--best` only the best. The measurements of a network take
+//! turns, `--rounds` many, so that what else the machine does disturbs all of them alike. `apps/cli/benches/beside_peers.py`
+//! compares the shipped networks with other programs.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -28,9 +30,21 @@ fn main() -> Result<(), Failure> {
         wanted.drain(place..wanted.len().min(place + 2)).nth(1)
     };
     let batches = option("--batch").map_or(Ok(BATCHES.to_vec()), |batch| batch.parse().map(|batch| vec![batch]))?;
-    let only = option("--instructions");
+    let rounds = option("--rounds").map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
+    if let Some(limit) = option("--instructions") {
+        limit.parse::<Instructions>()?.limit();
+    }
+    let most = if wanted.iter().any(|argument| argument == "--best") { 1 } else { usize::MAX };
+    wanted.retain(|argument| argument != "--best");
     let (files, prefixes): (Vec<String>, Vec<String>) =
         wanted.into_iter().partition(|name| name.ends_with(".safetensors"));
+    if most > 1 {
+        let start = Instant::now();
+        for instructions in Instructions::available() {
+            let peak = instructions.peak(|| start.elapsed());
+            println!(r#"{{"name": "peak/{instructions:?}", "batch": 1, "per_second": {peak:.0}}}"#);
+        }
+    }
     let mut subjects = Vec::new();
     for file in &files {
         let (info, weights) = load(Path::new(file))?;
@@ -44,7 +58,7 @@ fn main() -> Result<(), Failure> {
     }
     for (name, config, shape, weights) in &subjects {
         for &batch in &batches {
-            measure(name, (config, weights), shape, batch, only.as_deref())?;
+            measure(name, (config, weights), shape, batch, (most, rounds))?;
         }
     }
     Ok(())
@@ -98,25 +112,24 @@ fn measure(
     (config, weights): (&NetworkConfig, &Weights),
     shape: &Shape,
     batch: usize,
-    only: Option<&str>,
+    (most, rounds): (usize, usize),
 ) -> Result<(), Failure> {
-    let wanted = |instructions: &str| only.is_none_or(|only| only == instructions);
     // Observations of flags, most of them 0.
     let numbers =
         Weights::random(&[TensorSpec { name: String::new(), shape: vec![shape.inputs, 512], deviation: 1.0 }], 9);
     let observations: Vec<f32> = numbers.tensors()[0].data.iter().map(|&x| f32::from(u8::from(x > 0.8))).collect();
     let network = Arc::new(QuantisedNetwork::new(weights, config, shape, &observations)?);
     let mut engines = Vec::new();
-    for instructions in Instructions::available().filter(|i| wanted(&format!("{i:?}"))) {
+    for instructions in Instructions::available().take(most) {
         let engine = Inference::with_instructions(weights, config, shape, batch, instructions)?;
         engines.push((format!("f32 {instructions:?}"), engine, 0.0));
     }
-    for instructions in IntegerInstructions::available().filter(|i| wanted(&format!("{i:?}"))) {
+    for instructions in IntegerInstructions::available().take(most) {
         let engine = Inference::quantised_with_instructions(&network, batch, instructions);
         engines.push((format!("i8 {instructions:?}"), engine, 0.0));
     }
     let observations = &observations[..batch * shape.inputs];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for (_, engine, best) in &mut engines {
             *best = rate(|| {
                 black_box(engine.evaluate(batch, black_box(observations)));

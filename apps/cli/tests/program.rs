@@ -231,7 +231,7 @@ fn bench_limits_the_instructions_of_the_network() {
         }
     }
     let bench = |name| fault(&["bench", "self-play", "mu_torere", "--instructions", name]);
-    assert!(bench("sse").contains("avx512, avx2, neon or portable, not `sse`"), "{}", bench("sse"));
+    assert!(bench("sse").contains("avx512, avx2, neon, simd128 or portable, not `sse`"), "{}", bench("sse"));
     let missing = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
     assert!(bench(missing).contains("this processor has no"), "{}", bench(missing));
 }

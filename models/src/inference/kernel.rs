@@ -149,9 +149,10 @@ impl FromStr for Instructions {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Instructions::Avx512, Instructions::Avx2, Instructions::Neon, Instructions::Portable];
+        use Instructions::{Avx2, Avx512, Neon, Portable, Simd128};
+        let all = [Avx512, Avx2, Neon, Simd128, Portable];
         let found = all.into_iter().find(|instructions| format!("{instructions:?}").eq_ignore_ascii_case(text));
-        found.ok_or_else(|| format!("instructions must be avx512, avx2, neon or portable, not `{text}`"))
+        found.ok_or_else(|| format!("instructions must be avx512, avx2, neon, simd128 or portable, not `{text}`"))
     }
 }
 

@@ -65,6 +65,7 @@ impl IntegerInstructions {
         let least = match self {
             IntegerInstructions::Avx2 => Instructions::Avx2,
             IntegerInstructions::Neon => Instructions::Neon,
+            IntegerInstructions::Simd128 => Instructions::Simd128,
             IntegerInstructions::Portable => Instructions::Portable,
             _ => Instructions::Avx512,
         };
