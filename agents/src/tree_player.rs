@@ -22,9 +22,6 @@ const FIRST_ROUND: u32 = 32;
 /// Maximum number of simulations per round, as Gumbel search plans a round in advance.
 const LARGEST_ROUND: u32 = 1 << 20;
 
-/// Size of the tree in bytes at which the search ends.
-const LARGEST_TREE: u64 = 256 << 20;
-
 /// Number of simulations up to which no memory is reserved in advance, as a small tree is cheap to move when it grows.
 const SMALL: u64 = 20_000;
 
@@ -196,7 +193,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
         rng: &mut Stream,
     ) -> Result<(), DeviceError> {
         if limits.nodes.is_none_or(|nodes| nodes > SMALL) {
-            self.tree.search.reserve(LARGEST_TREE);
+            self.tree.search.reserve();
         }
         let mut round = match limits.nodes {
             Some(nodes) => nodes.min(u64::from(LARGEST_ROUND)) as u32,
@@ -293,7 +290,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
 
 /// Whether a search goes on after a simulation. It reports the progress where that is due.
 fn check<G: Game>(search: &Mcts<G>, watch: &mut Watch, request: &mut SearchRequest<'_>, rng: &mut Stream) -> bool {
-    if request.control.stop.is_raised() || search.size().bytes > LARGEST_TREE || watch.is_over() {
+    if request.control.stop.is_raised() || watch.is_over() {
         return false;
     }
     if watch.report_is_due() {

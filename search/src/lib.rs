@@ -18,7 +18,8 @@ pub mod classic;
 pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{
-    Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker, TreeSize,
+    Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker,
+    TREE_LIMIT, TreeSize,
 };
 pub use pool::{Pool, Pooled, Spare};
 pub use requests::{CacheStats, Lookup, Requests};

@@ -19,6 +19,7 @@ mod method;
 mod atomics;
 mod arena;
 mod tree;
+mod copying;
 mod seen;
 mod puct;
 mod gumbel;
@@ -46,7 +47,7 @@ pub use self::shared::{SharedSearch, SharedWalker};
 pub use self::walker::SearchStep;
 use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
 use atomics::Alone;
-use tree::{Edge, NodeId, Tree};
+use tree::{NodeId, Tree};
 use walker::{Plan, Walker};
 
 /// Size of a tree.
@@ -68,14 +69,20 @@ pub struct Mcts<G: Game> {
     walker: Walker<G>,
     /// Seed of the root's noise, until the root is expanded.
     unprepared: Option<u64>,
+    /// Size in bytes at which the tree is made smaller.
+    limit: u64,
 }
+
+/// Default limit of the size of a tree in bytes, as [`TreeSize::bytes`] counts them.
+pub const TREE_LIMIT: u64 = 256 << 20;
 
 impl<G: Game> Mcts<G> {
     /// A search rooted at `state`, with nothing to do until [`Mcts::begin`].
     pub fn new(game: &G, state: G::State) -> Self {
         let mut tree = Tree::default();
         tree.plant(game, state);
-        Self { plan: Plan::default(), tree, spare: Tree::default(), walker: Walker::default(), unprepared: None }
+        let (plan, walker) = (Plan::default(), Walker::default());
+        Self { plan, tree, spare: Tree::default(), walker, unprepared: None, limit: TREE_LIMIT }
     }
 
     /// Clears the tree and roots the search at `state`. The memory is kept.
@@ -85,12 +92,11 @@ impl<G: Game> Mcts<G> {
         self.walker.forget();
     }
 
-    /// Reserves memory for a tree of `bytes` bytes, if it is available. A tree that outgrows its memory is copied, which
-    /// takes long for a large one, and the search cannot be stopped meanwhile. Reserved pages that are never written cost
-    /// nothing.
-    pub fn reserve(&mut self, bytes: u64) {
-        self.tree.reserve(bytes as usize);
-        self.spare.reserve(bytes as usize);
+    /// Reserves memory for the largest tree, if it is available. A tree that outgrows its memory is copied, which takes long
+    /// for a large one, and the search cannot be stopped meanwhile. Reserved pages that are never written cost nothing.
+    pub fn reserve(&mut self) {
+        self.tree.reserve(self.limit as usize);
+        self.spare.reserve(self.limit as usize);
     }
 
     /// Starts a search of `simulations` simulations (at least one) from the root. The expansion of a new root is not
@@ -124,6 +130,7 @@ impl<G: Game> Mcts<G> {
     /// Begins one simulation, for callers that check limits after each: [`Mcts::gather`] may run many of them before it
     /// returns.
     pub fn step(&mut self, game: &G) -> SearchStep {
+        self.keep_to_limit();
         self.tree.make_room(1, 0);
         self.walker.step::<Alone>(game, &self.tree, &self.plan).expect("there is room")
     }
@@ -182,7 +189,7 @@ impl<G: Game> Mcts<G> {
             edge.is_followed().then(|| edge.child())
         };
         let kept = actions.iter().try_fold(0, step);
-        if kept.is_some_and(|node| self.tree.copy_subtree(node, &mut self.spare, go_on)) {
+        if kept.is_some_and(|node| self.tree.copy_subtree(node, 0, &mut self.spare, go_on)) {
             std::mem::swap(&mut self.tree, &mut self.spare);
             self.plan.end();
             self.tree.open_root(game);
@@ -200,9 +207,7 @@ impl<G: Game> Mcts<G> {
 
     /// Size of the tree.
     pub fn size(&self) -> TreeSize {
-        let [nodes, edges] = self.tree.size();
-        let bytes = nodes * size_of::<tree::Node<G::State>>() + edges * size_of::<Edge>();
-        TreeSize { nodes: nodes as u64, bytes: bytes as u64 }
+        TreeSize { nodes: self.tree.size()[0] as u64, bytes: self.tree.bytes() }
     }
 
     /// The position at the root.

@@ -58,7 +58,7 @@ impl<G: Game> Mcts<G> {
                 action: edge.action,
                 prior: edge.prior,
                 visits: self.tree.visits(edge).count,
-                value: child.map_or(0.0, |estimate| estimate.value),
+                value: edge.proven.get().map(f32::from).or(child.map(|child| child.value)).unwrap_or(0.0),
                 proven: edge.proven.get(),
             }
         })

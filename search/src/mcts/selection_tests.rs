@@ -3,7 +3,7 @@
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
-use super::tree::{EdgeId, NO_NODE};
+use super::tree::{Edge, EdgeId, NO_NODE};
 use super::*;
 use crate::evaluator::Rollout;
 
@@ -78,6 +78,17 @@ fn among_equals_the_first_is_selected() {
     // Beyond its schedule every action is in question.
     (0..7).rev().for_each(|left| _ = root.select(&tree, &Gumbel::default(), left));
     assert_eq!(root.select(&tree, &Gumbel::default(), 99), 1);
+}
+
+#[test]
+fn a_proof_counts_where_the_child_is_gone() {
+    let tree = tree(&[(0.9, 0, 0.0), (0.1, 0, 0.0)]);
+    tree.edges_of(0)[0].proven.set(-1);
+    let (mut seen, mut shares) = (Vec::new(), Vec::new());
+    assert_eq!(puct::select(&tree, 0, &Puct::default(), &mut seen), 1, "the first is lost");
+    assert_eq!(gumbel::select(&tree, 0, &Gumbel::default(), &mut seen), 1);
+    gumbel::improved_policy(&tree, 0, &Gumbel::default(), &mut shares);
+    assert_eq!(shares[0], 0.0);
 }
 
 #[test]
@@ -224,7 +235,8 @@ fn room_is_made_for_both_trees() {
     const BYTES: usize = 1 << 20;
     let game = Mancala::default();
     let mut search = searched(&game, 50);
-    search.reserve(BYTES as u64);
+    search.set_limit(BYTES as u64);
+    search.reserve();
     for tree in [&search.tree, &search.spare] {
         let nodes = BYTES / size_of::<tree::Node<<Mancala as Game>::State>>();
         let edges = BYTES / size_of::<Edge>();

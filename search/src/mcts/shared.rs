@@ -81,8 +81,10 @@ impl<G: Game> Mcts<G> {
         SharedSearch { search: self }
     }
 
-    /// Makes room for about this number of simulations, without which a shared search may end early.
+    /// Makes room for about this number of simulations, without which a shared search may end early. A tree that has reached
+    /// its limit is made smaller first.
     pub fn make_room(&mut self, simulations: u32) {
+        self.keep_to_limit();
         let [nodes, edges] = self.tree.size();
         let simulations = simulations as usize;
         let edges_per_node = edges.div_ceil(nodes).max(self.tree.edges_of(0).len());
@@ -126,9 +128,12 @@ pub struct SharedWalker<'a, G: Game> {
 impl<G: Game> SharedWalker<'_, G> {
     /// Begins one simulation, as [`Mcts::step`] does. It may wait for another thread's evaluation.
     pub fn step(&mut self, game: &G) -> SearchStep {
-        let Mcts { tree, plan, .. } = self.search;
+        let Mcts { tree, plan, limit, .. } = self.search;
         if plan.is_ended.load(Ordering::Relaxed) {
             return SearchStep::Done;
+        }
+        if tree.bytes() > *limit {
+            return self.end();
         }
         self.walker.step::<Shared>(game, tree, plan).unwrap_or_else(|_| self.end())
     }

@@ -72,7 +72,7 @@ fn check<G: Game>(search: &Mcts<G>) {
     let mut reached = vec![0];
     while let Some(id) = reached.pop() {
         let node = tree.node(id);
-        assert!(node.is_quiet() && (node.proven.get().is_some() || !node.is_claimed()));
+        assert!(node.is_quiet() && (node.proven.get().is_some() || node.evaluated().is_some()));
         let edges = tree.edges_of(id);
         let below: u32 = edges.iter().map(|edge| tree.visits(edge).count).sum();
         let own = u32::from(node.is_expanded());
@@ -102,7 +102,7 @@ fn threads_run_the_simulations_that_one_would() {
         let mut search = begun(&game, &method.into(), MANY);
         let waiting = search.size();
         // There is room for a part only, so that the search is interrupted and continues.
-        assert!(run(&game, &mut search, 4, MANY / 4) > 1);
+        assert!(run(&game, &mut search, 4, MANY / 20) > 1);
         check(&search);
         assert_eq!((search.simulations_left(), search.tree.root().visits()), (0, MANY + 1), "{method:?}");
         assert!(waiting.nodes == 1 && search.size().nodes > u64::from(MANY / 10));
@@ -216,4 +216,18 @@ fn a_thread_waits_for_the_position_that_another_evaluates() {
         assert_eq!(waiting.join().expect("no panic"), SearchStep::Done);
     });
     assert_eq!(shared.simulations_left(), 9);
+}
+
+#[test]
+fn threads_keep_to_the_limit_of_the_tree() {
+    const LIMIT: u64 = 300_000;
+    let game = Mancala::default();
+    for method in METHODS {
+        let mut search = begun(&game, &method.into(), MANY);
+        search.set_limit(LIMIT);
+        run(&game, &mut search, 3, MANY);
+        // Each thread may add a last node with its edges.
+        assert!(search.size().bytes < LIMIT + 3 * 200, "{:?}", search.size());
+        assert_eq!(search.actions().map(|action| action.visits).sum::<u32>(), MANY);
+    }
 }

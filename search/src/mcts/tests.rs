@@ -7,6 +7,7 @@ use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
 use super::choice::draw;
+use super::tree::Edge;
 use super::*;
 use crate::evaluator::{Rollout, Uniform};
 

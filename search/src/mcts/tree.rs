@@ -27,7 +27,7 @@ const CLAIMED: u16 = u16::MAX - 1;
 #[derive(Debug)]
 pub(super) struct Node<S> {
     pub(super) state: S,
-    first_edge: AtomicU32,
+    pub(super) first_edge: AtomicU32,
     /// Their number, or [`NOT_EXPANDED`] or [`CLAIMED`]; written last.
     edges: AtomicU16,
     pub(super) mover: Side,
@@ -79,9 +79,12 @@ impl<S> Node<S> {
         self.edges.store(NOT_EXPANDED, Ordering::Relaxed);
     }
 
-    /// Whether a thread is about to add the edges.
-    pub(super) fn is_claimed(&self) -> bool {
-        self.edges.load(Ordering::Relaxed) == CLAIMED
+    /// Whether the edges are there; `None` while a thread is about to add them.
+    pub(super) fn evaluated(&self) -> Option<bool> {
+        match self.edges.load(Ordering::Acquire) {
+            CLAIMED => None,
+            edges => Some(edges != NOT_EXPANDED),
+        }
     }
 
     /// The first of its edges, if it is expanded.
@@ -92,7 +95,7 @@ impl<S> Node<S> {
 
     /// Number of its edges.
     #[inline]
-    fn edges(&self) -> usize {
+    pub(super) fn edges(&self) -> usize {
         let edges = self.edges.load(Ordering::Acquire);
         if edges < CLAIMED { usize::from(edges) } else { 0 }
     }
@@ -171,7 +174,7 @@ impl Edge {
     }
 
     /// The same edge with another child.
-    fn leading_to(&self, child: NodeId) -> Self {
+    pub(super) fn leading_to(&self, child: NodeId) -> Self {
         let proven = Proven::new(self.proven.get());
         Self { action: self.action, proven, child: AtomicU32::new(child), prior: self.prior }
     }
@@ -215,8 +218,8 @@ pub(super) struct Visits {
 /// counted as `draw_value`.
 #[derive(Clone, Debug)]
 pub(super) struct Tree<G: Game> {
-    nodes: Arena<Node<G::State>>,
-    edges: Arena<Edge>,
+    pub(super) nodes: Arena<Node<G::State>>,
+    pub(super) edges: Arena<Edge>,
     /// Value of a draw for the first side.
     pub(super) draw_value: f32,
 }
@@ -249,6 +252,16 @@ impl<G: Game> Tree<G> {
     /// Numbers of nodes and edges.
     pub(super) fn size(&self) -> [usize; 2] {
         [self.nodes.len(), self.edges.len()]
+    }
+
+    /// Bytes of its nodes and edges.
+    pub(super) fn bytes(&self) -> u64 {
+        Self::bytes_of(self.size())
+    }
+
+    /// Bytes of so many nodes and edges.
+    pub(super) fn bytes_of([nodes, edges]: [usize; 2]) -> u64 {
+        (nodes * size_of::<Node<G::State>>() + edges * size_of::<Edge>()) as u64
     }
 
     /// Numbers of nodes and edges that there is room for.
@@ -352,39 +365,5 @@ impl<G: Game> Tree<G> {
         let node = self.node(node);
         let (first, edges) = (node.first_edge(), node.edges());
         self.edges.slice_mut(first, edges)
-    }
-
-    /// Copies the subtree of `root` into `target`, breadth first, with `root` as its node 0. Returns false if `go_on`, which
-    /// is called every 1024 nodes, ended it.
-    pub(super) fn copy_subtree(&self, root: NodeId, target: &mut Self, go_on: &mut dyn FnMut() -> bool) -> bool {
-        const NODES_PER_CHECK: usize = 1024;
-        target.clear();
-        target.make_room(1, 0);
-        target.nodes.push(self.node(root).clone());
-        let mut next = 0;
-        while (next as usize) < target.nodes.len() {
-            if (next as usize).is_multiple_of(NODES_PER_CHECK) && !go_on() {
-                return false;
-            }
-            self.copy_children(next, target);
-            next += 1;
-        }
-        true
-    }
-
-    /// Copies the edges of a node of `target`, which still points to those of this tree, and their children.
-    fn copy_children(&self, node: NodeId, target: &mut Self) {
-        let copied = target.node(node);
-        let edges = self.edges.slice(copied.first_edge(), copied.edges());
-        target.make_room(edges.iter().filter(|edge| edge.is_followed()).count(), edges.len());
-        let copies = edges.iter().map(|edge| {
-            let child = match edge.child() {
-                NO_NODE => NO_NODE,
-                child => target.nodes.push(self.node(child).clone()).expect("there is room"),
-            };
-            edge.leading_to(child)
-        });
-        let first_edge = target.edges.extend(edges.len(), copies).expect("there is room");
-        target.node(node).first_edge.store(first_edge, Ordering::Relaxed);
     }
 }

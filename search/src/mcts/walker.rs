@@ -266,7 +266,12 @@ fn follow<G: Game, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>,
         NO_NODE => {
             let mut state = parent.state;
             game.play(&mut state, edge.action);
-            Some(edge.adopt::<A>(tree.add(game, state)?))
+            let added = tree.add(game, state)?;
+            // The edge may have outlived a child that was proven.
+            if let Some(value) = edge.proven.get() {
+                tree.node(added).proven.set(value);
+            }
+            Some(edge.adopt::<A>(added))
         }
         child => Some(child),
     }
@@ -278,11 +283,13 @@ fn wait<S>(node: &Node<S>, plan: &Plan) -> bool {
     const LOOKS: u32 = 200;
     plan.waits.fetch_add(1, Ordering::Relaxed);
     for look in 0.. {
-        if node.is_expanded() || node.proven.get().is_some() {
+        if node.proven.get().is_some() {
             return true;
         }
-        if plan.is_ended.load(Ordering::Relaxed) || !node.is_claimed() {
-            return false;
+        match node.evaluated() {
+            None if plan.is_ended.load(Ordering::Relaxed) => return false,
+            None => {}
+            Some(evaluated) => return evaluated,
         }
         if look < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
     }
