@@ -106,7 +106,7 @@ work=$target/turnstone-page
 mkdir -p "$work"
 rm -rf "$work/page" "$work/src" "$work/generated"
 (cd "$here" && cp -Rp package.json package-lock.json tsconfig.json build.mjs build.sh Cargo.toml page src "$work")
-wasm-bindgen --target web --out-name turnstone_web --out-dir "$work/generated" "$module"
+wasm-bindgen --target web --remove-name-section --remove-producers-section --out-name turnstone_web --out-dir "$work/generated" "$module"
 
 cd "$work"
 [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error

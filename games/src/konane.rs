@@ -89,8 +89,8 @@ impl Playable for Konane {
     fn files() -> GameFiles {
         GameFiles {
             ladder: Some(include_str!("konane/ladder.toml")),
-            truth_set: Some(include_str!("konane/truth.txt")), // endgames
-            pretrained: trained!("konane/agent.safetensors"),
+            truth_set: outside_pages!(include_str!("konane/truth.txt")), // endgames
+            pretrained: outside_pages!(include_bytes!("konane/agent.safetensors")),
             sheet: Some(include_str!("konane/sheet.md")),
             python_rules: &[("rules.py", include_str!("konane/rules.py"))],
         }

@@ -66,8 +66,8 @@ impl Playable for Mancala {
     fn files() -> GameFiles {
         GameFiles {
             ladder: Some(include_str!("mancala/ladder.toml")),
-            truth_set: Some(include_str!("mancala/truth.txt")),
-            pretrained: trained!("mancala/agent.safetensors"),
+            truth_set: outside_pages!(include_str!("mancala/truth.txt")),
+            pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
             sheet: Some(include_str!("mancala/sheet.md")),
             python_rules: &[("rules.py", include_str!("mancala/rules.py"))],
         }

@@ -48,8 +48,8 @@ impl Playable for Morabaraba {
     fn files() -> GameFiles {
         GameFiles {
             ladder: Some(include_str!("morabaraba/ladder.toml")),
-            truth_set: Some(include_str!("morabaraba/truth.txt")), // endgames
-            pretrained: trained!("morabaraba/agent.safetensors"),
+            truth_set: outside_pages!(include_str!("morabaraba/truth.txt")), // endgames
+            pretrained: outside_pages!(include_bytes!("morabaraba/agent.safetensors")),
             sheet: Some(include_str!("morabaraba/sheet.md")),
             python_rules: &[("rules.py", include_str!("morabaraba/rules.py")), PYTHON],
         }

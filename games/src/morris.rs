@@ -59,8 +59,8 @@ impl Playable for Morris {
     fn files() -> GameFiles {
         GameFiles {
             ladder: Some(include_str!("morris/ladder.toml")),
-            truth_set: Some(include_str!("morris/truth.txt")),
-            pretrained: trained!("morris/agent.safetensors"),
+            truth_set: outside_pages!(include_str!("morris/truth.txt")),
+            pretrained: outside_pages!(include_bytes!("morris/agent.safetensors")),
             sheet: Some(include_str!("morris/sheet.md")),
             python_rules: &[("rules.py", include_str!("morris/rules.py")), PYTHON],
         }

@@ -31,7 +31,7 @@ impl Playable for MuTorere {
         GameFiles {
             ladder: Some(include_str!("mu_torere/ladder.toml")),
             truth_set: None,
-            pretrained: trained!("mu_torere/agent.safetensors"),
+            pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
             sheet: Some(include_str!("mu_torere/sheet.md")),
             python_rules: &[("rules.py", include_str!("mu_torere/rules.py"))],
         }

@@ -1,16 +1,8 @@
-//! Trained agents: files that are compiled in, but into no page, which reads them from its server.
+//! Trained agents and graded positions: files that are compiled in, but into no page, which reads agents from its server.
 
-/// The bytes of a checkpoint as [`GameFiles`](turnstone_agents::GameFiles) have them.
-#[cfg(not(target_family = "wasm"))]
-macro_rules! trained {
-    ($file:literal) => {
-        Some(include_bytes!($file))
-    };
-}
-
-#[cfg(target_family = "wasm")]
-macro_rules! trained {
-    ($file:literal) => {
-        None
+/// A file as [`GameFiles`](turnstone_agents::GameFiles) have it: `None` in a page.
+macro_rules! outside_pages {
+    ($file:expr) => {
+        if cfg!(target_family = "wasm") { None } else { Some($file) }
     };
 }

@@ -185,7 +185,7 @@ async function tests(runs) {
     const folder = join(root, 'apps/serve/page');
     const files = readdirSync(folder).filter((name) => name !== 'sources.txt');
     const bytes = files.reduce((sum, name) => sum + (name.endsWith('.gz') ? readFileSync(join(folder, name)) : gzipSync(readFileSync(join(folder, name)))).length, 0);
-    assert.ok(bytes < 1_500_000, `${bytes} bytes compressed`);
+    assert.ok(bytes < 800_000, `${bytes} bytes compressed`);
     const { page, close } = await open('/?game=mancala&p1=az&p2=human');
     const ready = Date.now();
     await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) > 0);

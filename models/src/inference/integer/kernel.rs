@@ -66,7 +66,6 @@ impl IntegerInstructions {
             IntegerInstructions::Avx2 => Instructions::Avx2,
             IntegerInstructions::Neon => Instructions::Neon,
             IntegerInstructions::Simd128 => Instructions::Simd128,
-            IntegerInstructions::Simd128 => Instructions::Simd128,
             IntegerInstructions::Portable => Instructions::Portable,
             _ => Instructions::Avx512,
         };
