@@ -72,6 +72,28 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// Folders that commands of the pages install from stand where the commands say, seen from the root or from the page.
+#[test]
+fn commands_install_folders_that_exist() {
+    let (mut faults, mut seen) = (Vec::new(), 0);
+    for page in pages().into_iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(root().join(&page)).expect("readable");
+        for command in ["cargo install --locked --path ", "pip install ./", "pip install \"./"] {
+            for (place, _) in text.match_indices(command) {
+                let rest = &text[place + command.len()..];
+                let folder = rest.split(|c: char| !(c.is_alphanumeric() || "/_-".contains(c))).next().unwrap_or("");
+                let from = [root(), root().join(page.parent().expect("a folder"))];
+                seen += 1;
+                if !from.iter().any(|from| from.join(folder).is_dir()) {
+                    faults.push(format!("{}: {command}{folder}: no such folder", page.display()));
+                }
+            }
+        }
+    }
+    assert!(seen >= 4, "{seen} commands");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let mut faults = Vec::new();

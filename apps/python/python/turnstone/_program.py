@@ -17,7 +17,7 @@ from ._turnstone import Game, State
 __all__ = ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
 
 MISSING = "this build of turnstone was made without the program: training, arena, grades, exact values and the command line \
-need a build with the default features, such as `pip install ./python`"
+need a build with the default features, such as `pip install ./apps/python`"
 
 
 def _need_program() -> None:
