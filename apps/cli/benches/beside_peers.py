@@ -2,7 +2,7 @@
 """Measures Turnstone beside its peers on this machine: `apps/cli/benches/beside_peers.py [--venv FOLDER]`.
 
     inference     the shipped networks' ONNX exports in onnxruntime (floats, integers) and PyTorch (jit), one thread
-    environments  pgx and OpenSpiel with an observation per step, and OpenSpiel's random playouts in C++, one thread
+    environments  pgx and OpenSpiel with an observation per step, and OpenSpiel's random bots in C++, one thread
     search        mctx on pgx's connect four with a network of the same cost; OpenSpiel's MCTS with random playouts
     self-play     OpenSpiel's C++ AlphaZero on its mancala, one process pinned to each processor, if `--alpha-zero` names it
 
@@ -386,7 +386,7 @@ def environments(options, _folder):
         contests.append(contest)
         if options.smoke:
             continue
-        contest.peer("OpenSpiel, C++", lambda: openspiel_playouts(theirs, options.seconds), beside=["playouts"])
+        contest.peer("OpenSpiel, C++ bots", lambda: openspiel_playouts(theirs, options.seconds), beside=["playouts"])
         steps = ["VecEnv"]
         if options.wheel and program == "turnstone":
             steps.append("VecEnv in Python")
