@@ -288,7 +288,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
     }
 }
 
-/// Whether a search goes on after a simulation. It reports the progress where that is due.
+/// Whether a search continues after a simulation. It reports the progress where that is due.
 fn check<G: Game>(search: &Mcts<G>, watch: &mut Watch, request: &mut SearchRequest<'_>, rng: &mut Stream) -> bool {
     if request.control.stop.is_raised() || watch.is_over() {
         return false;

@@ -186,10 +186,10 @@ impl Referee<'_> {
                 break;
             };
             if end.is_some() {
-                return Err(format!("it goes on after its end at ply {ply}"));
+                return Err(format!("it continues after its end at ply {ply}"));
             }
             if incident.is_some_and(|incident| self.penalty(incident.kind) != Some(Penalty::Random)) {
-                return Err(format!("it goes on after the incident at ply {ply}"));
+                return Err(format!("it continues after the incident at ply {ply}"));
             }
             let action =
                 self.game.parse_action_in(&state, text).map_err(|error| format!("move {}: {error}", ply + 1))?;

@@ -80,7 +80,7 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
                 if let Some(point) = rest.get(..2).and_then(|name| self.point(name)) {
                     board.push(letters[owner(pieces, point).map_or(2, Side::index)]);
                     rest = &rest[2..];
-                    // A name is two letters wide; behind the one letter the line goes on.
+                    // A name is two letters wide; behind the one letter the line continues.
                     board.push(if rest.starts_with('-') { '-' } else { ' ' });
                 } else {
                     board.push(next);
@@ -123,7 +123,7 @@ pub(crate) fn turned(drawing: &str) -> String {
             };
         }
         for run in names {
-            // A line that goes on behind a name of two letters goes on behind the first of them.
+            // A line that continues behind a name of two letters continues behind the first of them.
             let behind = line.get(run.end).copied().filter(|&c| c == '-').unwrap_or(' ');
             (run.start + 1..run.end).filter(|&column| column <= last).for_each(|column| out[last - column] = behind);
             let name = &line[run.clone()];

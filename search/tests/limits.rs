@@ -71,7 +71,7 @@ thread_local! {
     static READS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A clock that goes on by a millisecond whenever it is read.
+/// A clock that continues by a millisecond whenever it is read.
 fn ticking() -> Clock {
     Clock::new(|| {
         READS.set(READS.get() + 1);

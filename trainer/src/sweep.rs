@@ -2,7 +2,7 @@
 //! successive halving.
 //!
 //! Successive halving (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
-//! 2016) trains all variants for a short time, goes on with the best of them for longer, and so on. A variant that is
+//! 2016) trains all variants for a short time, continues with the best of them for longer, and so on. A variant that is
 //! better only late in its run can be lost, and learning rates that decay have not done so in the first rounds.
 
 mod plan;
@@ -83,7 +83,7 @@ impl Sweep {
     }
 
     /// Trains what is left to train, and returns how the variants stand, in their order. Returns `None` if `stop` was set;
-    /// the same call goes on later.
+    /// the same call continues later.
     ///
     /// # Errors
     /// Those of a run; the message names the variant.

@@ -152,7 +152,7 @@ impl Program {
 /// Prints a fault of the command line, or the help that was asked for.
 fn print_called(error: &clap::Error) -> io::Result<()> {
     let text = error.render().ansi().to_string();
-    // Colours are left away where clap leaves them away.
+    // Colours are omitted where clap omits them.
     if error.use_stderr() {
         write!(anstream::stderr(), "{}", as_called(&text))
     } else {

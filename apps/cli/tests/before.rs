@@ -172,7 +172,7 @@ fn ends_as_before(place: &Place, begun: &str) {
             place.bytes(&format!("plain/expected/resumed.{set}.safetensors")),
             place.bytes("plain/interrupted/latest.safetensors"),
         );
-        assert!(tensors(&expected) == tensors(&found), "with {set} the run goes on to another network");
+        assert!(tensors(&expected) == tensors(&found), "with {set} the run continues to another network");
     }
 }
 

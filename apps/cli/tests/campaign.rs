@@ -87,7 +87,7 @@ impl Campaign {
         campaign
     }
 
-    /// The command that starts the run in a folder, or goes on with it.
+    /// The command that starts the run in a folder, or continues with it.
     fn train(&self, run: &Path, fault: Option<Fault>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
         command.arg("train").stdin(Stdio::null());

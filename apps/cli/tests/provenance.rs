@@ -95,7 +95,7 @@ fn runs_and_checkpoints_name_the_programs_that_trained_them() {
     let [first] = &lines(&provenance)[..] else { panic!("{:?}", lines(&provenance)) };
     assert_eq!((&first["iteration"], &first["program"]), (&0.into(), &program.as_str().into()));
     assert_eq!(first["config"], checksum(TINY));
-    // A finished run stays as it is. One that goes on with another program or config says so.
+    // A finished run stays as it is. One that is continued with another program or config says so.
     run(place.path(), &["train", "--resume", "run", "--quiet"]);
     assert_eq!(lines(&provenance).len(), 1);
     replace(&provenance, &program, "turnstone 0.0.9");

@@ -1,4 +1,4 @@
-//! `turnstone sweep`: all variants are trained, the best go on, an interrupted sweep goes on where it was.
+//! `turnstone sweep`: all variants are trained, the best go on, an interrupted sweep continues where it was.
 
 use std::fs;
 use std::path::Path;

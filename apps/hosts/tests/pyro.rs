@@ -400,7 +400,7 @@ fn unfinished_requests_do_not_lock_the_world() {
     connect(b"whosMove").read_exact(&mut answer).expect("there is room again");
 }
 
-/// A connection for which no thread can be started is closed, and the server goes on.
+/// A connection for which no thread can be started is closed, and the server continues.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_connection_without_a_thread_is_closed() {

@@ -28,7 +28,7 @@ pub(crate) fn interruptible<T: Send>(
 }
 
 /// Runs `work`, which cannot be stopped, without the GIL. When a signal handler raises an exception, as Ctrl-C does, it is
-/// returned at once; the work goes on to its end on its own thread, and its result is dropped.
+/// returned at once; the work continues to its end on its own thread, and its result is dropped.
 pub(crate) fn abandonable<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

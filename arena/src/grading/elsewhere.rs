@@ -75,7 +75,7 @@ pub fn grade_remotely(
 /// if `stop` was set before the end.
 ///
 /// # Errors
-/// The agent cannot play or fails, or a text is not a position of this game in which the game goes on.
+/// The agent cannot play or fails, or a text is not a position of this game in which the game is not over.
 pub fn answers_to(
     game: &dyn PlayableGame,
     agent: &Agent,

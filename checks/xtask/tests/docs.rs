@@ -72,6 +72,22 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// Phrases that are translated word by word: say "continues", "omitted", nothing. Old entries of the changelog keep theirs.
+#[test]
+fn phrases_are_english() {
+    // In two parts, so that this file has none of them.
+    const REFUSED: [(&str, &str); 3] = [("goes", " on"), ("left", " away"), ("if it is to be", " said")];
+    let mut faults = Vec::new();
+    for file in ["*.rs", "*.md", "*.py", "*.ts"].into_iter().flat_map(files) {
+        let text = fs::read_to_string(root().join(&file)).expect("readable");
+        for (start, end) in REFUSED.into_iter().filter(|_| !file.ends_with("CHANGELOG.md")) {
+            let phrase = format!("{start}{end}");
+            faults.extend(text.contains(&phrase).then(|| format!("{}: `{phrase}`", file.display())));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// Folders that commands of the pages install from stand where the commands say, seen from the root or from the page.
 #[test]
 fn commands_install_folders_that_exist() {

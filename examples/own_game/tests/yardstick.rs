@@ -42,7 +42,7 @@ fn minimax(state: &State, known: &mut HashMap<State, i8>) -> i8 {
         ConnectFour.play(&mut after, action);
         sign * minimax(&after, known)
     };
-    let value = sign * legal.iter().map(after).max().expect("the game goes on");
+    let value = sign * legal.iter().map(after).max().expect("the game is not over");
     known.insert(*state, value);
     value
 }

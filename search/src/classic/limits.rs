@@ -39,7 +39,7 @@ impl Limits {
     }
 
     /// A move's share of the time that is left for a whole game (a contest's `remain_time`): no depth is begun after a
-    /// fortieth of it, and none goes on beyond a tenth. So the time never runs out, and half of it is left after about
+    /// fortieth of it, and none continues beyond a tenth. So the time never runs out, and half of it is left after about
     /// twenty moves.
     #[must_use]
     pub fn share_of(remaining: Duration) -> Self {

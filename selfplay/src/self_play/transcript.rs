@@ -52,7 +52,7 @@ pub(super) fn restore<G: Game>(
     for (ply, &action) in (first..).zip(&moves) {
         game.legal(&state, &mut legal);
         if legal.is_empty() {
-            return Err(format!("it goes on after its end at ply {ply}"));
+            return Err(format!("it continues after its end at ply {ply}"));
         }
         if !legal.contains(action) {
             return Err(format!("action {} at ply {ply} is not legal in {}", action.0, game.position_text(&state)));

@@ -1,4 +1,4 @@
-//! The games of one worker, stepped together: every game goes on to its next leaf, and the leaves are evaluated in one
+//! The games of one worker, stepped together: every game continues to its next leaf, and the leaves are evaluated in one
 //! batch.
 
 use std::sync::Arc;

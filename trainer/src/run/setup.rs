@@ -55,7 +55,7 @@ impl Default for Players<'_> {
     }
 }
 
-/// Checks, before a run begins or goes on, what it needs: that its devices can be used, that every opponent of its matches can
+/// Checks, before a run begins or continues, what it needs: that its devices can be used, that every opponent of its matches can
 /// be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
 ///
 /// # Errors

@@ -128,11 +128,11 @@ impl Plan {
     /// other means.
     pub fn halving(mut self, factor: usize) -> Result<Self, String> {
         if factor < 2 {
-            return Err("at least two variants make one that goes on".into());
+            return Err("at least two variants make one that continues".into());
         }
         let iterations = self.variants[0].config.run.iterations;
         if self.variants.iter().any(|variant| variant.config.run.iterations != iterations) {
-            return Err("run.iterations cannot be varied when the number of iterations decides who goes on".into());
+            return Err("run.iterations cannot be varied when the number of iterations decides who continues".into());
         }
         let mut sizes = vec![self.variants.len()];
         while let Some(&size) = sizes.last().filter(|&&size| size > 1) {

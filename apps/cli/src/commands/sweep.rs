@@ -35,7 +35,7 @@ pub(crate) struct Sweep {
     /// What decides which runs are best: kept, critical, ladder or score [default: the first that the runs have]
     #[arg(long, value_name = "MEASURE")]
     by: Option<Measure>,
-    /// Folder of the runs; the same command goes on with what it holds [default: runs/<name of the config file>-sweep]
+    /// Folder of the runs; the same command continues with what it holds [default: runs/<name of the config file>-sweep]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Print one JSON object
@@ -58,7 +58,7 @@ impl Sweep {
         let runs = Runs::open(PROGRAM, &folder, plan)?;
         let (reporter, stop) = (Reporter::new(self.json), stop_on_signals()?);
         let Some(results) = runs.train(self.by, games, &reporter, stop)? else {
-            reporter.line(&format!("stopped; the same command goes on in {}", folder.display()));
+            reporter.line(&format!("stopped; the same command continues in {}", folder.display()));
             return Ok(ExitCode::from(130));
         };
         self.print(&results)?;

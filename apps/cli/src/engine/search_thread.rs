@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// All states from which nothing goes on, along every interleaving.
+    /// All states that the program can end in, along every interleaving.
     fn ends(order: Order) -> Vec<Model> {
         let (mut seen, mut open, mut ends) = (HashSet::new(), vec![Model::start(3)], Vec::new());
         while let Some(model) = open.pop() {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use super::{Fault, compiled_shim, files, text};
 
-/// Plays the tournament in a folder, or goes on with it.
+/// Plays the tournament in a folder, or continues with it.
 fn arena(shim: &Path, out: &Path, threads: &str, fault: Option<Fault>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
     command.args(["arena", "mu_torere", "mcts:sims=10", "random", "alphabeta:depth=2", "--games", "4"]);

@@ -1,4 +1,4 @@
-//! Faults while a run goes on: full disks, removed folders, damaged state, two processes at once.
+//! Faults while a run continues: full disks, removed folders, damaged state, two processes at once.
 
 use super::*;
 

@@ -103,7 +103,7 @@ for total, beside in [(5.0, 0.003), (5.0, 0.02), (60.0, 0.003), (0.5, 0.001), (5
     assert_eq!(lines, expected);
 }
 
-/// An engine that fails once in a game is started again; the game goes on.
+/// An engine that fails once in a game is started again; the game continues.
 #[test]
 fn one_failure_is_survived() {
     let folder = tempfile::tempdir().expect("a folder");

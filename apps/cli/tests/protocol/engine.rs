@@ -70,7 +70,7 @@ fn a_reader_that_has_gone_ends_the_program() {
         _ = std::io::Write::write_all(&mut input, b"isready\n");
         let deadline = Instant::now() + PATIENCE;
         while child.try_wait().expect("a child").is_none() {
-            assert!(Instant::now() < deadline, "the program goes on though nobody reads");
+            assert!(Instant::now() < deadline, "the program continues though nobody reads");
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -66,7 +66,7 @@ impl Talk {
                 Some(status) => break status,
                 None if Instant::now() > deadline => {
                     _ = self.child.kill();
-                    panic!("the program goes on after the end of its input");
+                    panic!("the program continues after the end of its input");
                 }
                 None => thread::sleep(Duration::from_millis(5)),
             }

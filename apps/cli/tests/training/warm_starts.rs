@@ -90,7 +90,7 @@ fn a_network_with_shared_heads_goes_to_another_board() {
     assert_eq!(code, Some(0), "{text}");
     let (_, again) = larger("again", &["--set", "net.blocks=2"]);
     assert!(fs::read(state).expect("written") == fs::read(again).expect("written"));
-    // The larger one goes on on its own board.
+    // The larger one continues on its own board.
     let (code, text) =
         finish(train(&["--resume", place.run("larger").to_str().expect("UTF-8"), "--set", "run.iterations=5"]));
     assert_eq!(code, Some(0), "{text}");

@@ -312,7 +312,11 @@ mod tests {
             let fault = workers.admit(key(1), &format!("n{number}")).expect_err("another name");
             assert!(fault.contains("is that of worker a"), "{fault}");
         }
-        assert_eq!((workers.admit(key(1), "a"), workers.unwanted()), (Ok(()), Vec::new()), "the worker itself goes on");
+        assert_eq!(
+            (workers.admit(key(1), "a"), workers.unwanted()),
+            (Ok(()), Vec::new()),
+            "the worker itself continues"
+        );
         // Whoever has been silent may have been given another name; the old one is free.
         for number in 0..1000 {
             workers.worker(key(1), "").active -= GONE_AFTER;

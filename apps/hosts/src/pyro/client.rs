@@ -131,7 +131,7 @@ impl Progress {
         pending.wins.then(|| self.end(true))
     }
 
-    /// Takes note of the board on which the player is to move. The number of gaps tells apart a game that goes on, in
+    /// Takes note of the board on which the player is to move. The number of gaps tells apart a game that continues, in
     /// which the opponent has made at least one since the player's last move, and a new one: a game may be reset before
     /// its end.
     fn see(&mut self, board: &str) {

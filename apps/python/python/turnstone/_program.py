@@ -335,7 +335,7 @@ class Solution:
 
     @property
     def positions(self) -> List[State] | None:
-        """All positions in which the game goes on, of a game that is enumerated."""
+        """All positions in which the game is not over, of a game that is enumerated."""
         positions: List[State] | None = self._values.positions
         return positions
 

@@ -60,7 +60,7 @@ class Game:
     - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 256 bytes;
     - `play(state, action)`: the state afterwards; `state` is a copy that may be changed and returned;
     - `mover(state)`: 0 or 1;
-    - `outcome(state)`: None while the game goes on, then 1, 0 or -1 for player 0, or `"truncated"`;
+    - `outcome(state)`: None while the game is not over, then 1, 0 or -1 for player 0, or `"truncated"`;
     - `legal_actions(state)`: the actions, or a mask of bool [actions]; it is not called in a finished game;
     - `observation(state)`: float32 [planes, height, width], as seen by the player to move.
 

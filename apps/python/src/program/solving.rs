@@ -79,7 +79,7 @@ impl ExactValues {
         Ok(Some(counts))
     }
 
-    /// All positions in which the game goes on, of a game that is enumerated.
+    /// All positions in which the game is not over, of a game that is enumerated.
     #[getter]
     fn positions(&self) -> Option<Vec<State>> {
         let running = |state: &&AnyState| self.game.rules.outcome(state).is_none();
@@ -100,7 +100,7 @@ impl ExactValues {
 }
 
 impl ExactValues {
-    /// Asks the solver, which cannot be stopped in the middle of a position: after Ctrl-C it goes on until it gives the
+    /// Asks the solver, which cannot be stopped in the middle of a position: after Ctrl-C it continues until it gives the
     /// position up, and a later question waits for it.
     fn ask<T: Send + 'static>(
         &self,

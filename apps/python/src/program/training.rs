@@ -110,7 +110,7 @@ impl Task {
         train_watched(run, config.run.iterations, time, watch)
     }
 
-    /// Whether the run of the folder goes on.
+    /// Whether the run of the folder continues.
     fn resumes(&self) -> bool {
         self.config.is_none() && self.config_json.is_none()
     }

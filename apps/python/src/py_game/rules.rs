@@ -182,7 +182,7 @@ impl Rules {
         states.iter().map(ask).collect()
     }
 
-    /// The legal actions of a position in which the game goes on: integers, or a mask.
+    /// The legal actions of a position in which the game is not over: integers, or a mask.
     fn legal(&self, result: &Bound<'_, PyAny>) -> PyResult<Vec<Action>> {
         if let Ok(mask) = result.extract::<PyReadonlyArrayDyn<'_, bool>>() {
             expect_shape(mask.as_untyped(), &[self.actions], "the legal actions")?;
@@ -308,7 +308,7 @@ fn side_of(player: i64) -> PyResult<Side> {
     }
 }
 
-/// `None` while the game goes on, 1, 0 or -1 for player 0, or `"truncated"`.
+/// `None` while the game is not over, 1, 0 or -1 for player 0, or `"truncated"`.
 fn outcome(object: &Bound<'_, PyAny>) -> PyResult<Option<Outcome>> {
     if object.is_none() {
         return Ok(None);

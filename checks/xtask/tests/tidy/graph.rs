@@ -67,7 +67,7 @@ fn resolve(modules: &Modules, place: &[String], segments: &[String], depth: usiz
     Some(current)
 }
 
-/// What a name means in a module. A module and an item may share one: a path goes on through the module.
+/// What a name means in a module. A module and an item may share one: a path continues through the module.
 fn lookup(modules: &Modules, path: &[String], name: &str, last: bool, depth: usize) -> Option<Target> {
     let module = modules.get(path)?;
     let child = || {

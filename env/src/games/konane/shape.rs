@@ -100,7 +100,7 @@ impl Board {
         let jump = Direction::ALL.iter().map(jump).find(|jump| jump.cell(2) == landing);
         let jump = jump.ok_or("a jump goes two cells along a row or a column")?;
         if path.iter().enumerate().any(|(jumps, &cell)| jump.cell(2 * jumps) != cell) {
-            return Err("a jump goes on in the same direction, two cells at a time".into());
+            return Err("a jump continues in the same direction, two cells at a time".into());
         }
         Ok(self.jump_action(jump))
     }

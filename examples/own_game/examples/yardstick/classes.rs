@@ -56,7 +56,7 @@ pub struct Assessed {
 impl Assessed {
     /// Value for the mover.
     pub fn value(&self) -> i8 {
-        self.actions.iter().map(|&(_, value)| value).max().expect("the game goes on")
+        self.actions.iter().map(|&(_, value)| value).max().expect("the game is not over")
     }
 
     /// The line of a truth set: position, value and values of the actions, for the first side.
@@ -112,7 +112,7 @@ impl Player {
             return legal[rng.random_range(0..legal.len())];
         }
         let found = AlphaBeta::new(&ConnectFour, OpenLines).search(state, self.depth);
-        found.action.expect("the game goes on")
+        found.action.expect("the game is not over")
     }
 }
 

@@ -41,7 +41,7 @@ fn minimax(state: &State) -> i32 {
     let discs = state.occupied().count_ones() as i32;
     match ConnectFour.outcome(state) {
         Some(outcome) => i32::from(outcome.value_for(state.mover())) * (END - discs),
-        None => children(state).iter().map(|child| -minimax(child)).max().expect("the game goes on"),
+        None => children(state).iter().map(|child| -minimax(child)).max().expect("the game is not over"),
     }
 }
 

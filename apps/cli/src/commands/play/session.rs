@@ -371,7 +371,7 @@ impl<'a> Session<'a> {
         names.find(|name| !name.exists()).expect("there is a free number")
     }
 
-    /// The command that goes on from the position on the board.
+    /// The command that continues from the position on the board.
     fn continuation(&self) -> String {
         let params = param_options(self.game);
         let [p1, p2] = &self.settings.names;
