@@ -72,6 +72,22 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// The magic bytes of every format are on the page of formats.
+#[test]
+fn the_page_of_formats_has_them_all() {
+    let page = fs::read_to_string(root().join("docs/formats.md")).expect("a page");
+    let mut seen = Vec::new();
+    for file in files("*.rs") {
+        let text = fs::read_to_string(root().join(&file)).expect("readable");
+        for line in text.lines().filter(|line| line.contains("MAGIC: ") && line.contains("b\"")) {
+            let magic = line.split('"').nth(1).expect("a literal of bytes");
+            assert!(page.contains(&format!("`{magic}`")), "docs/formats.md has no {magic}, of {}", file.display());
+            seen.push(magic.to_owned());
+        }
+    }
+    assert!(seen.len() >= 6, "{seen:?}");
+}
+
 /// Phrases that are translated word by word: say "continues", "omitted", nothing. Old entries of the changelog keep theirs.
 #[test]
 fn phrases_are_english() {
