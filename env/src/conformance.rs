@@ -220,6 +220,9 @@ impl<'a, G: Game> Suite<'a, G> {
         self.game.legal(state, &mut self.legal);
         assert!(self.legal.windows(2).all(|w| w[0] < w[1]), "legal actions increase at `{text}`");
         assert!(self.legal.iter().all(|a| a.index() < self.spec.actions), "legal actions are bounded at `{text}`");
+        if let Some(count) = self.game.legal_count(state) {
+            assert_eq!(count as usize, self.legal.len(), "the number of legal actions is that of the list at `{text}`");
+        }
         if let Some(set) = self.game.legal_set(state) {
             assert!(self.spec.actions <= 64, "only games of up to 64 actions give them as a set");
             let listed = self.legal.iter().fold(0, |set, action| set | 1 << action.index());

@@ -77,6 +77,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         None
     }
 
+    /// The number of actions of [`Game::legal`], or `None`, in every state, where the game counts no faster than it lists.
+    /// Proofs in a search count the actions of every position that they meet.
+    #[inline]
+    fn legal_count(&self, state: &Self::State) -> Option<u32> {
+        self.legal_set(state).map(u64::count_ones)
+    }
+
     /// Plays a legal action. It trusts its caller; [`try_play`] and [`Env`](crate::Env) check.
     fn play(&self, state: &mut Self::State, action: Action);
 

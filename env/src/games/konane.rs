@@ -96,6 +96,11 @@ impl Game for Konane {
     }
 
     #[inline]
+    fn legal_count(&self, state: &State) -> Option<u32> {
+        Some(if self.board.is_small() { self.legal_count_on::<1>(state) } else { self.legal_count_on::<4>(state) })
+    }
+
+    #[inline]
     fn play(&self, state: &mut State, action: Action) {
         for (stones, change) in state.stones.iter_mut().zip(&self.board.changes[action.index()]) {
             *stones ^= change;

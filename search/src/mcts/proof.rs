@@ -190,13 +190,10 @@ impl<G: Game> Prover<G> {
 
     /// Number of legal actions.
     fn choices(&mut self, game: &G, state: &G::State) -> u32 {
-        game.legal_set(state).map_or_else(
-            || {
-                game.legal(state, &mut self.counted);
-                self.counted.len() as u32
-            },
-            u64::count_ones,
-        )
+        game.legal_count(state).unwrap_or_else(|| {
+            game.legal(state, &mut self.counted);
+            self.counted.len() as u32
+        })
     }
 }
 

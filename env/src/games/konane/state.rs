@@ -113,6 +113,18 @@ impl Konane {
     }
 
     #[inline]
+    pub(super) fn legal_count_on<const W: usize>(&self, state: &State) -> u32 {
+        match self.phase::<W>(state) {
+            Phase::FirstRemoval => self.board.openings[state.mover.index()].len() as u32,
+            Phase::SecondRemoval => self.neighbours(self.gap(state)).count() as u32,
+            Phase::Jumps => {
+                let (stones, own) = self.stones_and_own::<W>(state);
+                self.board.mobility(stones, own).jumps
+            }
+        }
+    }
+
+    #[inline]
     pub(super) fn is_over_on<const W: usize>(&self, state: &State) -> bool {
         let (stones, own) = self.stones_and_own::<W>(state);
         !self.board.can_jump(stones, own) && matches!(self.phase::<W>(state), Phase::Jumps)
