@@ -3,12 +3,16 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::machine::process_id;
 
 /// Name of the locked file in the folder. The file stays after the lock is released. Only the lock of the operating
 /// system counts, which ends with the process.
 pub const LOCK_FILE: &str = "lock";
+
+/// Longer than [`FolderLock::is_taken`] holds a lock.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// A folder that is locked for this process. The lock is released when the value is dropped.
 ///
@@ -42,7 +46,13 @@ impl FolderLock {
         let path = folder.join(LOCK_FILE);
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let mut file = File::options().create(true).truncate(false).write(true).open(&path).map_err(named)?;
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        if matches!(locked, Err(TryLockError::WouldBlock)) {
+            // A look at the lock (`is_taken`) holds it for an instant.
+            std::thread::sleep(LOOK);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = fs::read_to_string(&path).ok().filter(|text| !text.is_empty());
@@ -59,6 +69,20 @@ impl FolderLock {
         // Used in the message above only, so errors do not matter.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", process_id()));
         Ok(Self { file, path })
+    }
+
+    /// Whether a process has locked the folder, without locking it; `None` where that cannot be told.
+    #[must_use]
+    pub fn is_taken(folder: &Path) -> Option<bool> {
+        let file = match File::open(folder.join(LOCK_FILE)) {
+            Ok(file) => file,
+            Err(error) => return (error.kind() == ErrorKind::NotFound).then_some(false),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Some(false),
+            Err(TryLockError::WouldBlock) => Some(true),
+            Err(TryLockError::Error(_)) => None,
+        }
     }
 
     /// Whether the folder is still the one that was locked: neither removed nor replaced.
@@ -97,7 +121,9 @@ mod tests {
         let path = folder.path().display();
         let message = format!("folder {path} is in use: process{id} is writing in it; wait for it or stop it first");
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::WouldBlock, message));
+        assert_eq!(FolderLock::is_taken(folder.path()), Some(true));
         drop(lock);
+        assert_eq!(FolderLock::is_taken(folder.path()), Some(false));
         assert!(FolderLock::take(folder.path()).unwrap().holds());
     }
 

@@ -88,12 +88,15 @@ fn differences(runs: &[(String, LiveRun)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::config::Config;
 
     fn run(config: &str) -> LiveRun {
         let games = turnstone_games::list!(turnstone_selfplay::row);
-        LiveRun { config: Config::parse(config, &games).unwrap(), text: config.to_owned(), history: Vec::new() }
+        let config_read = Config::parse(config, &games).unwrap();
+        LiveRun { config: config_read, text: config.to_owned(), folder: PathBuf::new(), history: Vec::new() }
     }
 
     #[test]

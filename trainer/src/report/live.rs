@@ -1,11 +1,13 @@
 //! A run as it stands, for pages that follow it while it trains: cheap to read again and again.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use turnstone_agents::{LoadedNetwork, shape};
 use turnstone_arena::page::{Boards, Section, grouped, title};
 use turnstone_base::files::read_text;
+use turnstone_base::folder_lock::FolderLock;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::history;
@@ -21,6 +23,8 @@ pub struct LiveRun {
     pub config: Config,
     /// The config's file.
     pub text: String,
+    /// The folder.
+    pub folder: PathBuf,
     /// The iterations so far.
     pub history: Vec<Metrics>,
 }
@@ -34,7 +38,8 @@ impl LiveRun {
         let path = folder.config();
         let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
         let config = Config::read_past(&path, games)?;
-        Ok(Self { config, text, history: history::read(&folder.metrics())? })
+        let path = folder.path().to_owned();
+        Ok(Self { config, text, folder: path, history: history::read(&folder.metrics())? })
     }
 
     /// The header of its page.
@@ -48,7 +53,8 @@ impl LiveRun {
         if let Some(first) = network.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        Ok(overview::header(&title(game.name()), &params.join(", "), &network, &self.config, &self.history))
+        let training = FolderLock::is_taken(&self.folder);
+        Ok(overview::header(&title(game.name()), &params.join(", "), &network, &self.config, &self.history, training))
     }
 
     /// The sections with what the metrics say: strength and curves.

@@ -13,13 +13,25 @@ use turnstone_base::times::duration;
 /// The stages of an iteration.
 pub(super) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];
 
-/// The header of the page.
-pub(super) fn header(game: &str, params: &str, network: &str, config: &Config, history: &[Metrics]) -> String {
+/// The header of the page. `training` says whether a process holds the run's lock, if that is known.
+pub(super) fn header(
+    game: &str,
+    params: &str,
+    network: &str,
+    config: &Config,
+    history: &[Metrics],
+    training: Option<bool>,
+) -> String {
     let (done, planned) = (history.last().map_or(0, |last| last.iteration), config.run.iterations);
     let pill = if done >= planned {
         r#"<span class="pill">finished</span>"#.to_owned()
     } else {
-        format!(r#"<span class="pill open">iteration {done} of {planned}: running or interrupted</span>"#)
+        let state = match training {
+            Some(true) => "running",
+            Some(false) => "interrupted",
+            None => "running or interrupted",
+        };
+        format!(r#"<span class="pill open">iteration {done} of {planned}: {state}</span>"#)
     };
     let (game, params, network) = (escaped(game), escaped(params), escaped(network));
     let (results, state) = (headline(history), standing(config, history));

@@ -122,13 +122,14 @@ pub(super) fn draw(game: &Morabaraba, drawing: &str, state: &State) -> String {
 /// The board as an SVG document.
 pub(super) fn draw_svg(game: &Morabaraba, state: &State, last: Option<Action>) -> String {
     let note = |side: Side| {
-        let (name, shot) = (NAMES[side.index()], game.score(state, side));
+        // As on the other boards with mills: what the side itself has lost.
+        let (name, lost) = (NAMES[side.index()], game.score(state, side.other()));
         // No mill is banned while a cow is in hand.
         match ban(state, side) {
-            Some(mills) => format!("{name}: {shot} shot, {mills}"),
+            Some(mills) => format!("{name}: {lost} lost, {mills}"),
             None => {
                 let flies = if state.flies(side) { ", flies" } else { "" };
-                format!("{name}: {} in hand, {shot} shot{flies}", state.in_hand(side))
+                format!("{name}: {} in hand, {lost} lost{flies}", state.in_hand(side))
             }
         }
     };
