@@ -3,6 +3,7 @@
 #
 #   apps/web/build.sh                             into apps/serve/page, compressed, as `turnstone serve` embeds it
 #   apps/web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
+#   apps/web/build.sh --keep-module               with the module of the last build, for changes of page/ alone
 #   apps/web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which names
 #                                            the games' types: `games = ["MyGame"]` in [package.metadata.turnstone]
 #
@@ -12,10 +13,11 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$(dirname "$here")")
-agents=no manifest=
+agents=no manifest= keep=no
 while :; do
   case ${1:-} in
     --with-agents) agents=yes; shift ;;
+    --keep-module) keep=yes; shift ;;
     --crate) manifest=$2; shift 2 ;;
     -*) echo "apps/web/build.sh: unknown option $1" >&2; exit 2 ;;
     *) break ;;
@@ -86,27 +88,39 @@ turnstone-web = { path = ${JSON.stringify(web)} }
   { read -r target; read -r name; read -r manifest; } <<< "$described"
 fi
 export CARGO_TARGET_DIR=$target
-PATH=$("$here/wasm-bindgen.sh"):$PATH
+work=$target/turnstone-page
+if [ $keep = yes ] && ! [ -f "$work/generated/turnstone_web_bg.wasm" ]; then
+  echo "apps/web/build.sh: there is no module to keep: build once without --keep-module" >&2
+  exit 1
+fi
+if [ $keep = yes ] && [ -n "$(find "$here/src" -newer "$work/generated/turnstone_web_bg.wasm")" ]; then
+  echo "apps/web/build.sh: apps/web/src is newer than the module: build without --keep-module" >&2
+  exit 1
+fi
+if [ $keep = no ]; then
+  PATH=$("$here/wasm-bindgen.sh"):$PATH
 
-# The module must not contain paths of the machine that builds it.
-remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
-  --remap-path-prefix="$(cd "$root" && rustc --print sysroot)=rust")
-flags="-C target-feature=+simd128 ${remap[*]}"
-export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
-if [ -n "$manifest" ]; then
-  cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib
-  module=$target/wasm32-unknown-unknown/release/${name//-/_}.wasm
-else
-  cargo build --profile web --target wasm32-unknown-unknown --manifest-path "$root/Cargo.toml" --target-dir "$target" \
-    -p turnstone-web --lib
-  module=$target/wasm32-unknown-unknown/web/turnstone_web.wasm
+  # The module must not contain paths of the machine that builds it.
+  remap=(--remap-path-prefix="$root=turnstone" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
+    --remap-path-prefix="$(cd "$root" && rustc --print sysroot)=rust")
+  flags="-C target-feature=+simd128 ${remap[*]}"
+  export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags
+  if [ -n "$manifest" ]; then
+    cargo build --release --target wasm32-unknown-unknown --manifest-path "$manifest" --target-dir "$target" --lib
+    module=$target/wasm32-unknown-unknown/release/${name//-/_}.wasm
+  else
+    cargo build --profile web --target wasm32-unknown-unknown --manifest-path "$root/Cargo.toml" --target-dir "$target" \
+      -p turnstone-web --lib
+    module=$target/wasm32-unknown-unknown/web/turnstone_web.wasm
+  fi
+
+  mkdir -p "$work"
+  rm -rf "$work/generated"
+  wasm-bindgen --target web --remove-name-section --remove-producers-section --out-name turnstone_web --out-dir "$work/generated" "$module"
 fi
 
-work=$target/turnstone-page
-mkdir -p "$work"
-rm -rf "$work/page" "$work/src" "$work/generated"
+rm -rf "$work/page" "$work/src"
 (cd "$here" && cp -Rp package.json package-lock.json tsconfig.json build.mjs build.sh Cargo.toml page src "$work")
-wasm-bindgen --target web --remove-name-section --remove-producers-section --out-name turnstone_web --out-dir "$work/generated" "$module"
 
 cd "$work"
 [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error

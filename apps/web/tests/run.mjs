@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { find, launch } from './chromium.mjs';
+import { people } from './people.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
@@ -181,6 +182,8 @@ async function main() {
 }
 
 async function tests(runs) {
+  await people({ test, open, play, state, settled, picture, accessible, overflow, browser: () => browser, base: () => base, turnstone, native: (...args) => native(turnstone, ...args) });
+
   await test('the first load is small, and the first move comes within a second', async () => {
     const folder = join(root, 'apps/serve/page');
     const files = readdirSync(folder).filter((name) => name !== 'sources.txt');
@@ -318,8 +321,9 @@ async function tests(runs) {
 
   await test('rules in words, parameters as choices, and clocks', async () => {
     const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
+    assert.match(await page.innerText('#how-text'), /sows them one by one/, 'open where it has room');
     await page.click('#how summary');
-    assert.match(await page.innerText('#how-text'), /sows them one by one/);
+    assert.equal(await page.isVisible('#how-text'), false);
     await page.selectOption('#fields [name="end_rule"]', 'either_side_empty');
     await page.fill('#fields [name="stones"]', '3');
     await page.click('#params button[type=submit]');
@@ -385,7 +389,7 @@ async function tests(runs) {
     await picture(page, 'analysis');
     await close();
     const konane = await open('/?game=konane&param.size=4&p1=human&p2=alphabeta&analyse=1');
-    await konane.page.waitForFunction(() => /exact value: player 2 wins/.test(document.getElementById('known').textContent));
+    await konane.page.waitForFunction(() => /exact value: Light wins/.test(document.getElementById('known').textContent));
     await konane.close();
   });
 
@@ -444,6 +448,8 @@ async function tests(runs) {
       await one.page.waitForFunction(([before, drawn]) => window.kept
         && document.getElementById('standing').textContent !== before
         && (document.querySelector('#learning')?.innerHTML ?? '') !== drawn, [header, curve]);
+      const standing = await one.page.evaluate(() => document.getElementById('standing').innerHTML);
+      assert.match(standing, /iteration \d+ of 500: running</, 'the lock tells that it runs');
       await one.close();
     } finally {
       await new Promise((resolve) => {

@@ -2,6 +2,8 @@
 
 import { announce, make, shape } from './dom.js';
 import type { Ply } from './match.js';
+import { lettered, numbered, pointName } from './notation.js';
+import { t, word } from './texts.js';
 import type { Board as Info, Legal, View } from './types.js';
 
 /** A mark that an analysis puts on an action. */
@@ -10,13 +12,28 @@ export interface Hint {
   /** Weight, 0 to 1: width and opacity. */
   share: number;
   label: string;
-  kind: 'search' | 'keeps' | 'loses';
+  kind: 'search' | 'keeps' | 'loses' | 'advice';
 }
+
+/** Distance in pixels up to which a press beside a point that can be played is meant for it: half of a finger. */
+const FINGER = 24;
 
 /** Distance in pixels after which a press on a stone is a drag. */
 const DRAG = 6;
 
 const calm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Largest diameter of a point's button in the drawing's units. */
+const MOST_REACH = 64;
+
+/** The least distance between two points of a board. */
+function room({ points }: Info): number {
+  let least = Infinity;
+  points.forEach(({ at: [x, y] }, i) => {
+    for (const { at: [u, v] } of points.slice(0, i)) least = Math.min(least, Math.hypot(x - u, y - v));
+  });
+  return least;
+}
 
 export class Board {
   private info: Info | null = null;
@@ -30,6 +47,7 @@ export class Board {
   private buttons: HTMLButtonElement[] = [];
   private last: number[] = [];
   private hints: Hint[] = [];
+  private advice: Hint | null = null;
   /** Diameter of a point's button in the drawing's units. */
   private reach = 40;
   private size: [number, number] = [1, 1];
@@ -38,6 +56,7 @@ export class Board {
 
   constructor(private readonly root: HTMLElement, private readonly onAction: (action: string) => void) {
     root.replaceChildren(this.drawing, this.overlay, this.places);
+    this.places.addEventListener('click', (event) => this.click(event));
     this.places.addEventListener('keydown', (event) => this.key(event));
     this.places.addEventListener('pointerdown', (event) => this.press(event));
     this.places.addEventListener('pointermove', (event) => this.move(event));
@@ -49,10 +68,12 @@ export class Board {
   setGame(info: Info): void {
     this.info = info;
     this.focus = 0;
-    this.reach = 2 * Math.min(32, ...info.points.map(({ radius }) => radius));
+    // Buttons are as large as the board leaves room for; what is drawn in them has the size of what lies on the point.
+    const drawn = 2 * Math.min(32, ...info.points.map(({ radius }) => radius));
+    this.reach = Math.max(drawn, Math.min(MOST_REACH, room(info)));
+    this.root.style.setProperty('--seen', `${(100 * drawn) / this.reach}%`);
     this.buttons = info.points.map((_, point) => {
       const button = make('button', { type: 'button', class: 'point', 'data-point': String(point) });
-      button.addEventListener('click', () => this.click(point));
       button.addEventListener('focus', () => { this.focus = point; });
       return button;
     });
@@ -61,11 +82,12 @@ export class Board {
 
   /** Shows a position. `last` are the points of the last action; actions can be chosen if `enabled`. */
   show(view: View, last: number[], enabled: boolean): void {
-    if (this.view !== view) this.selected = [];
+    if (this.view !== view) [this.selected, this.advice] = [[], null];
     this.view = view;
     this.enabled = enabled && view.outcome === null;
     this.last = last;
     this.drawing.innerHTML = view.drawing;
+    if (this.info && numbered(this.info)) lettered(this.drawing, this.info);
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
     this.size = [box[2] ?? 1, box[3] ?? 1];
@@ -95,6 +117,12 @@ export class Board {
   setHints(hints: Hint[]): void {
     this.hints = hints;
     this.paint();
+  }
+
+  /** Shows the move of a hint, until the position changes. */
+  advise(hint: Hint): void {
+    this.advice = hint;
+    this.refresh();
   }
 
   /** Moves from one position to the next; resolves when the movement is over. The caller then shows the new position. */
@@ -139,7 +167,7 @@ export class Board {
     await Promise.all(
       order.map(async (point, i) => {
         const [u, v] = this.centre(point);
-        const ring = shape('circle', { cx: u, cy: v, r: this.reach * 0.44, class: 'pulse' });
+        const ring = shape('circle', { cx: u, cy: v, r: this.ring(), class: 'pulse' });
         this.overlay.append(ring);
         await this.play(ring, [{ opacity: 0 }, { opacity: 1 }, { opacity: 0 }], 260, i * 55);
         ring.remove();
@@ -178,7 +206,7 @@ export class Board {
   }
 
   private name(point: number): string {
-    return this.info?.points[point]?.name ?? '';
+    return pointName(this.info?.points[point]?.name ?? '');
   }
 
   /** The legal actions that begin with the selected points. */
@@ -187,12 +215,33 @@ export class Board {
     return this.enabled ? (this.view?.legal ?? []).filter(({ clicks }) => clicks.length > 0 && begins(clicks)) : [];
   }
 
-  private click(point: number): void {
+  private click(event: MouseEvent): void {
     if (this.dropped) {
       this.dropped = false;
       return;
     }
-    this.choose(point);
+    const button = (event.target as Element).closest<HTMLElement>('.point');
+    const point = button ? Number(button.dataset['point']) : null;
+    // Without a pointer, as by a key, an event has no place.
+    const meant = event.detail === 0 ? point : this.meant(point, event.clientX, event.clientY);
+    if (meant !== null) this.choose(meant);
+  }
+
+  /** The point that a press on `point` or beside all points is meant for: the nearest one that can be played. */
+  private meant(point: number | null, x: number, y: number): number | null {
+    const step = this.selected.length;
+    const firsts = this.enabled ? (this.view?.legal ?? []).map(({ clicks }) => clicks[0]) : [];
+    const useful = new Set([...this.open().map(({ clicks }) => clicks[step]), ...firsts]);
+    if (point !== null && (useful.has(point) || this.selected.includes(point))) return point;
+    const box = this.root.getBoundingClientRect();
+    let [best, least] = [point, FINGER];
+    for (const one of useful) {
+      if (one === undefined) continue;
+      const [u, v] = this.centre(one);
+      const far = Math.hypot(box.left + (u / this.size[0]) * box.width - x, box.top + (v / this.size[1]) * box.height - y);
+      if (far < least) [best, least] = [one, far];
+    }
+    return best;
   }
 
   private choose(point: number): void {
@@ -218,13 +267,13 @@ export class Board {
     }
     this.selected.push(point);
     const targets = next.map(({ clicks }) => this.name(clicks[this.selected.length] ?? 0));
-    announce(`${name} selected; it can go to ${targets.join('; ')}`);
+    announce(t.board.selected(name, targets.join('; ')));
     this.refresh();
   }
 
   /** Says and shows that nothing can be done with a point. */
   private refuse(point: number): void {
-    announce(`${this.name(point)}: no legal move`);
+    announce(t.board.refused(this.name(point)));
     const [cx, cy] = this.centre(point);
     const ring = shape('circle', { cx, cy, r: this.ring(), class: 'refused pulse' });
     this.overlay.append(ring);
@@ -252,10 +301,11 @@ export class Board {
       if (content !== 'empty' && content !== '') button.classList.add('filled');
       if (chosen) button.classList.add('chosen');
       const words = [
-        `${this.name(point)}${content ? `: ${content}` : ''}`,
-        chosen ? 'selected' : '',
-        target ? (step === 0 && begins ? 'can move' : 'legal') : '',
-        this.last.includes(point) ? 'last move' : '',
+        `${this.name(point)}${content ? `: ${word(content)}` : ''}`,
+        chosen ? t.board.chosen : '',
+        target ? (step === 0 && begins ? t.board.canMove : t.board.legal) : '',
+        this.last.includes(point) ? t.board.last : '',
+        this.advice?.clicks.includes(point) ? t.board.hint : '',
       ];
       button.setAttribute('aria-label', words.filter((word) => word !== '').join(', '));
       button.setAttribute('aria-disabled', String(!target && !chosen));
@@ -277,14 +327,14 @@ export class Board {
       const [cx, cy] = this.centre(point);
       shapes.push(shape('circle', { cx, cy, r: this.ring(), class: 'last' }));
     }
-    for (const hint of this.hints.toReversed()) shapes.push(...this.hint(hint));
+    for (const hint of [...(this.advice ? [this.advice] : []), ...this.hints].toReversed()) shapes.push(...this.hint(hint));
     for (const ghost of this.overlay.querySelectorAll('.ghost, .pulse')) shapes.push(ghost as SVGElement);
     this.overlay.replaceChildren(...shapes);
   }
 
   /** Radius of the ring around the points of the last action: around a stone, or around a pit. */
   private ring(): number {
-    const radius = this.reach / 2;
+    const radius = Math.min(32, ...(this.info?.points ?? []).map((point) => point.radius));
     return radius > 26 ? radius + 2 : Math.min(21, radius + 3);
   }
 
@@ -363,7 +413,7 @@ export class Board {
 
   private press(event: PointerEvent): void {
     this.dropped = false;
-    const point = this.pointAt(event.clientX, event.clientY);
+    const point = this.meant(this.pointAt(event.clientX, event.clientY), event.clientX, event.clientY);
     if (point === null || event.button !== 0 || !this.enabled) return;
     const starts = (view: View): boolean => view.legal.some(({ clicks }) => clicks.length > 1 && clicks[0] === point);
     if (!this.view || !starts(this.view)) return;
@@ -395,8 +445,9 @@ export class Board {
     setTimeout(() => { this.dropped = false; }, 0);
     const box = this.root.getBoundingClientRect();
     const at = [((event.clientX - box.left) / box.width) * this.size[0], ((event.clientY - box.top) / box.height) * this.size[1]];
-    const near = this.info?.points.findIndex(({ at: [x, y] }) => Math.hypot(x - (at[0] ?? 0), y - (at[1] ?? 0)) < this.reach / 2);
-    if (near !== undefined && near >= 0 && near !== this.selected[0]) this.choose(near);
+    const far = (point: number): number => Math.hypot(this.centre(point)[0] - (at[0] ?? 0), this.centre(point)[1] - (at[1] ?? 0));
+    const near = this.buttons.map((_, point) => point).toSorted((a, b) => far(a) - far(b))[0];
+    if (near !== undefined && far(near) < this.reach / 2 && near !== this.selected[0]) this.choose(near);
     else this.refresh();
   }
 

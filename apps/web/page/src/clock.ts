@@ -15,6 +15,19 @@ export class Clocks {
     this.show(this.left);
   }
 
+  /** What is left of the clocks in milliseconds; `null` while they are off. */
+  get remaining(): [number, number] | null {
+    this.tick();
+    return this.left && [Math.round(this.left[0]), Math.round(this.left[1])];
+  }
+
+  /** Sets the clocks to what was left of them. */
+  restore(left: [number, number]): void {
+    this.stop();
+    this.left = [...left];
+    this.show(this.left);
+  }
+
   /** Lets a side's clock run. */
   start(side: number): void {
     if (!this.left || this.running === side) return;

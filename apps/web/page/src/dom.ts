@@ -45,9 +45,4 @@ export function complain(text: string): void {
   place.hidden = text === '';
 }
 
-export const percent = (share: number): string => `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;
-
-/** An expected result for player 1 with its sign. */
-export const signed = (value: number): string => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
-
 export const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,34 +1,72 @@
 // Looking inside: what a search finds in the position on the board, exact values, the tree, the course of the game.
 
 import type { Board, Hint } from './board.js';
-import { element, make, message, percent, shape, signed } from './dom.js';
+import { draw } from './chart.js';
+import { element, make, message } from './dom.js';
 import { Stopped, type Engine } from './engine.js';
+import { type Verdict, exactVerdict } from './judge.js';
 import type { Match } from './match.js';
+import { spoken } from './notation.js';
+import { chanceText, percent, t, sideName } from './texts.js';
 import type { ActionReport, AgentChoice, ExactValues, Prediction, Report } from './types.js';
 
 /** Marks on the board at most. */
 const MOST_HINTS = 6;
 
-const shown = (value: number | null): string => (value === null ? '' : value > 0 ? 'player 1 wins' : value < 0 ? 'player 2 wins' : 'draw');
+/** Actions of an expected line that are shown. */
+const LONGEST_LINE = 10;
+
+/** An expected line as people write it; the dots say that the game does not end there. */
+export const lineText = (line: string[]): string => `${line.slice(0, LONGEST_LINE).map(spoken).join(' ')} …`;
+
+/** Exact values of positions of one game, found once each. */
+export class Truth {
+  private readonly known = new Map<string, ExactValues | null>();
+  private rules = '';
+  private exists = true;
+
+  constructor(private readonly solver: Engine) {}
+
+  of(position: string): ExactValues | null {
+    return this.known.get(position) ?? null;
+  }
+
+  /** Finds the values of positions; false if they belong to other rules by now. */
+  async find(match: Match, positions: string[]): Promise<boolean> {
+    const rules = JSON.stringify(match.game.rules);
+    if (rules !== this.rules) {
+      this.known.clear();
+      [this.rules, this.exists] = [rules, true];
+    }
+    const missing = [...new Set(positions)].filter((position) => !this.known.has(position));
+    if (!this.exists || missing.length === 0) return true;
+    try {
+      const found = await this.solver.exact(match.game.rules, missing);
+      if (rules !== this.rules) return false;
+      found.forEach((values, i) => this.known.set(missing[i] ?? '', values));
+    } catch {
+      this.exists = false;
+    }
+    return true;
+  }
+}
 
 export class Look {
   on = false;
   private report: Report | null = null;
   private prediction: Prediction | null = null;
   private exact: ExactValues | null = null;
-  private readonly exactByPosition = new Map<string, ExactValues | null>();
   /** Expected results for player 1 by position: from the network, or from a search that went deeper. */
   private readonly values = new Map<string, { value: number; visits: number }>();
   private position = '';
   private match: Match | null = null;
   private rules = '';
   private agent: AgentChoice | null = null;
-  private hasExact = true;
 
   constructor(
     private readonly board: Board,
     private readonly engine: Engine,
-    private readonly solver: Engine,
+    private readonly truth: Truth,
     private readonly goTo: (ply: number) => void,
     private readonly solved: () => void,
   ) {
@@ -42,10 +80,6 @@ export class Look {
   follow(match: Match, agent: AgentChoice): void {
     const rules = JSON.stringify(match.game.rules);
     const changed = rules !== this.rules || agent.spec !== this.agent?.spec || agent.network !== this.agent?.network;
-    if (rules !== this.rules) {
-      this.exactByPosition.clear();
-      this.hasExact = true;
-    }
     if (changed) this.values.clear();
     this.match = match;
     if (changed) this.agent = agent;
@@ -54,8 +88,10 @@ export class Look {
     if (changed || position !== this.position) {
       this.position = position;
       [this.report, this.prediction, this.exact] = [null, null, null];
-      this.engine.stop();
-      if (this.on) void this.begin();
+      if (this.on) {
+        this.engine.stop();
+        void this.begin();
+      }
     }
     this.render();
   }
@@ -75,6 +111,7 @@ export class Look {
     void this.solve(match);
     if (match.view().outcome) return;
     const status = element('searched');
+    status.textContent = t.look.waiting;
     try {
       if (agent.network !== null) {
         const [prediction] = await this.engine.predict(match.game.rules, agent, [position]);
@@ -85,9 +122,9 @@ export class Look {
         void this.course(match, agent);
       }
       const choice = await this.engine.search(match.game.rules, agent, position, null, (report) => {
-        if (report && now()) this.found(report, 'searching');
+        if (report && now()) this.found(report, t.look.searching);
       });
-      if (choice.report && now()) this.found(choice.report, 'search finished');
+      if (choice.report && now()) this.found(choice.report, t.look.finished);
     } catch (error) {
       if (!(error instanceof Stopped) && now()) status.textContent = message(error);
     }
@@ -112,18 +149,9 @@ export class Look {
 
   /** Exact values of the positions of the game. */
   private async solve(match: Match): Promise<void> {
-    if (!this.hasExact) return;
-    const positions = [...new Set([match.view().position, ...match.plies.map((_, ply) => match.positionAt(ply))])];
-    const missing = positions.filter((position) => !this.exactByPosition.has(position));
-    const rules = this.rules;
-    try {
-      const found = missing.length > 0 ? await this.solver.exact(match.game.rules, missing) : [];
-      if (rules !== this.rules) return;
-      found.forEach((values, i) => this.exactByPosition.set(missing[i] ?? '', values));
-    } catch {
-      this.hasExact = false;
-    }
-    this.exact = this.exactByPosition.get(this.position) ?? null;
+    const positions = [match.view().position, ...match.plies.map((_, ply) => match.positionAt(ply))];
+    if (!(await this.truth.find(match, positions))) return;
+    this.exact = this.truth.of(this.position);
     this.solved();
     this.render();
   }
@@ -133,17 +161,23 @@ export class Look {
     if (!known || known.visits <= visits) this.values.set(position, { value, visits });
   }
 
-  private found(report: Report, state: string): void {
+  private found(report: Report, state: (visits: number) => string): void {
     this.report = report;
     this.note(this.position, report.value, report.visits);
-    element('searched').textContent =
-      `${state}: ${report.visits.toLocaleString('en')} simulations${report.proven === null ? '' : `, proven: ${shown(report.proven)}`}`;
+    element('searched').textContent = `${state(report.visits)}${report.proven === null ? '' : t.look.proven(this.result(report.proven))}`;
     this.render();
   }
 
-  /** Whether the action played in a position kept its exact value; `null` where that is unknown. */
-  kept(position: string, action: string): boolean | null {
-    return this.exactByPosition.get(position)?.actions.find((one) => one.action === action)?.keeps ?? null;
+  /** What an action was worth by exact values; `null` where they are unknown. */
+  verdict(position: string, action: string, mover: number): Verdict | null {
+    const values = this.truth.of(position);
+    return values && exactVerdict(values, action, mover, []);
+  }
+
+  /** A result for player 1 in words. */
+  private result(value: number): string {
+    const [first, second] = this.match?.game.board.sides ?? ['', ''];
+    return value > 0 ? t.look.wins(sideName(first)) : value < 0 ? t.look.wins(sideName(second)) : t.look.draw;
   }
 
   private render(): void {
@@ -164,29 +198,30 @@ export class Look {
     }
     const row = (one: ActionReport): HTMLElement => {
       const known = exact.get(one.action);
-      const cells = [
-        make('th', { scope: 'row' }, one.action),
+      const result = known ? (known.keeps ? t.look.kept : t.look.thrown)(this.result(known.value)) : one.proven === null ? '–' : t.look.provenMove(this.result(one.proven));
+      const line = lineText(one.line);
+      return make('tr', {},
+        make('th', { scope: 'row' }, spoken(one.action)),
+        make('td', {}, one.visits === 0 && one.proven === null ? '–' : chanceText(one.proven ?? one.value, view.mover)),
+        make('td', {}, one.visits.toLocaleString(t.locale)),
         make('td', {}, priors.has(one.action) ? percent(priors.get(one.action) ?? 0) : one.prior > 0 ? percent(one.prior) : '–'),
-        make('td', {}, one.visits.toLocaleString('en')),
-        make('td', {}, one.visits === 0 && one.proven === null ? '–' : signed(one.value)),
-        make('td', { class: known ? (known.keeps ? 'keeps' : 'loses') : '' }, known ? `${known.keeps ? 'kept' : 'thrown away'}: ${shown(known.value)}` : one.proven === null ? '–' : `proven: ${shown(one.proven)}`),
-        make('td', { class: 'line' }, one.line.join(' ')),
-      ];
-      return make('tr', {}, ...cells);
+        make('td', { class: known ? (known.keeps ? 'keeps' : 'loses') : '' }, result),
+        make('td', { class: 'line', title: line }, line));
     };
     element('actions').replaceChildren(...best.slice(0, 24).map(row));
-    const value = this.report?.value ?? this.prediction?.value;
-    element('value').textContent = view.outcome
-      ? 'the game is over'
-      : value === undefined ? '' : `expected result for player 1: ${signed(value)}`;
+    const ended = view.outcome && (view.outcome.winner === null ? 0 : view.outcome.winner === 0 ? 1 : -1);
+    const value = ended ?? this.report?.proven ?? this.report?.value ?? this.prediction?.value;
+    const [first, second] = match.game.board.sides.map(sideName);
+    element('value').textContent = ended !== null
+      ? t.look.over
+      : value === undefined ? '' : t.look.chances(first ?? '', chanceText(value, 0), second ?? '', chanceText(value, 1));
     const bar = element('balance');
-    const shownValue = view.outcome ? (view.outcome.winner === null ? 0 : view.outcome.winner === 0 ? 1 : -1) : value;
-    bar.hidden = shownValue === undefined;
-    (bar.firstElementChild as HTMLElement).style.width = `${50 + 50 * (shownValue ?? 0)}%`;
-    element('network').textContent = this.prediction ? `network alone ${signed(this.prediction.value)}` : '';
-    element('known').textContent = this.exact ? `exact value: ${shown(this.exact.value)}` : '';
+    bar.hidden = value === undefined;
+    (bar.firstElementChild as HTMLElement).style.width = `${50 + 50 * (value ?? 0)}%`;
+    element('network').textContent = this.prediction ? t.look.network(chanceText(this.prediction.value, 0)) : '';
+    element('known').textContent = this.exact ? t.look.exactValue(this.result(this.exact.value)) : '';
     this.board.setHints(this.hints(match, best, visited, exact));
-    this.tree(found);
+    this.tree(found, view.mover);
     this.curve();
   }
 
@@ -210,27 +245,29 @@ export class Look {
   }
 
   /** The top of the tree, kept open where it was unfolded. */
-  private tree(actions: ActionReport[]): void {
+  private tree(actions: ActionReport[], mover: number): void {
     const root = element('tree');
     const open = new Map([...root.querySelectorAll<HTMLElement>(':scope > li[data-action]')].map((item) => [item.dataset['action'] ?? '', item]));
     const items = actions.filter(({ visits }) => visits > 0).slice(0, 12).map((one) => {
       const before = open.get(one.action);
       if (before?.querySelector('[aria-expanded="true"]') && before.dataset['position'] === this.position) {
-        before.querySelector('.numbers')!.textContent = this.numbers(one);
+        before.querySelector('.numbers')!.textContent = this.numbers(one, mover);
         return before;
       }
-      return this.node(one, [one.action]);
+      return this.node(one, [one.action], mover);
     });
     root.replaceChildren(...items);
   }
 
-  private numbers(one: ActionReport): string {
-    return `${one.visits.toLocaleString('en')} visits, ${one.proven === null ? signed(one.value) : shown(one.proven)}`;
+  /** Visits and the chance of the player to move at the root. */
+  private numbers(one: ActionReport, mover: number): string {
+    const side = sideName(this.match?.game.board.sides[mover === 0 ? 0 : 1] ?? '');
+    return t.look.visits(one.visits, one.proven === null ? `${side} ${chanceText(one.value, mover)}` : this.result(one.proven));
   }
 
-  private node(one: ActionReport, line: string[]): HTMLElement {
-    const button = make('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, one.action);
-    const item = make('li', { 'data-action': one.action, 'data-position': this.position }, button, ' ', make('span', { class: 'numbers' }, this.numbers(one)));
+  private node(one: ActionReport, line: string[], mover: number): HTMLElement {
+    const button = make('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, spoken(one.action));
+    const item = make('li', { 'data-action': one.action, 'data-position': this.position }, button, ' ', make('span', { class: 'numbers' }, this.numbers(one, mover)));
     button.addEventListener('click', async () => {
       const list = item.querySelector(':scope > ul');
       if (list) {
@@ -243,39 +280,14 @@ export class Look {
       const below = await this.engine.below(line).catch(() => null);
       if (position !== this.position || !item.isConnected) return;
       const visited = (below ?? []).filter(({ visits }) => visits > 0).slice(0, 8);
-      const children = visited.map((child) => this.node(child, [...line, child.action]));
-      item.append(make('ul', {}, ...(children.length > 0 ? children : [make('li', {}, 'nothing searched below')])));
+      const children = visited.map((child) => this.node(child, [...line, child.action], mover));
+      item.append(make('ul', {}, ...(children.length > 0 ? children : [make('li', {}, t.look.nothingBelow)])));
     });
     return item;
   }
 
-  /** The expected result for player 1 after every ply. */
+  /** The chance to win after every ply. */
   private curve(): void {
-    const match = this.match;
-    const svg = element<SVGSVGElement>('curve');
-    if (!match || !this.on) return;
-    const [width, height, count] = [400, 120, Math.max(match.plies.length, 1)];
-    const x = (ply: number): number => 8 + ((width - 16) * ply) / count;
-    const y = (value: number): number => height / 2 - (height / 2 - 20) * value;
-    const known: [number, number][] = [];
-    for (let ply = 0; ply <= match.plies.length; ply++) {
-      const { outcome, position } = match.view(ply);
-      const value = outcome ? (outcome.winner === null ? 0 : outcome.winner === 0 ? 1 : -1) : this.values.get(position)?.value;
-      if (value !== undefined) known.push([ply, value]);
-    }
-    const path = known.map(([ply, value], i) => `${i === 0 ? 'M' : 'L'}${x(ply).toFixed(1)} ${y(value).toFixed(1)}`).join('');
-    const strips = Array.from({ length: match.plies.length + 1 }, (_, ply) =>
-      shape('rect', { x: x(ply) - 192 / count, y: 0, width: 384 / count, height, class: 'strip', 'data-ply': ply }));
-    svg.replaceChildren(
-      shape('line', { x1: 0, y1: height / 2, x2: width, y2: height / 2, class: 'axis' }),
-      shape('line', { x1: x(match.at), y1: 0, x2: x(match.at), y2: height, class: 'now' }),
-      shape('text', { x: 6, y: 14, class: 'end' }, `${match.game.board.sides[0]} wins`),
-      shape('text', { x: 6, y: height - 6, class: 'end' }, `${match.game.board.sides[1]} wins`),
-      shape('path', { d: path, class: 'course' }),
-      ...known.map(([ply, value]) => shape('circle', { cx: x(ply), cy: y(value), r: known.length > 60 ? 1.5 : 3, class: 'dot' })),
-      ...strips,
-    );
-    const last = known[known.length - 1];
-    svg.setAttribute('aria-label', `Expected result for player 1 over ${match.plies.length} plies${last ? `, now ${signed(last[1])}` : ''}`);
+    if (this.match && this.on) draw(element<SVGSVGElement>('curve'), this.match, (ply) => this.values.get(this.match?.positionAt(ply) ?? '')?.value);
   }
 }

@@ -1,45 +1,65 @@
 // The page: a game between people and agents, and what an analysis shows of it.
 
-import { Board } from './board.js';
+import * as address from './address.js';
+import { Board, type Hint } from './board.js';
 import { Clocks, clockText } from './clock.js';
 import { announce, complain, element, make, message } from './dom.js';
 import { Engine, Stopped, networkFile } from './engine.js';
-import { Look } from './look.js';
+import { Look, Truth } from './look.js';
 import { blocks } from './markdown.js';
-import { Match, ending, read } from './match.js';
-import { type Checkpoint, Seat, TRAINED, checkpoints } from './players.js';
+import { Match } from './match.js';
+import { spoken } from './notation.js';
+import { type Checkpoint, FIRST_PLAYERS, Seat, TRAINED, checkpoints } from './players.js';
+import * as record from './record.js';
+import { Review } from './review.js';
 import { Game, checkpoint, gameNames, load, title } from './rules.js';
-import type { AgentChoice, Param } from './types.js';
+import { chooseLanguage, field, fields, nextTheme, restore } from './settings.js';
+import { chanceText, t, sideName } from './texts.js';
+import type { AgentChoice } from './types.js';
 
-/** Simulations of an analysis; it can be stopped at any time. */
-const ANALYSIS = 20_000;
+/** The game of a first visit. */
+const FIRST_GAME = 'mancala';
+/** Simulations of an analysis, which can be stopped at any time, and of a hint. */
+const [ANALYSIS, HINT] = [20_000, 400];
+/** Milliseconds for the second press that resigns. */
+const RESIGNING = 4000;
+
+type Copied = keyof typeof t.copied;
 
 class App {
   private match: Match;
   private readonly board: Board;
   private readonly player: Engine;
   private readonly analyst: Engine;
-  private readonly solver: Engine;
   private readonly look: Look;
+  private readonly review: Review;
   private readonly clocks: Clocks;
   private readonly seats: [Seat, Seat];
   private trained: Checkpoint[] = [];
   private readonly shipped: Set<string>;
   private extra: Checkpoint[] = [];
+  /** What of the address names an agent of its own, for the same game. */
+  private source: { game: string; pairs: [string, string][] } | null = null;
   /** A greater number ends whatever waits for an agent or a movement. */
   private turn = 0;
   private paused = false;
-  private timeLost: number | null = null;
+  /** Whether the address is written: not before all of it is read. */
+  private begun = false;
 
   constructor(module: WebAssembly.Module) {
     this.shipped = new Set((document.body.dataset['agents'] ?? '').split(' '));
     this.player = new Engine(module);
     this.analyst = new Engine(module);
-    this.solver = new Engine(module);
+    const truth = new Truth(new Engine(module));
     this.match = new Match(new Game(gameNames()[0] ?? '', {}));
     this.board = new Board(element('board'), (action) => this.act(action));
-    this.look = new Look(this.board, this.analyst, this.solver, (ply) => this.goTo(ply), () => this.showMoves());
-    this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.flag(side));
+    this.look = new Look(this.board, this.analyst, truth, (ply) => this.goTo(ply), () => this.showMoves());
+    this.review = new Review(new Engine(module), truth, {
+      goTo: (ply) => void this.showReviewed().then(() => this.goTo(ply)),
+      playLine: (ply, line) => void this.playLine(ply, line),
+      changed: () => this.showMoves(),
+    });
+    this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.end('time', side));
     const seat = (side: number): Seat =>
       new Seat(element(`kind${side}`), element(`level${side}`), () => {
         this.paused = false;
@@ -49,30 +69,76 @@ class App {
     this.listen();
   }
 
-  /** Starts with the game and players that the address names. */
-  async begin(query: URLSearchParams): Promise<void> {
-    const select = element<HTMLSelectElement>('game');
-    select.replaceChildren(...gameNames().map((name) => make('option', { value: name }, title(name))));
+  /** Starts with the game and players that an address names, and says what of it does not exist. */
+  async begin(query: URLSearchParams, isLeft: boolean): Promise<void> {
+    this.begun = false;
+    this.review.clear();
+    const faults: string[] = [];
+    element<HTMLSelectElement>('game').replaceChildren(...gameNames().map((name) => make('option', { value: name }, title(name))));
     let params: Record<string, string> = {};
-    let name = query.get('game') ?? 'morabaraba';
-    const network = query.get('agent');
-    if (network) {
-      const url = new URL(network, document.baseURI);
-      if (url.origin !== location.origin) throw new Error('an agent comes from the same server as the page');
-      const info = checkpoint(await networkFile(url.href));
-      name = info.game;
-      params = Object.fromEntries(Object.entries(info.params).map(([key, value]) => [key, String(value)]));
-      this.extra = [{ label: query.get('name') ?? `checkpoint, step ${info.step}`, url: url.href }];
+    const askedGame = query.get('game');
+    let name = gameNames().includes(FIRST_GAME) ? FIRST_GAME : (gameNames()[0] ?? '');
+    if (askedGame !== null && gameNames().includes(askedGame)) name = askedGame;
+    else if (askedGame !== null) faults.push(t.address.game(askedGame, title(name)));
+    try {
+      const own = await this.ownAgent(query);
+      if (own) [name, params] = [own.game, own.params];
+    } catch (error) {
+      faults.push(t.address.agent(message(error)));
     }
-    if (!gameNames().includes(name)) name = gameNames()[0] ?? '';
-    for (const [key, value] of query) if (key.startsWith('param.')) params[key.slice(6)] = value;
-    await this.setGame(new Match(new Game(name, params)));
-    for (const side of [0, 1] as const) {
-      const kind = query.get(`p${side + 1}`);
-      if (kind) this.seats[side].set(kind, query.get(`level${side + 1}`) ?? '');
+    if (askedGame === null || askedGame === name) for (const [key, value] of query) if (key.startsWith('param.')) params[key.slice(6)] = value;
+    let game: Game;
+    try {
+      game = new Game(name, params);
+    } catch (error) {
+      game = new Game(name, {});
+      faults.push(t.address.rules(message(error), title(name)));
     }
+    const isSame = faults.length === 0;
+    const match = isSame ? address.played(new Match(game), query, (fault) => faults.push(fault)) : new Match(game);
+    this.askedClock(query.get('clock'), faults);
+    await this.setGame(match);
+    for (const side of [0, 1] as const) this.askedPlayer(side, query, faults);
+    const left = (history.state as { left?: [number, number] } | null)?.left;
+    if (left && this.clocks.remaining) this.clocks.restore(left);
     if (query.get('analyse') === '1') this.setLook(true);
+    this.begun = true;
+    // The rules are open where they have room and nothing has been played yet.
+    if (matchMedia('(min-width: 861px)').matches) element<HTMLDetailsElement>('how-details').open = match.plies.length === 0;
+    // Agents do not play on from an address by themselves where they play each other.
+    this.paused = match.plies.length > 0 && !this.seats[0].isPerson && !this.seats[1].isPerson;
     this.next();
+    if (isLeft && match.plies.length > 0) announce(t.continued);
+    complain(faults.join(' '));
+  }
+
+  /** The agent that an address names by its file, with its game and rules. */
+  private async ownAgent(query: URLSearchParams): Promise<{ game: string; params: Record<string, string> } | null> {
+    const network = query.get('agent');
+    if (!network) return null;
+    const url = new URL(network, document.baseURI);
+    if (url.origin !== location.origin) throw new Error('an agent comes from the same server as the page');
+    const { game, params, step } = checkpoint(await networkFile(url.href));
+    const name = query.get('name');
+    this.extra = [{ label: name ?? t.players.checkpoint(step), url: url.href }];
+    this.source = { game, pairs: [['agent', network], ...(name === null ? [] : [['name', name] as [string, string]])] };
+    return { game, params: Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)])) };
+  }
+
+  private askedClock(minutes: string | null, faults: string[]): void {
+    const select = element<HTMLSelectElement>('minutes');
+    const known = [...select.options].some(({ value }) => value === minutes);
+    select.value = known && minutes !== null ? minutes : '0';
+    if (minutes !== null && !known) faults.push(t.address.clock(minutes));
+  }
+
+  private askedPlayer(side: 0 | 1, query: URLSearchParams, faults: string[]): void {
+    const [kind, level] = [query.get(`p${side + 1}`), query.get(`level${side + 1}`)];
+    const seat = this.seats[side];
+    const unknown = seat.set(kind ?? FIRST_PLAYERS[side], level);
+    if (unknown === 'player') seat.set(FIRST_PLAYERS[side], null);
+    if (unknown === 'player') faults.push(t.address.player(side + 1, kind ?? '', seat.label));
+    if (unknown === 'level') faults.push(t.address.level(side + 1, level ?? '', seat.label));
   }
 
   private listen(): void {
@@ -81,6 +147,7 @@ class App {
       act();
     });
     element('game').addEventListener('change', () => {
+      complain('');
       void this.setGame(new Match(new Game(element<HTMLSelectElement>('game').value, {}))).then(() => this.next());
     });
     element('params').addEventListener('submit', (event) => {
@@ -89,6 +156,11 @@ class App {
     });
     on('new', () => this.newGame());
     on('undo', () => this.undo());
+    on('hint', () => void this.hint());
+    on('resign', () => this.resign());
+    on('rematch', () => this.rematch());
+    on('review-start', () => void this.review.begin(this.match, this.analysisAgent()));
+    on('back-to-game', () => void this.showReviewed());
     on('swap', () => this.swap());
     on('first', () => this.goTo(0));
     on('back', () => this.goTo(this.match.at - 1));
@@ -97,13 +169,21 @@ class App {
     on('resume', () => this.resume());
     on('pause', () => this.pause());
     on('analyse', () => this.setLook(!this.look.on));
+    on('share', () => this.copy(location.href, 'link'));
     on('copy-position', () => this.copy(this.match.view().position, 'position'));
-    on('copy-game', () => this.copy(this.match.text(), 'game'));
-    on('load', () => this.load(element<HTMLTextAreaElement>('text').value));
-    on('theme', () => this.nextTheme());
+    on('copy-game', () => this.copy(record.text(this.match), 'game'));
+    on('download', () => this.download());
+    on('open', () => element<HTMLInputElement>('file').click());
+    on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
+    on('theme', nextTheme);
+    element('file').addEventListener('change', () => void this.openFile());
+    element('language').addEventListener('change', () => {
+      chooseLanguage(element<HTMLSelectElement>('language').value);
+      void this.begin(address.asked(location), false);
+    });
     element('minutes').addEventListener('change', () => {
       this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
-      this.timeLost = null;
+      if (this.match.given?.why === 'time') this.match.given = null;
       this.next();
     });
     element('moves').addEventListener('click', (event) => {
@@ -113,7 +193,7 @@ class App {
     document.addEventListener('paste', (event) => {
       if (event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement) return;
       const text = event.clipboardData?.getData('text/plain') ?? '';
-      if (text.trim() !== '') this.load(text);
+      if (text.trim() !== '') this.load(text, t.unreadable);
     });
     document.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLTextAreaElement) return;
@@ -122,6 +202,12 @@ class App {
       else if (event.key === '[') this.goTo(this.match.at - 1);
       else if (event.key === ']') this.goTo(this.match.at + 1);
     });
+    // Another link to a game, opened where the page is already.
+    window.addEventListener('hashchange', () => {
+      if (location.hash.includes('=')) void this.begin(address.asked(location), false);
+    });
+    // The clocks as they stand when the page is left.
+    window.addEventListener('pagehide', () => this.keep());
   }
 
   /** Shows another game, or another position of the same one. */
@@ -129,69 +215,81 @@ class App {
     const same = match.game === this.match.game;
     this.halt();
     this.match = match;
-    this.timeLost = null;
     this.paused = false;
     const { board } = match.game;
     element<HTMLSelectElement>('game').value = board.name;
     if (!same || element('fields').childElementCount === 0) this.showParams();
+    if (!same) this.review.clear();
     this.board.setGame(board);
     this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
-    for (const side of [0, 1] as const) {
-      const name = board.sides[side];
-      const words = name.toLowerCase().startsWith('player') ? name.charAt(0).toUpperCase() + name.slice(1) : `Player ${side + 1}: ${name}`;
-      element(`side${side}`).textContent = words;
-    }
+    for (const side of [0, 1] as const) element(`side${side}`).textContent = t.side(side + 1, sideName(board.sides[side]));
     element('how').hidden = board.rules === null;
-    element('how-text').replaceChildren(...blocks(board.rules ?? ''));
+    const note = t.rulesNote ? [make('p', { class: 'note' }, t.rulesNote)] : [];
+    element('how-text').replaceChildren(...note, ...blocks(board.rules ?? ''));
     const turn = this.turn;
     this.trained = await checkpoints(match.game, this.extra, this.shipped);
     if (turn !== this.turn) return;
-    this.seats[0].offer(match.game, this.trained, 'human');
-    this.seats[1].offer(match.game, this.trained, 'az0');
+    for (const side of [0, 1] as const) this.seats[side].offer(match.game, this.trained, FIRST_PLAYERS[side]);
     element('untrained').hidden = this.trained.length > 0;
     this.show();
   }
 
   private showParams(): void {
-    const fields = this.match.game.board.params.map(field);
-    element('fields').replaceChildren(...fields);
-    element('rules').hidden = fields.length === 0;
+    const shown = this.match.game.board.params.map(field);
+    element('fields').replaceChildren(...shown);
+    element('rules').hidden = shown.length === 0;
   }
 
   /** A new game with the parameters of the form. */
   private newGame(): void {
-    const entries = [...element('fields').querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')].map(({ name, value }) => [name, value.trim()]);
     try {
-      const game = new Game(element<HTMLSelectElement>('game').value, Object.fromEntries(entries) as Record<string, string>);
+      const game = new Game(element<HTMLSelectElement>('game').value, fields());
       complain('');
-      announce('new game');
+      announce(t.newGame);
       void this.setGame(new Match(game)).then(() => this.next());
     } catch (error) {
       complain(message(error));
     }
   }
 
+  /** The same game again, with the sides swapped. */
+  private rematch(): void {
+    this.exchange();
+    announce(`${t.newGame}; ${t.swapped}`);
+    this.review.clear();
+    void this.setGame(new Match(this.match.game, this.match.start)).then(() => this.next());
+  }
+
+  /** The side of the only person; `null` if there are two or none. */
+  private get you(): number | null {
+    const [first, second] = this.seats.map(({ isPerson }) => isPerson);
+    return first === second ? null : first ? 0 : 1;
+  }
+
+  private seatToMove(): Seat {
+    return this.seats[this.match.view().mover === 0 ? 0 : 1];
+  }
+
   /** An action chosen on the board or in the list. */
   private act(action: string): void {
-    const view = this.match.view();
-    if (!this.seats[view.mover === 0 ? 0 : 1].isPerson || this.timeLost !== null) return;
+    if (!this.seatToMove().isPerson || (this.match.given && this.match.isAtEnd)) return;
     void this.perform(action).then((done) => { if (done) this.next(); });
   }
 
   /** Plays an action with its movement; false if something else happened meanwhile. */
   private async perform(action: string): Promise<boolean> {
     const turn = ++this.turn;
+    this.player.stop();
     const { match } = this;
     const before = match.view();
     const ply = match.play(action);
     const after = match.view();
-    const who = match.game.board.sides[ply.mover] ?? '';
+    const name = (side: number): string => sideName(match.game.board.sides[side === 0 ? 0 : 1]);
     this.state(after.position, true);
     await this.board.animate(ply, before, after);
     if (turn !== this.turn) return false;
     this.show();
-    const sides = match.game.board.sides;
-    announce(`${who}: ${action}. ${after.outcome ? ending(after, sides) : `${sides[after.mover] ?? ''} to move`}`);
+    announce(`${t.played(name(ply.mover), spoken(action))} ${match.ending(this.you) || t.toMove(name(after.mover))}`);
     return true;
   }
 
@@ -199,25 +297,25 @@ class App {
   private next(): void {
     this.halt();
     this.show();
-    const view = this.match.view();
-    if (view.outcome || this.timeLost !== null || !this.match.isAtEnd) return;
-    this.clocks.start(view.mover);
-    const agent = this.seats[view.mover === 0 ? 0 : 1].agent;
+    const { match } = this;
+    if (match.view().outcome || match.given || !match.isAtEnd) return;
+    this.clocks.start(match.view().mover);
+    const agent = this.seatToMove().agent;
     if (!agent || this.paused) return;
-    void this.answer(agent, view.position);
+    void this.answer(agent, match.view().position);
   }
 
   private async answer(agent: AgentChoice, position: string): Promise<void> {
     const turn = this.turn;
     const { match } = this;
     const status = (text: string): void => { if (turn === this.turn) element('thinking').textContent = text; };
-    status('thinking');
+    status(t.thinking);
     element('board').dataset['thinking'] = 'true';
     try {
       const begun = performance.now();
       const choice = await this.player.search(match.game.rules, agent, position, null, (report, progress) => {
-        if (report) status(`thinking: ${report.visits.toLocaleString('en')} simulations`);
-        else if (progress) status(`thinking: depth ${progress.depth}`);
+        if (report) status(t.thinkingTree(report.visits));
+        else if (progress && progress.depth > 0) status(t.thinkingDeep(progress.depth));
       });
       const bothAgents = !this.seats[0].isPerson && !this.seats[1].isPerson;
       const wait = (bothAgents ? 350 : 150) - (performance.now() - begun);
@@ -228,7 +326,7 @@ class App {
     } catch (error) {
       if (error instanceof Stopped || turn !== this.turn) return;
       status('');
-      complain(`the agent cannot play: ${message(error)}`);
+      complain(t.agentFault(message(error)));
       this.paused = true;
       this.show();
     }
@@ -243,10 +341,47 @@ class App {
     element('board').dataset['thinking'] = 'false';
   }
 
+  /** Shows the move that a search takes for the best. */
+  private async hint(): Promise<void> {
+    const { match, turn } = this;
+    const { position, legal, mover } = match.view();
+    element('thinking').textContent = t.thinking;
+    try {
+      const { action, report } = await this.player.search(match.game.rules, this.analysisAgent(), position, HINT, () => undefined);
+      if (turn !== this.turn || match !== this.match || position !== match.view().position) return;
+      const words = t.hint(spoken(action), report ? chanceText(report.proven ?? report.value, mover) : '–');
+      element('thinking').textContent = words;
+      announce(words);
+      const clicks = legal.find((one) => one.action === action)?.clicks ?? [];
+      this.board.advise({ clicks, share: 1, label: '', kind: 'advice' } satisfies Hint);
+    } catch (error) {
+      if (turn !== this.turn || error instanceof Stopped) return;
+      element('thinking').textContent = '';
+      complain(t.agentFault(message(error)));
+    }
+  }
+
+  /** Resigns for the person, upon a second press. */
+  private resign(): void {
+    const button = element('resign');
+    if (button.dataset['sure'] !== 'true') {
+      button.dataset['sure'] = 'true';
+      button.textContent = t.reallyResign;
+      setTimeout(() => this.unsure(), RESIGNING);
+      return;
+    }
+    this.unsure();
+    this.end('resigned', this.you ?? this.match.view().mover);
+  }
+
+  private unsure(): void {
+    delete element('resign').dataset['sure'];
+    element('resign').textContent = t.html.resign;
+  }
+
   private undo(): void {
     if (this.match.plies.length === 0) return;
     this.halt();
-    this.timeLost = null;
     const { match } = this;
     const person = (ply: number): boolean => this.seats[match.view(ply).mover === 0 ? 0 : 1].isPerson;
     let ply = Math.max(0, match.at - 1);
@@ -258,7 +393,7 @@ class App {
       }
     }
     match.cut(ply);
-    announce(`taken back to move ${ply}`);
+    announce(t.takenBack(ply));
     if (!person(ply)) this.paused = true;
     this.next();
   }
@@ -267,14 +402,13 @@ class App {
     this.halt();
     this.match.at = Math.max(0, Math.min(ply, this.match.plies.length));
     this.show();
-    announce(this.match.at === 0 ? 'start of the game' : `after move ${this.match.at}, ${this.match.last?.action ?? ''}`);
+    announce(this.match.at === 0 ? t.atStart : t.afterMove(this.match.at, spoken(this.match.last?.action ?? '')));
     if (this.match.isAtEnd) this.next();
   }
 
   /** Plays on from the position shown. */
   private resume(): void {
     this.match.cut(this.match.at);
-    this.timeLost = null;
     this.paused = false;
     this.next();
   }
@@ -284,20 +418,26 @@ class App {
     this.next();
   }
 
-  private swap(): void {
+  private exchange(): void {
     const [a, b] = this.seats;
     const [kind, level] = [a.kind.value, a.level.value];
     a.set(b.kind.value, b.level.value);
     b.set(kind, level);
-    announce('sides swapped');
+  }
+
+  private swap(): void {
+    this.exchange();
+    announce(t.swapped);
     this.next();
   }
 
-  private flag(side: number): void {
+  /** Ends the game against a side. */
+  private end(why: 'time' | 'resigned', side: number): void {
     this.halt();
-    this.timeLost = side;
+    this.match.at = this.match.plies.length;
+    this.match.given = { why, side };
     this.show();
-    announce(`${this.match.game.board.sides[side] ?? ''} has lost on time`);
+    announce(this.match.ending(this.you));
   }
 
   private setLook(on: boolean): void {
@@ -309,34 +449,71 @@ class App {
   /** The agent that analyses: the trained one if there is one. */
   private analysisAgent(): AgentChoice {
     const best = this.trained[0];
-    element('analyst').textContent = best?.label ?? 'random playouts';
+    element('analyst').textContent = best?.label ?? t.look.by.mcts;
     return best
       ? { spec: `${TRAINED},sims=${ANALYSIS},search=puct`, network: best.url }
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
   }
 
-  private load(text: string): void {
+  /** Shows the game that was reviewed, if another line is shown. */
+  private async showReviewed(): Promise<void> {
+    const { match } = this.review;
+    if (!match || this.match.plies.map(({ action }) => action).join() === match.plies.map(({ action }) => action).join()) return;
+    const back = match.variation(match.plies.length);
+    await this.setGame(back);
+    this.goTo(back.plies.length);
+  }
+
+  /** Shows a better line of the reviewed game, to step through and to play on from. */
+  private async playLine(ply: number, line: string[]): Promise<void> {
+    const reviewed = this.review.match;
+    if (!reviewed) return;
+    const match = reviewed.variation(ply, line);
+    match.at = ply + 1;
+    await this.setGame(match);
+    this.paused = true;
+    this.show();
+    announce(t.review.variation(ply + 1));
+  }
+
+  private load(text: string, fault: (words: string) => string): void {
     try {
-      const match = read(text, this.match.game);
+      const match = record.read(text, this.match.game);
       complain('');
       void this.setGame(match).then(() => {
-        this.paused = !this.seats[match.view().mover === 0 ? 0 : 1].isPerson;
+        this.paused = !this.seatToMove().isPerson;
         this.next();
-        announce(`loaded; ${match.plies.length} moves`);
+        announce(t.loaded(match.plies.length));
       });
     } catch (error) {
-      complain(`the text cannot be read: ${message(error)}`);
+      complain(fault(message(error)));
     }
   }
 
-  private copy(text: string, what: string): void {
+  private async openFile(): Promise<void> {
+    const input = element<HTMLInputElement>('file');
+    const chosen = input.files?.[0];
+    input.value = '';
+    if (!chosen) return;
+    const fault = (words: string): string => t.fileUnreadable(chosen.name, words);
+    if (chosen.size > record.LARGEST) complain(fault(t.fileTooLarge));
+    else this.load(await chosen.text(), fault);
+  }
+
+  private download(): void {
+    const { match } = this;
+    const day = new Date().toISOString().slice(0, 10);
+    record.download(`${match.game.board.name}-${day}.json`, record.file(match, [this.seats[0].label, this.seats[1].label]));
+  }
+
+  private copy(text: string, what: Copied): void {
     const area = element<HTMLTextAreaElement>('text');
     area.value = text;
-    const done = (): void => announce(`${what} copied`);
+    const done = (): void => announce(t.copied[what]);
     const selected = (): void => {
       area.focus();
       area.select();
-      announce(`${what} selected, to be copied`);
+      announce(t.selected[what]);
     };
     if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, selected);
     else selected();
@@ -350,67 +527,108 @@ class App {
     dataset['moving'] = String(moving);
   }
 
+  /** Writes the address of what is shown. */
+  private keep(): void {
+    if (!this.begun) return;
+    const setup: [string, string][] = [];
+    for (const side of [0, 1] as const) {
+      const [kind, level] = this.seats[side].asked;
+      setup.push([`p${side + 1}`, kind]);
+      if (level !== '') setup.push([`level${side + 1}`, level]);
+    }
+    const minutes = element<HTMLSelectElement>('minutes').value;
+    if (minutes !== '0') setup.push(['clock', minutes]);
+    if (this.look.on) setup.push(['analyse', '1']);
+    if (this.source?.game === this.match.game.board.name) setup.push(...this.source.pairs);
+    address.keep(address.written(this.match, setup), this.clocks);
+  }
+
   private show(): void {
     const { match } = this;
     const view = match.view();
-    const { sides } = match.game.board;
-    const seat = this.seats[view.mover === 0 ? 0 : 1];
-    const open = seat.isPerson && this.timeLost === null;
+    const { board } = match.game;
+    const seat = this.seatToMove();
+    const over = match.ending(this.you);
+    const open = seat.isPerson && over === '';
+    const mover = sideName(board.sides[view.mover === 0 ? 0 : 1]);
     this.board.show(view, match.last?.clicks ?? [], open);
-    const over = this.timeLost === null ? ending(view, sides) : `${sides[this.timeLost] ?? ''} has lost on time`;
-    element('status').textContent = over || `${sides[view.mover] ?? ''} to move`;
+    element('status').textContent = over || (this.you === view.mover ? t.yourMove : t.toMove(mover));
     this.state(view.position, false);
-    element('status').classList.toggle('over', over !== '');
-    element('board').dataset['over'] = String(over !== '');
-    element('board').dataset['mover'] = String(view.mover);
-    element('board').setAttribute('aria-label', `Board of ${title(match.game.board.name)}. ${element('status').textContent}`);
-    // Games with stones of no player, such as Mancala, have none to show beside the players.
-    const coloured = view.drawing.includes('class="ts-fill-light') || view.drawing.includes('class="ts-fill-dark');
+    element('result').classList.toggle('over', over !== '');
+    const { dataset } = element('board');
+    [dataset['over'], dataset['mover']] = [String(over !== ''), String(view.mover)];
+    element('board').setAttribute('aria-label', t.boardOf(title(board.name), element('status').textContent ?? ''));
     for (const side of [0, 1]) {
       element(`seat${side}`).classList.toggle('turn', !over && view.mover === side);
       const stone = element(`stone${side}`);
-      stone.hidden = !coloured;
-      stone.classList.toggle('dark', side === match.game.board.dark);
+      stone.hidden = !this.hasColours;
+      stone.classList.toggle('dark', side === board.dark);
     }
-    const button = (id: string): HTMLButtonElement => element<HTMLButtonElement>(id);
-    button('undo').disabled = match.plies.length === 0;
-    button('first').disabled = button('back').disabled = match.at === 0;
-    button('on').disabled = button('last').disabled = match.isAtEnd;
-    button('resume').hidden = match.isAtEnd && !(this.paused && !seat.isPerson && !over);
-    button('pause').hidden = this.seats[0].isPerson || this.seats[1].isPerson || over !== '' || this.paused;
+    this.showButtons(over !== '', open);
     element('position').textContent = view.position;
     this.showMoves();
-    this.showLegal(open && over === '' ? view.legal.map(({ action }) => action) : []);
+    this.showLegal(open ? view.legal.map(({ action }) => action) : []);
     this.look.follow(match, this.analysisAgent());
+    this.review.draw(match.at);
+    this.keep();
+  }
+
+  /** Games with stones of no player, such as Mancala, have none to show beside the players. */
+  private get hasColours(): boolean {
+    const { drawing } = this.match.view();
+    return drawing.includes('class="ts-fill-light') || drawing.includes('class="ts-fill-dark');
+  }
+
+  private showButtons(over: boolean, open: boolean): void {
+    const { match, seats } = this;
+    const button = (id: string): HTMLButtonElement => element<HTMLButtonElement>(id);
+    const persons = seats[0].isPerson || seats[1].isPerson;
+    button('undo').disabled = match.plies.length === 0;
+    button('hint').disabled = !open;
+    button('hint').hidden = button('resign').hidden = over || !persons;
+    button('resign').disabled = match.plies.length === 0 || !match.isAtEnd;
+    button('first').disabled = button('back').disabled = match.at === 0;
+    button('on').disabled = button('last').disabled = match.isAtEnd;
+    button('resume').hidden = match.isAtEnd && !(this.paused && !this.seatToMove().isPerson && !over);
+    button('pause').hidden = persons || over || this.paused;
+    button('swap').hidden = over;
+    button('rematch').hidden = !over;
+    button('review-start').hidden = !match.isOver || match.plies.length === 0;
+    const { match: reviewed } = this.review;
+    button('back-to-game').hidden = !reviewed || reviewed.plies.every(({ action }, i) => action === match.plies[i]?.action);
   }
 
   private showMoves(): void {
     const { match } = this;
     const list = element('moves');
-    const kept = (ply: number, action: string): string => {
-      const known = this.look.kept(match.positionAt(ply), action);
-      return known === null ? '' : known ? ' keeps' : ' loses';
-    };
     list.replaceChildren(...match.plies.map((ply, i) => {
       const current = i + 1 === match.at;
-      const button = make('button', { type: 'button', 'data-ply': String(i + 1), class: `move p${ply.mover + 1}${kept(i, ply.action)}` }, ply.action);
+      const verdict = this.review.verdict(match, i) ?? this.look.verdict(match.positionAt(i), ply.action, ply.mover);
+      const mark = verdict?.mark ?? '';
+      const kept = verdict?.isExact && verdict.loss === 0 && mark === '';
+      const colour = this.hasColours ? (ply.mover === match.game.board.dark ? ' dark' : ' light') : ` p${ply.mover + 1}`;
+      const judged = mark.startsWith('?') ? ' loses' : mark === '!' || kept ? ' keeps' : '';
+      const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${judged}` }, spoken(ply.action));
+      if (mark) button.append(make('span', { class: 'hidden' }, ` ${t.review.name[mark] ?? ''}`));
       if (current) button.setAttribute('aria-current', 'step');
       return make('li', {}, button);
     }));
     const shown = list.querySelector<HTMLElement>('[aria-current]');
     if (shown) list.scrollTop = shown.offsetTop - list.offsetTop - list.clientHeight / 2;
-    element('count').textContent = match.plies.length === 0 ? '' : `${match.at} of ${match.plies.length}`;
+    element('count').textContent = match.plies.length === 0 ? '' : t.count(match.at, match.plies.length);
+    element('no-moves').hidden = match.plies.length > 0;
+    list.hidden = match.plies.length === 0;
   }
 
   /** The legal actions as buttons: for keyboards, and for actions that are not played on the board. */
   private showLegal(actions: string[]): void {
     const buttons = actions.map((action) => {
-      const button = make('button', { type: 'button', class: 'legal', 'data-action': action }, action);
+      const button = make('button', { type: 'button', class: 'legal', 'data-action': action }, spoken(action));
       button.addEventListener('click', () => this.act(action));
       return button;
     });
     element('legal').replaceChildren(...buttons);
-    element('legal-count').textContent = actions.length === 0 ? 'none' : String(actions.length);
+    element('legal-count').textContent = actions.length === 0 ? t.none : String(actions.length);
     // Where the board alone does not do, the list is open.
     const { match } = this;
     const hidden = match.view().legal.some(({ clicks }) => clicks.length === 0) || match.game.board.points.length === 0;
@@ -419,14 +637,6 @@ class App {
 
   private showClocks(left: [number, number] | null): void {
     for (const side of [0, 1] as const) element(`clock${side}`).textContent = left ? clockText(left[side]) : '';
-  }
-
-  private nextTheme(): void {
-    const order = ['auto', 'light', 'dark'];
-    const root = document.documentElement;
-    const next = order[(order.indexOf(root.dataset['theme'] ?? 'auto') + 1) % order.length] ?? 'auto';
-    setTheme(next);
-    announce(`colours: ${next}`);
   }
 
   /** What tests look at. */
@@ -445,50 +655,18 @@ class App {
   }
 }
 
-/** A field for a parameter: a choice where the game's sheet lists the values, else a text. */
-function field({ key, value, default: own, range, meaning }: Param): HTMLElement {
-  const listed = range.split(', ');
-  const choices = listed.length > 1 && listed.includes(own) ? listed : ['true', 'false'].includes(own) ? ['true', 'false'] : [];
-  const id = `param-${key}`;
-  const attributes = { id, name: key, ...(meaning ? { 'aria-describedby': `${id}-note` } : {}) };
-  const options = choices.map((choice) => {
-    const option = make('option', { value: choice }, choice.replaceAll('_', ' '));
-    option.selected = choice === value;
-    return option;
-  });
-  const input = choices.length > 0
-    ? make('select', attributes, ...options)
-    : make('input', { ...attributes, value, autocomplete: 'off', ...(/^\d+$/.test(own) ? { inputmode: 'numeric' } : {}) });
-  const words = [meaning, choices.length === 0 ? range : ''].filter((text) => text !== '').join('; ');
-  const note = words ? [make('p', { id: `${id}-note`, class: 'note' }, words)] : [];
-  return make('div', { class: 'field' }, make('label', { for: id }, key.replaceAll('_', ' ')), input, ...note);
-}
-
-function setTheme(theme: string): void {
-  document.documentElement.dataset['theme'] = theme;
-  element('theme').textContent = theme;
-  element('theme').setAttribute('aria-label', `Colours: ${theme}`);
-  try {
-    localStorage.setItem('theme', theme);
-  } catch {
-    // A page without storage keeps its colours until it is closed.
-  }
-}
-
 async function start(): Promise<void> {
+  const query = address.asked(location);
+  restore(query.get('lang'));
   try {
-    setTheme(localStorage.getItem('theme') ?? 'auto');
-  } catch {
-    setTheme('auto');
-  }
-  try {
-    const module = await load();
-    const app = new App(module);
-    await app.begin(new URLSearchParams(location.search));
+    const app = new App(await load());
+    // A visit without an address shows the game that was left.
+    const last = [...query.keys()].length === 0 ? address.left() : null;
+    await app.begin(last ? address.asked(last) : query, last !== null);
     Object.assign(window, { turnstone: app.hooks });
     document.body.dataset['ready'] = 'true';
   } catch (error) {
-    complain(`the page cannot start: ${message(error)}`);
+    complain(t.cannotStart(message(error)));
   }
   if ('serviceWorker' in navigator && isSecureContext) {
     // Without it the page works, only not offline.

@@ -1,6 +1,8 @@
-// The game on the board as a list of plies, its text, and reading it back.
+// The game on the board as a list of plies, and its end.
 
+import { spoken } from './notation.js';
 import { Game } from './rules.js';
+import { t, sideName } from './texts.js';
 import type { View } from './types.js';
 
 export interface Ply {
@@ -11,10 +13,17 @@ export interface Ply {
   position: string;
 }
 
+/** An end that is not in the rules: the side that resigned, or whose time ran out. */
+export interface Given {
+  why: 'time' | 'resigned';
+  side: number;
+}
+
 export class Match {
   plies: Ply[] = [];
   /** The number of plies that are shown. */
   at = 0;
+  given: Given | null = null;
 
   constructor(readonly game: Game, readonly start: string = game.board.start) {}
 
@@ -30,18 +39,23 @@ export class Match {
     return this.at === this.plies.length;
   }
 
+  /** Whether the game is over, at its last ply. */
+  get isOver(): boolean {
+    return this.given !== null || this.view(this.plies.length).outcome !== null;
+  }
+
   /** The last ply shown. */
   get last(): Ply | null {
     return this.plies[this.at - 1] ?? null;
   }
 
   /** Plays a legal action in the position shown; later plies are dropped. */
-  play(action: string): Ply {
+  play(text: string): Ply {
     const before = this.view();
-    const legal = before.legal.find((one) => one.action === action);
-    if (!legal) throw new Error(`${action} is not legal here`);
-    const position = this.game.play(before.position, action);
-    const ply = { action, clicks: legal.clicks, mover: before.mover, position };
+    const legal = before.legal.find(({ action }) => action === text) ?? before.legal.find(({ action }) => spoken(action) === text);
+    if (!legal) throw new Error(t.illegal(text));
+    const position = this.game.play(before.position, legal.action);
+    const ply = { action: legal.action, clicks: legal.clicks, mover: before.mover, position };
     this.cut(this.at);
     this.plies.push(ply);
     this.at += 1;
@@ -50,69 +64,35 @@ export class Match {
 
   /** Drops the plies after the first `plies`. */
   cut(plies: number): void {
+    if (plies < this.plies.length) this.given = null;
     this.plies.length = Math.min(this.plies.length, plies);
     this.at = Math.min(this.at, this.plies.length);
   }
 
-  /** The game as text: rules, starting position if it is another, and moves. */
-  text(): string {
-    const { board } = this.game;
-    const params = board.params.filter(({ value, default: own }) => value !== own).map(({ key, value }) => `${key}=${value}`);
-    const lines = [['game', board.name, ...params].join(' ')];
-    if (this.start !== board.start) lines.push(`position ${this.start}`);
-    lines.push(['moves', ...this.plies.map((ply) => ply.action)].join(' '));
-    return lines.join('\n');
+  /** The game up to a ply, and from there with other actions. */
+  variation(ply: number, line: string[] = []): Match {
+    const match = new Match(this.game, this.start);
+    match.plies = this.plies.slice(0, ply);
+    match.at = ply;
+    for (const action of line) match.play(action);
+    if (line.length === 0 && ply === this.plies.length) match.given = this.given;
+    return match;
   }
-}
 
-/** Reads a position, a list of moves from the start, or a game as `Match.text` writes it. */
-export function read(text: string, current: Game): Match {
-  const trimmed = text.trim();
-  if (trimmed === '') throw new Error('there is no text to read');
-  const lines = trimmed.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '');
-  const words = (line: string | undefined): string[] => (line ?? '').split(/\s+/).slice(1);
-  const line = (word: string): string | undefined => lines.find((one) => one === word || one.startsWith(`${word} `));
-  if (!line('game') && !line('moves') && !line('position')) {
-    let fault: unknown;
-    try {
-      return new Match(current, current.view(trimmed).position);
-    } catch (error) {
-      fault = error;
+  /** How the game ended, for the person on `you` if only one side is a person's; empty while it runs. */
+  ending(you: number | null): string {
+    const { sides } = this.game.board;
+    const name = (side: number): string => sideName(sides[side === 0 ? 0 : 1]);
+    if (this.given && this.isAtEnd) {
+      const { why, side } = this.given;
+      if (why === 'time') return t.lostOnTime(name(side));
+      return side === you ? t.youResigned(name(1 - side)) : t.resigned(name(side), name(1 - side));
     }
-    try {
-      return played(new Match(current), trimmed.split(/\s+/));
-    } catch {
-      throw fault;
-    }
+    const { outcome } = this.view();
+    if (!outcome) return '';
+    const { winner, truncated, margin } = outcome;
+    if (winner === null) return truncated ? t.drawnByLimit : t.drawn;
+    if (you === null) return t.won(name(winner), margin);
+    return winner === you ? t.youWon(margin) : t.youLost(name(winner), margin);
   }
-  const [name, ...settings] = words(line('game'));
-  const params = Object.fromEntries(
-    settings.map((setting) => {
-      const [key, value] = setting.split('=');
-      if (!key || value === undefined) throw new Error(`\`${setting}\` is no parameter: expected key=value`);
-      return [key, value];
-    }),
-  );
-  const game = name === undefined ? current : new Game(name, params);
-  const position = line('position')?.slice('position'.length).trim();
-  return played(new Match(game, position === undefined ? game.board.start : game.view(position).position), words(line('moves')));
-}
-
-function played(match: Match, moves: string[]): Match {
-  for (const [number, move] of moves.entries()) {
-    try {
-      match.play(move);
-    } catch (error) {
-      throw new Error(`move ${number + 1}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  return match;
-}
-
-/** The end of a game in words. */
-export function ending(view: View, sides: [string, string]): string {
-  if (!view.outcome) return '';
-  const { winner, truncated, margin } = view.outcome;
-  if (winner === null) return truncated ? 'drawn by the limit of plies' : 'drawn';
-  return `${sides[winner] ?? ''} has won${margin > 0 ? ` by ${margin}` : ''}`;
 }

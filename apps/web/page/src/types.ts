@@ -108,6 +108,8 @@ export interface Rules {
 export interface AgentChoice {
   spec: string;
   network: string | null;
+  /** If given, the agent does not search: it draws from the network's policy at this temperature. */
+  temperature?: number;
 }
 
 export type Request =

@@ -1,0 +1,108 @@
+// Games as texts and files: written, and read back.
+
+import { Match } from './match.js';
+import { Game } from './rules.js';
+import { t } from './texts.js';
+
+/** Bytes of the largest file that is read. */
+export const LARGEST = 1_000_000;
+
+/** The parameters of a game that are not the standard ones. */
+export const changed = ({ board }: Game): [string, string][] =>
+  board.params.filter(({ value, default: own }) => value !== own).map(({ key, value }) => [key, value]);
+
+/** The game as text: rules, starting position if it is another, and moves. */
+export function text(match: Match): string {
+  const { board } = match.game;
+  const lines = [['game', board.name, ...changed(match.game).map((pair) => pair.join('='))].join(' ')];
+  if (match.start !== board.start) lines.push(`position ${match.start}`);
+  lines.push(['moves', ...match.plies.map((ply) => ply.action)].join(' '));
+  return lines.join('\n');
+}
+
+/** The game as a file, in the format of `save` in `turnstone play`. */
+export function file(match: Match, players: [string, string]): string {
+  const { board } = match.game;
+  const { position, outcome } = match.view(match.plies.length);
+  const winner = outcome && (outcome.winner === null ? 'draw' : `player${outcome.winner + 1}`);
+  return `${JSON.stringify({
+    game: board.name,
+    params: Object.fromEntries(board.params.map(({ key, value }) => [key, value])),
+    players,
+    start: match.start,
+    moves: match.plies.map(({ action }) => action),
+    position,
+    outcome: winner,
+    margin: outcome && (outcome.winner === 1 ? -outcome.margin : outcome.margin),
+    truncated: outcome?.truncated ?? false,
+    ...(match.given?.why === 'resigned' ? { resigned: match.given.side + 1 } : {}),
+  })}\n`;
+}
+
+/** Reads a position, a list of moves from the start, a game as `text` writes it, or a file of `file`. */
+export function read(source: string, current: Game): Match {
+  const trimmed = source.trim();
+  if (trimmed === '') throw new Error(t.noText);
+  if (trimmed.startsWith('{')) return readFile(trimmed);
+  const lines = trimmed.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '');
+  const words = (line: string | undefined): string[] => (line ?? '').split(/\s+/).slice(1);
+  const line = (word: string): string | undefined => lines.find((one) => one === word || one.startsWith(`${word} `));
+  if (!line('game') && !line('moves') && !line('position')) {
+    let fault: unknown;
+    try {
+      return new Match(current, current.view(trimmed).position);
+    } catch (error) {
+      fault = error;
+    }
+    try {
+      return played(new Match(current), trimmed.split(/\s+/));
+    } catch {
+      throw fault;
+    }
+  }
+  const [name, ...settings] = words(line('game'));
+  const params = Object.fromEntries(
+    settings.map((setting) => {
+      const [key, value] = setting.split('=');
+      if (!key || value === undefined) throw new Error(t.noParam(setting));
+      return [key, value];
+    }),
+  );
+  const game = name === undefined ? current : new Game(name, params);
+  const position = line('position')?.slice('position'.length).trim();
+  return played(new Match(game, position === undefined ? game.board.start : game.view(position).position), words(line('moves')));
+}
+
+function readFile(source: string): Match {
+  const record = JSON.parse(source) as Record<string, unknown>;
+  const { game: name, params, start, moves, resigned } = record;
+  const isText = (one: unknown): one is string => typeof one === 'string';
+  if (!isText(name) || !Array.isArray(moves) || !moves.every(isText)) throw new Error(t.noGameFile);
+  const rules = Object.entries((params ?? {}) as Record<string, unknown>).map(([key, value]) => [key, String(value)]);
+  const game = new Game(name, Object.fromEntries(rules) as Record<string, string>);
+  const match = played(new Match(game, isText(start) ? game.view(start).position : game.board.start), moves);
+  if ((resigned === 1 || resigned === 2) && !match.isOver) match.given = { why: 'resigned', side: resigned - 1 };
+  return match;
+}
+
+function played(match: Match, moves: string[]): Match {
+  for (const [number, move] of moves.entries()) {
+    try {
+      match.play(move);
+    } catch (error) {
+      throw new Error(t.moveFault(number + 1, error instanceof Error ? error.message : String(error)));
+    }
+  }
+  return match;
+}
+
+/** Hands a text to the person as a file. */
+export function download(name: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'application/json' }));
+  const link = document.createElement('a');
+  [link.href, link.download] = [url, name];
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

@@ -1,0 +1,78 @@
+// What a person sets: the rules of the game, colours, language.
+
+import { announce, element, make } from './dom.js';
+import { LANGUAGES, preferred, speak, t } from './texts.js';
+import type { Param } from './types.js';
+
+/** What was kept under a name; pages without storage keep nothing. */
+function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // A page without storage keeps its settings until it is closed.
+  }
+}
+
+/** A field for a parameter: a choice where the game's sheet lists the values, else a text. */
+export function field({ key, value, default: own, range, meaning }: Param): HTMLElement {
+  const listed = range.split(', ');
+  const choices = listed.length > 1 && listed.includes(own) ? listed : ['true', 'false'].includes(own) ? ['true', 'false'] : [];
+  const id = `param-${key}`;
+  const attributes = { id, name: key, ...(meaning ? { 'aria-describedby': `${id}-note` } : {}) };
+  const options = choices.map((choice) => {
+    const option = make('option', { value: choice }, choice.replaceAll('_', ' '));
+    option.selected = choice === value;
+    return option;
+  });
+  const input = choices.length > 0
+    ? make('select', attributes, ...options)
+    : make('input', { ...attributes, value, autocomplete: 'off', ...(/^\d+$/.test(own) ? { inputmode: 'numeric' } : {}) });
+  const words = [meaning, choices.length === 0 ? range : ''].filter((text) => text !== '').join('; ');
+  const note = words ? [make('p', { id: `${id}-note`, class: 'note' }, words)] : [];
+  return make('div', { class: 'field' }, make('label', { for: id }, key.replaceAll('_', ' ')), input, ...note);
+}
+
+/** The values of the form of rules. */
+export const fields = (): Record<string, string> =>
+  Object.fromEntries([...element('fields').querySelectorAll<HTMLInputElement | HTMLSelectElement>('[name]')].map(({ name, value }) => [name, value.trim()]));
+
+function setTheme(theme: string): void {
+  document.documentElement.dataset['theme'] = theme;
+  const name = t.themes[theme] ?? theme;
+  element('theme').textContent = name;
+  element('theme').setAttribute('aria-label', t.colours(name));
+  keep('theme', theme);
+}
+
+/** Shows the next of the colours: those of the system, light, dark. */
+export function nextTheme(): void {
+  const order = ['auto', 'light', 'dark'];
+  const next = order[(order.indexOf(document.documentElement.dataset['theme'] ?? 'auto') + 1) % order.length] ?? 'auto';
+  setTheme(next);
+  announce(t.colours(t.themes[next] ?? next));
+}
+
+/** Colours and language as they were chosen before; `lang` is what the address asks for. */
+export function restore(lang: string | null): void {
+  const select = element<HTMLSelectElement>('language');
+  select.replaceChildren(...Object.entries(LANGUAGES).map(([code, { name }]) => make('option', { value: code, lang: code }, name)));
+  select.value = preferred(lang ?? kept('language'));
+  select.hidden = select.options.length < 2;
+  speak(select.value);
+  setTheme(kept('theme') ?? 'auto');
+}
+
+/** Takes another language; the caller shows everything anew. */
+export function chooseLanguage(code: string): void {
+  keep('language', code);
+  speak(code);
+  setTheme(document.documentElement.dataset['theme'] ?? 'auto');
+}

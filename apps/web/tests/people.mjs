@@ -1,0 +1,334 @@
+// Tests of what a person does on the page: comes, plays, leaves and returns, shares, ends and reviews games.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const GAMES = ['mu_torere', 'mancala', 'morris', 'konane', 'morabaraba'];
+const LAPTOP = { width: 1366, height: 768 };
+const PHONE = { width: 390, height: 844 };
+const CALM = { reducedMotion: 'reduce' };
+
+const atPly = (page, ply) => page.waitForFunction((wanted) => document.getElementById('board').dataset.ply === String(wanted), ply);
+const address = (page) => page.evaluate(() => location.search + location.hash);
+
+/** Every position of a small game in which the players alternate, with its value for the player to move, by the program's rules alone. */
+function wholeGame(turnstone, game, param) {
+  const shown = (lines) => execFileSync(turnstone, ['show', game, '--param', param, '--legal', '--stdin'], { input: `${lines.join('\n')}\n`, encoding: 'utf8', maxBuffer: 1 << 28 })
+    .trim().split('\n').map((line) => JSON.parse(line));
+  const known = new Map();
+  // Level by level, one process each, then the values from the end.
+  let level = [''];
+  while (level.length > 0) {
+    const next = new Map();
+    shown(level).forEach(({ position, legal }, i) => {
+      if (known.has(position)) return;
+      known.set(position, { line: level[i], legal });
+      for (const action of legal) next.set(`${position} ${action}`, `${level[i]} ${action}`.trim());
+    });
+    level = [...next.values()];
+  }
+  const lines = [...known.values()].flatMap(({ line, legal }) => legal.map((action) => `${line} ${action}`.trim()));
+  const after = new Map(shown(lines).map(({ position }, i) => [lines[i], position]));
+  const value = (position) => {
+    const entry = known.get(position);
+    if (entry.value === undefined) {
+      entry.legal = entry.legal.map((action) => ({ action, value: -value(after.get(`${entry.line} ${action}`.trim())) }));
+      entry.value = entry.legal.length === 0 ? -1 : Math.max(...entry.legal.map((one) => one.value));
+    }
+    return entry.value;
+  };
+  for (const position of known.keys()) value(position);
+  return known;
+}
+
+export async function people({ test, open, play, state, settled, picture, accessible, overflow, browser, base, native, turnstone }) {
+  await test('a first visit: a game to begin with, a beginner, and words', async () => {
+    for (const size of [LAPTOP, PHONE]) {
+      const { page, close } = await open('/runs', { wait: false, size, media: CALM });
+      await page.evaluate(() => localStorage.clear());
+      await page.goto(`${base()}/`);
+      await page.waitForSelector('body[data-ready]');
+      assert.equal((await state(page)).game, 'mancala');
+      assert.deepEqual([await page.inputValue('#kind0'), await page.inputValue('#kind1')], ['human', 'az0']);
+      assert.equal(await page.inputValue('#level1'), 'beginner');
+      const levels = await page.$$eval('#level1 option', (options) => options.map(({ textContent }) => textContent));
+      assert.ok(levels.length >= 5 && levels.every((text) => !/simulation|sims|depth/.test(text)), levels.join());
+      assert.equal(await page.textContent('#status'), 'Your move');
+      assert.equal(await page.isVisible('#no-moves'), true, 'the list says what to do');
+      if (size === LAPTOP) assert.ok((await page.locator('.aside').boundingBox()).height > 300, 'the rules are beside the board');
+      assert.equal(await overflow(page), 0);
+      await picture(page, `first-${size.width}`);
+      await play(page, (legal) => legal[0]);
+      await settled(page);
+      await close();
+    }
+  });
+
+  await test('board and buttons are above the fold at 1366x768', async () => {
+    for (const game of GAMES) {
+      for (const clock of ['', '&clock=5']) {
+        const { page, close } = await open(`/?game=${game}&p1=human&p2=human${clock}`, { size: LAPTOP, media: CALM });
+        for (const id of ['#board', '#seat0', '#status', '#undo', '#hint', '#resign', '#analyse']) {
+          const box = await page.locator(id).boundingBox();
+          assert.ok(box.y >= 0 && box.y + box.height <= LAPTOP.height, `${id} of ${game} ends at ${box.y + box.height}`);
+        }
+        const { width, height } = await page.locator('#board').boundingBox();
+        assert.ok(Math.max(width, height) >= 440, `${game} is ${width} x ${height}`);
+        await close();
+      }
+    }
+  });
+
+  await test('points on a phone are as large as the board has room for', async () => {
+    const least = { mu_torere: 40, mancala: 32, morris: 27, konane: 35, morabaraba: 40 };
+    for (const game of GAMES) {
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=human`, { size: PHONE, media: CALM });
+      const { width } = await page.locator('.point').first().boundingBox();
+      assert.ok(width >= least[game], `a point of ${game} has ${width} pixels`);
+      await picture(page, `points-${game}`);
+      await close();
+    }
+    // Where there is no room, a press beside a point that can be played is meant for it.
+    const { page, close } = await open('/?game=konane&param.size=16&p1=human&p2=human', { size: PHONE, media: CALM });
+    const [{ action, clicks }] = await page.evaluate(() => window.turnstone.legal());
+    const box = await page.locator(`.point[data-point="${clicks[0]}"]`).boundingBox();
+    assert.ok(box.width > 19.5, `${box.width} pixels`);
+    await page.mouse.click(box.x + box.width / 2 + 14, box.y + box.height / 2 + 12);
+    await atPly(page, 1);
+    assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), [action]);
+    assert.equal(await overflow(page), 0);
+    await picture(page, 'points-konane-16');
+    await close();
+  });
+
+  await test('an address with unknown values says so and falls back', async () => {
+    const cases = [
+      ['/?game=chess', /no game “chess”; this is Mancala/, 'mancala'],
+      ['/?game=konane&param.size=7', /even.*this is Konane with its standard rules/, 'konane'],
+      ['/?game=konane&param.colour=7', /colour.*standard rules/, 'konane'],
+      ['/?game=morris&p2=bogus', /Nobody is called “bogus”; player 2 is computer, beginner/, 'morris'],
+      ['/?game=morris&p2=az&level2=17', /no strength “17” for player 2/, 'morris'],
+      ['/?game=morris&clock=7', /no clock of “7” minutes/, 'morris'],
+      ['/?game=morris&p2=human#position=nonsense', /position of the address cannot be read/, 'morris'],
+      ['/?game=morris&p2=human#moves=a0+g0+a0', /played up to a fault: move 3: a0 is not legal here/, 'morris'],
+    ];
+    for (const [query, words, game] of cases) {
+      const { page, close } = await open(query, { media: CALM });
+      assert.match(await page.textContent('#fault'), words, query);
+      assert.equal((await state(page)).game, game, query);
+      // The page plays, whatever was asked for.
+      await play(page, (legal) => legal[0]);
+      await close();
+    }
+    const { page, close } = await open('/?game=morris&p1=human&p2=human#moves=a0+g0', { media: CALM });
+    assert.equal(await page.isHidden('#fault'), true, 'known values bring no message');
+    await close();
+  });
+
+  await test('a game survives a reload, and its address opens it elsewhere', async () => {
+    const { page, close } = await open('/?game=konane&param.size=6&p1=human&p2=human&clock=10', { media: CALM });
+    for (let ply = 0; ply < 5; ply++) await play(page, (legal) => legal[(3 * ply) % legal.length]);
+    await page.waitForFunction(() => !['10:00', '9:59'].includes(document.getElementById('clock1').textContent));
+    await page.click('#back');
+    const [before, moves, link] = [await state(page), await page.evaluate(() => window.turnstone.moves()), await address(page)];
+    assert.match(link, /^\?game=konane&param\.size=6&p1=human&p2=human&clock=10#moves=remove\(/);
+    const clock = await page.textContent('#clock1');
+    await page.reload();
+    await page.waitForSelector('body[data-ready]');
+    assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), moves);
+    assert.deepEqual([(await state(page)).position, (await state(page)).ply], [before.position, '4']);
+    assert.equal(await page.textContent('#clock1'), clock, 'the clocks go on from where they were');
+    await close();
+    const other = await open(`/${link}`, { media: CALM });
+    assert.equal((await state(other.page)).position, before.position);
+    assert.equal(await other.page.inputValue('#minutes'), '10');
+    // Another link in the same window.
+    await other.page.evaluate(() => { location.hash = '#moves=remove(6,1)+remove(6,2)'; });
+    await atPly(other.page, 2);
+    await other.close();
+    const again = await open('/', { media: CALM });
+    assert.deepEqual(await again.page.evaluate(() => window.turnstone.moves()), ['remove(6,1)', 'remove(6,2)'], 'a visit without an address shows the game that was left');
+    await again.close();
+  });
+
+  await test('a share link is copied, and long games stay links', async () => {
+    await browser().context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base() });
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human#moves=B4+B7', { media: CALM });
+    await page.click('#share');
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(link, `${base()}/?game=mancala&p1=human&p2=human#moves=B4+B7`);
+    await close();
+  });
+
+  await test('the end of a game: banner, rematch with the sides swapped, resigning', async () => {
+    const end = await open('/?game=konane&param.size=4&p1=human&p2=random', { media: CALM, size: LAPTOP });
+    for (;;) {
+      await settled(end.page);
+      await end.page.waitForFunction(() => {
+        const { over, mover } = document.getElementById('board').dataset;
+        return over === 'true' || mover === '0';
+      });
+      if ((await state(end.page)).over === 'true') break;
+      await play(end.page, (legal) => legal[0]);
+    }
+    assert.match(await end.page.textContent('#status'), /^You have (won|lost: Light has won)/);
+    for (const id of ['#rematch', '#review-start']) {
+      const box = await end.page.locator(id).boundingBox();
+      assert.ok(box.y + box.height <= LAPTOP.height, `${id} is above the fold`);
+    }
+    await accessible(end.page, 'the end of a game');
+    await picture(end.page, 'end');
+    await end.page.click('#rematch');
+    await end.page.waitForFunction(() => document.getElementById('board').dataset.over === 'false');
+    assert.deepEqual([await end.page.inputValue('#kind0'), await end.page.inputValue('#kind1')], ['random', 'human']);
+    await end.page.waitForFunction(() => document.getElementById('board').dataset.ply === '1');
+    await end.page.click('#resign');
+    assert.equal((await state(end.page)).over, 'false', 'one press does not resign');
+    await end.page.click('#resign');
+    assert.equal(await end.page.textContent('#status'), 'You have resigned: Dark has won');
+    await end.page.reload();
+    await end.page.waitForSelector('body[data-ready]');
+    assert.equal(await end.page.textContent('#status'), 'You have resigned: Dark has won', 'after a reload, too');
+    await end.close();
+  });
+
+  await test('a hint shows the best move', async () => {
+    const { page, close } = await open('/?game=mu_torere&p1=human&p2=human', { media: CALM });
+    await page.click('#hint');
+    await page.waitForFunction(() => /^Hint: \d-\d, chance to win \d+ %$/.test(document.getElementById('thinking').textContent));
+    assert.equal(await page.locator('.overlay .arrow.advice').count(), 1);
+    assert.equal(await page.locator('.point[aria-label*="hint"]').count(), 2);
+    await picture(page, 'hint');
+    await play(page, (legal) => legal[0]);
+    assert.equal(await page.locator('.overlay .advice').count(), 0);
+    await close();
+  });
+
+  await test('games are saved as files that the program writes too, and opened', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnstone-files-'));
+    try {
+      const { page, close } = await open('/?game=konane&param.size=6&p1=human&p2=human', { media: CALM });
+      for (let ply = 0; ply < 4; ply++) await play(page, (legal) => legal[0]);
+      const [downloaded] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+      assert.match(downloaded.suggestedFilename(), /^konane-\d{4}-\d\d-\d\d\.json$/);
+      const path = join(folder, 'game.json');
+      await downloaded.saveAs(path);
+      const saved = JSON.parse(readFileSync(path, 'utf8'));
+      const shown = JSON.parse(native('show', 'konane', '--param', 'size=6', '--moves', saved.moves.join(' '), '--json'));
+      assert.deepEqual([saved.game, saved.params.size, saved.position, saved.outcome], ['konane', '6', shown.position, null]);
+      await page.click('#new');
+      await atPly(page, 0);
+      await page.setInputFiles('#file', path);
+      await atPly(page, 4);
+      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), saved.moves);
+      // Damaged, of another kind, illegal: a line, and the game stays.
+      for (const [text, words] of [['{"game":', /game\.json cannot be read/], ['{"x": 1}', /no game and no moves/],
+        [JSON.stringify({ ...saved, moves: ['remove(6,1)', 'remove(6,1)'] }), /move 2: remove\(6,1\) is not legal/], ['', /no text/]]) {
+        writeFileSync(path, text);
+        await page.setInputFiles('#file', path);
+        await page.waitForFunction((source) => new RegExp(source).test(document.getElementById('fault').textContent), words.source);
+        assert.equal((await state(page)).ply, '4');
+      }
+      await close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  await test('moves and points are written as people say them', async () => {
+    const { page, close } = await open('/?game=konane&p1=human&p2=human#moves=remove(8,1)+remove(8,2)+jump(6,1,8,1)', { media: CALM });
+    assert.deepEqual(await page.$$eval('.move', (moves) => moves.map(({ textContent }) => textContent)), ['xa8', 'xb8', 'a6-a8']);
+    assert.match(await page.getAttribute('.point[data-point="0"]', 'aria-label'), /^a8: /);
+    assert.ok((await page.$$eval('.drawing text', (texts) => texts.map(({ textContent }) => textContent))).includes('h'));
+    assert.deepEqual(await page.$$eval('.legal', (legal) => legal.map(({ textContent }) => textContent).filter((text) => /[(),]/.test(text))), []);
+    // What people write is read, too.
+    await page.fill('#text', 'moves xa8 xb8 a6-a8 c7-a7');
+    await page.click('#load');
+    await atPly(page, 4);
+    assert.equal((await page.evaluate(() => window.turnstone.moves()))[3], 'jump(7,3,7,1)');
+    // Chips have the colours of the stones.
+    assert.deepEqual(await page.$$eval('.move', (moves) => moves.map(({ classList }) => classList.contains('dark'))), [true, false, true, false]);
+    await close();
+  });
+
+  await test('the analysis speaks of chances, and lines that are cut end with dots', async () => {
+    const { page, close } = await open('/?game=morabaraba&p1=human&p2=human&analyse=1', { size: LAPTOP, media: CALM });
+    await page.waitForFunction(() => /^Chance to win: Dark \d+ %, White \d+ %$/.test(document.getElementById('value').textContent));
+    const lines = await page.evaluate(() => [...document.querySelectorAll('td.line')].map(({ textContent }) => textContent));
+    assert.ok(lines.length > 0 && lines.every((text) => text.endsWith('…')), lines.join('; '));
+    const style = await page.evaluate(() => getComputedStyle(document.querySelector('td.line')).textOverflow);
+    assert.equal(style, 'ellipsis');
+    const texts = await page.$$eval('.drawing text', (all) => all.map(({ textContent }) => textContent).filter((text) => /in hand/.test(text)));
+    assert.deepEqual(texts, ['Dark: 12 in hand, 0 lost', 'White: 12 in hand, 0 lost']);
+    await close();
+    const random = await open('/?game=mancala&p1=random&p2=random', { media: CALM });
+    await random.page.evaluate(() => {
+      window.said = [];
+      new MutationObserver(() => window.said.push(document.getElementById('thinking').textContent))
+        .observe(document.getElementById('thinking'), { childList: true, characterData: true, subtree: true });
+    });
+    await random.page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 3);
+    const said = await random.page.evaluate(() => window.said);
+    assert.ok(said.includes('thinking') && said.every((text) => !/\d/.test(text)), said.join('; '));
+    await random.close();
+  });
+
+  await test('a review marks the moves by exact values where they are known', async () => {
+    const { page, close } = await open('/?game=konane&param.size=4&p1=human&p2=human', { size: LAPTOP, media: CALM });
+    for (let ply = 0; (await state(page)).over !== 'true'; ply++) await play(page, (legal) => legal[(5 * ply + 1) % legal.length]);
+    await page.click('#review-start');
+    await page.waitForSelector('#review[data-done]');
+    await page.waitForFunction(() => document.getElementById('review-progress').textContent === '');
+    const [moves, positions] = await page.evaluate(() => [window.turnstone.moves(), window.turnstone.positions()]);
+    const marks = await page.$$eval('.move', (all) => all.map(({ dataset }) => dataset.mark));
+    const values = wholeGame(turnstone, 'konane', 'size=4');
+    for (const [ply, move] of moves.entries()) {
+      const { legal, value } = values.get(positions[ply]);
+      const best = Math.max(...legal.map(({ value }) => value));
+      const others = legal.filter(({ action }) => action !== move);
+      const kept = legal.find(({ action }) => action === move).value === best;
+      assert.equal(best, value);
+      const expected = !kept ? '??' : others.length > 0 && others.every((other) => other.value < best) ? '!' : '✓';
+      assert.equal(marks[ply], expected, `${move} at ply ${ply + 1} in ${positions[ply]}`);
+    }
+    assert.match(await page.textContent('#review-facts'), /Dark: .*Light: /);
+    assert.match(await page.textContent('#review-source'), /^Exact values for \d+ of \d+ positions/);
+    await accessible(page, 'a review');
+    await picture(page, 'review-exact');
+    await close();
+  });
+
+  await test('a review of a game without exact values has moments, and better lines to play on from', async () => {
+    for (const size of [LAPTOP, PHONE]) {
+      const { page, close } = await open('/?game=mancala&p1=human&p2=human', { size, media: CALM });
+      for (let ply = 0; (await state(page)).over !== 'true'; ply++) await play(page, (legal) => legal[(3 * ply) % legal.length]);
+      const moves = await page.evaluate(() => window.turnstone.moves());
+      await page.click('#review-start');
+      await page.waitForSelector('#review[data-done]');
+      const marks = await page.$$eval('.move', (all) => all.map(({ dataset }) => dataset.mark));
+      assert.ok(marks.some((mark) => mark.startsWith('?')), marks.join(' '));
+      const moments = await page.locator('.moment').count();
+      assert.ok(moments >= 2 && moments <= 3, `${moments} moments`);
+      assert.ok((await page.locator('#review-curve .dot').count()) > moves.length / 2);
+      await accessible(page, 'the moments of a review');
+      assert.equal(await overflow(page), 0);
+      await picture(page, `review-${size.width}`);
+      const ply = Number(await page.getAttribute('.moment', 'data-ply'));
+      const line = (await page.getAttribute('.moment [data-line]', 'data-line')).split(' ');
+      await page.click('.moment button >> nth=0');
+      await atPly(page, ply);
+      await page.click('.moment [data-line] >> nth=0');
+      await atPly(page, ply + 1);
+      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), [...moves.slice(0, ply), ...line]);
+      await page.click('#resume');
+      if ((await state(page)).over !== 'true') await play(page, (legal) => legal[0]);
+      await page.click('#back-to-game');
+      await page.waitForFunction((count) => document.querySelectorAll('.move').length === count, moves.length);
+      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), moves);
+      await close();
+    }
+  });
+}
