@@ -72,7 +72,7 @@ impl Journal {
         }
         let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
         let Some(Read { whole, header, sealed, games }) =
-            read(&text, header).with_context(|| path.display().to_string())?
+            read(&text, |line| same(header, line)).with_context(|| path.display().to_string())?
         else {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         };
@@ -149,14 +149,14 @@ struct Read {
     games: Vec<GameRecord>,
 }
 
-/// Parses a journal of the tournament with this header; `None` if it has no complete line.
-fn read(bytes: &[u8], header: &TournamentHeader) -> Result<Option<Read>> {
+/// Parses a journal whose first line passes a check; `None` if it has no complete line.
+fn read(bytes: &[u8], check: impl FnOnce(&str) -> Result<()>) -> Result<Option<Read>> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
     let Some(line) = lines.next() else { return Ok(None) };
     let (first, sealed) = unsealed(line).context("line 1")?;
     let header_line = String::from_utf8_lossy(line).into_owned();
-    same(header, &first)?;
+    check(&first)?;
     let game = |(number, line)| {
         let read = || -> Result<GameRecord> {
             let (object, has_checksum) = unsealed(line)?;
@@ -169,12 +169,27 @@ fn read(bytes: &[u8], header: &TournamentHeader) -> Result<Option<Read>> {
     Ok(Some(Read { whole, header: header_line, sealed, games }))
 }
 
+/// The header and the games in the bytes of a journal of any tournament, without an incomplete last line.
+///
+/// # Errors
+/// A line is damaged, or it is no journal.
+pub(crate) fn read_journal(bytes: &[u8]) -> Result<(TournamentHeader, Vec<GameRecord>)> {
+    let mut header = None;
+    let parsed = read(bytes, |line| {
+        check_format(&serde_json::from_str(line).context("line 1 is no header")?)?;
+        header = Some(serde_json::from_str(line).context("line 1")?);
+        Ok(())
+    })?;
+    let games = parsed.map(|read| read.games).unwrap_or_default();
+    Ok((header.context("it has no complete line")?, games))
+}
+
 /// The games in the bytes of a journal of the tournament with this header.
 ///
 /// # Errors
 /// A line is damaged, or the journal is of another tournament.
 pub fn journal_games(bytes: &[u8], header: &TournamentHeader) -> Result<Vec<GameRecord>> {
-    Ok(read(bytes, header)?.map(|read| read.games).unwrap_or_default())
+    Ok(read(bytes, |line| same(header, line))?.map(|read| read.games).unwrap_or_default())
 }
 
 /// Whether the folder has no files but the lock and the temporary files of interrupted writes.
@@ -201,11 +216,17 @@ fn current_specs(written: &serde_json::Value) -> serde_json::Value {
     written.as_array().into_iter().flatten().map(current).collect()
 }
 
+/// Checks that this program reads the format that a header names.
+fn check_format(header: &serde_json::Value) -> Result<()> {
+    let format = header.get("turnstone_arena").and_then(serde_json::Value::as_u64);
+    ensure!(format == Some(u64::from(TournamentHeader::FORMAT)), "it was written by another version of this program");
+    Ok(())
+}
+
 /// Checks that a journal's header is that of this tournament.
 fn same(header: &TournamentHeader, line: &str) -> Result<()> {
     let written: serde_json::Value = serde_json::from_str(line).context("line 1 is no header")?;
-    let format = written.get("turnstone_arena").and_then(serde_json::Value::as_u64);
-    ensure!(format == Some(u64::from(TournamentHeader::FORMAT)), "it was written by another version of this program");
+    check_format(&written)?;
     let asked = serde_json::to_value(header)?;
     // A newer program may go on with a tournament.
     let is_same = |key: &str, value: &serde_json::Value| match written.get(key) {

@@ -15,6 +15,7 @@ mod referee;
 mod side_by_side;
 mod journal;
 mod tournament;
+mod saved_games;
 mod summary;
 mod ladder;
 pub mod page;
@@ -33,6 +34,7 @@ pub use record::{
 };
 pub use remote::{Remote, RemoteAnswer, RemotePositions, RemoteRound, check_portable, is_portable};
 pub use result::{BySeat, Tally};
+pub use saved_games::{PlayedGame, Replay, SavedGame};
 pub use schedule::PlannedGame;
 pub use summary::{AgentResult, Meeting, Summary};
 pub use tournament::{IdleTime, Running, Tournament};

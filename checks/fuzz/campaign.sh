@@ -15,7 +15,7 @@ logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 fast="positions actions agent_specs lines ugi_commands analysis_queries pyro_pickles"
 quick="configs ladders truth_sets metrics checkpoints"
-medium="journals params pyro_requests"
+medium="journals saved_games params pyro_requests"
 slow="learner_states shards journals tables forged_shards forged_tables forged_states forged_journals ugi_sessions analysis_sessions"
 
 cargo run --quiet --release --locked -p turnstone-fuzz --bin corpus -- checks/fuzz/corpus

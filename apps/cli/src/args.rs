@@ -1,11 +1,12 @@
 //! Arguments shared by several commands: a game with its parameters, a position.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use turnstone_agents::{Agent, AgentError, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
+use turnstone_arena::{Replay, SavedGame};
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::{Action, AnyState, DynGame, Params};
 use turnstone_selfplay::{Games, TrainableGame};
@@ -55,6 +56,43 @@ impl OptionalGameArgs {
             None => checkpoint_game(agent, games),
         }
     }
+
+    /// A position with its game: that of the saved game, or else [`OptionalGameArgs::game`].
+    pub(crate) fn place(&self, position: &PositionArgs, agent: &AgentSpec, games: &Games) -> Result<Place> {
+        let named = || {
+            self.game(agent, games)?
+                .context("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it")
+        };
+        position.place(self.game.as_deref(), &self.params, games, named)
+    }
+}
+
+/// A game and its parameters, and a position of it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlaceArgs {
+    /// Name of the game (see `turnstone games`) [default: that of the saved game]
+    #[arg(required_unless_present = "from")]
+    game: Option<String>,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
+    params: Vec<(String, String)>,
+    #[command(flatten)]
+    position: PositionArgs,
+}
+
+impl PlaceArgs {
+    pub(crate) fn place(&self, games: &Games) -> Result<Place> {
+        let named = || {
+            let name = self.game.as_ref().context("name a game (see `turnstone games`)")?;
+            Ok(games.make(name, &to_params(&self.params))?)
+        };
+        self.position.place(self.game.as_deref(), &self.params, games, named)
+    }
+
+    /// Whether a position, a saved game or moves are given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.position.is_given()
+    }
 }
 
 /// Parses a number of threads.
@@ -70,6 +108,17 @@ pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Ag
         note_unverified(checkpoint, network);
     }
     Ok(agent)
+}
+
+/// The agent of this spec, or else the strongest that every game has.
+pub(crate) fn load_adviser(spec: Option<&AgentSpec>, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
+    let fixed = |text: &str| text.parse::<AgentSpec>().expect("a spec of this program");
+    match spec {
+        Some(spec) => load_agent(spec, game),
+        // The agent that comes with the program does not fit all parameters of a game.
+        None => load_agent(&fixed("az:pretrained,sims=200"), game)
+            .or_else(|_| load_agent(&fixed("alphabeta:depth=4"), game)),
+    }
 }
 
 /// Says once on stderr if the file of a network has no checksum. The agents that come with the program need none.
@@ -98,46 +147,143 @@ pub(crate) fn param_options(game: &dyn DynGame) -> String {
     changed.map(|(key, value)| format!(" --param {key}={value}")).collect()
 }
 
-fn parse_param(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_param(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// A position: a start and moves from there.
+/// A saved game and a ply of it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SavedGameArgs {
+    /// Take the game from a file: saved by `play`, `games.jsonl` or `result.json` of a match, or a text with the moves of a
+    /// game in each line
+    #[arg(long, value_name = "FILE", conflicts_with = "position")]
+    from: Option<PathBuf>,
+    /// Which game of a file with several. A match's games have their own numbers, others count from 0
+    #[arg(long, value_name = "N", requires = "from")]
+    number: Option<usize>,
+    /// Take the position after this many plies of the saved game [default: the last]
+    #[arg(long, value_name = "N", requires = "from")]
+    ply: Option<usize>,
+}
+
+impl SavedGameArgs {
+    fn read(&self) -> Result<Option<NamedFile>> {
+        let read = |path: &PathBuf| NamedFile::read(path, self.number);
+        self.from.as_ref().map(read).transpose()
+    }
+}
+
+/// A saved game with the file that it comes from.
+pub(crate) struct NamedFile {
+    path: PathBuf,
+    pub(crate) saved: SavedGame,
+}
+
+impl NamedFile {
+    pub(crate) fn read(path: &Path, number: Option<usize>) -> Result<Self> {
+        Ok(Self { path: path.to_owned(), saved: SavedGame::read(path, number)? })
+    }
+
+    /// Its game, which must be the one that is named with its parameters, if any is.
+    pub(crate) fn game(
+        &self,
+        named: Option<&str>,
+        params: &[(String, String)],
+        games: &Games,
+    ) -> Result<Arc<dyn TrainableGame>> {
+        let path = self.path.display();
+        let Some(own) = &self.saved.game else {
+            let Some(name) = named else { bail!("{path}: it has moves only: name the game (see `turnstone games`)") };
+            return Ok(games.make(name, &to_params(params))?);
+        };
+        if let Some(name) = named.filter(|name| name != own) {
+            bail!("{path}: it is a game of {own}, not of {name}");
+        }
+        let game = games.make(own, &self.saved.params).with_context(|| path.to_string())?;
+        let all = params.iter().fold(self.saved.params.clone(), |all, (key, value)| all.with(key, value));
+        let asked = games.make(own, &all)?;
+        if asked.params() != game.params() {
+            bail!("{path}: it was played with {}, not with {}", game.params(), asked.params());
+        }
+        Ok(game)
+    }
+
+    /// The game's positions.
+    pub(crate) fn replay(&self, game: &dyn DynGame) -> Result<Replay> {
+        self.saved.replay(game).with_context(|| self.path.display().to_string())
+    }
+}
+
+/// A position: a start or a saved game, and moves from there.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PositionArgs {
     /// Position to start from, in the game's notation [default: the start of the game]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
+    #[command(flatten)]
+    from: SavedGameArgs,
     /// Actions to play from there, separated by spaces
     #[arg(long, value_name = "ACTIONS", default_value = "", hide_default_value = true)]
     moves: String,
 }
 
-impl PositionArgs {
-    /// Whether a position or moves are given.
-    pub(crate) fn is_given(&self) -> bool {
-        self.position.is_some() || !self.moves.is_empty()
-    }
+/// A position as it is given, with its game.
+pub(crate) struct Place {
+    pub(crate) game: Arc<dyn TrainableGame>,
+    /// The position before the moves of `--moves`.
+    start: AnyState,
+    /// The position, and the last move before it.
+    pub(crate) state: AnyState,
+    pub(crate) last: Option<Action>,
+}
 
-    pub(crate) fn state(&self, game: &dyn DynGame) -> Result<AnyState> {
-        self.state_after(game, &self.moves)
-    }
-
-    /// The state, and the last of the moves.
-    pub(crate) fn state_and_last(&self, game: &dyn DynGame) -> Result<(AnyState, Option<Action>)> {
-        let mut state = self.state_after(game, "")?;
-        let last = game.play_text(&mut state, &self.moves)?.last().copied();
-        Ok((state, last))
-    }
-
+impl Place {
     /// The state after `moves` in place of those of `--moves`.
-    pub(crate) fn state_after(&self, game: &dyn DynGame, moves: &str) -> Result<AnyState> {
-        let mut state = match &self.position {
-            Some(text) => game.parse_position(text)?,
-            None => game.start(),
-        };
-        game.play_text(&mut state, moves)?;
+    pub(crate) fn state_after(&self, moves: &str) -> Result<AnyState> {
+        let mut state = self.start.clone();
+        self.game.play_text(&mut state, moves)?;
         Ok(state)
+    }
+}
+
+impl PositionArgs {
+    /// Whether a position, a saved game or moves are given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.position.is_some() || self.from.from.is_some() || !self.moves.is_empty()
+    }
+
+    /// The position and its game: that of the saved game, which must be the named one if any is, or else the one of
+    /// `otherwise`.
+    pub(crate) fn place(
+        &self,
+        name: Option<&str>,
+        params: &[(String, String)],
+        games: &Games,
+        otherwise: impl FnOnce() -> Result<Arc<dyn TrainableGame>>,
+    ) -> Result<Place> {
+        let Some(file) = self.from.read()? else {
+            let game = otherwise()?;
+            let start = match &self.position {
+                Some(text) => game.parse_position(text)?,
+                None => game.start(),
+            };
+            return self.moved(game, start, None);
+        };
+        let game = file.game(name, params, games)?;
+        let Replay { mut positions, actions } = file.replay(&*game)?;
+        let ply = self.from.ply.unwrap_or(actions.len());
+        if ply > actions.len() {
+            bail!("{}: there is no position after {ply} plies: the game has {}", file.path.display(), actions.len());
+        }
+        let last = ply.checked_sub(1).map(|before| actions[before]);
+        self.moved(game, positions.swap_remove(ply), last)
+    }
+
+    /// The position after the moves of `--moves`.
+    fn moved(&self, game: Arc<dyn TrainableGame>, start: AnyState, last: Option<Action>) -> Result<Place> {
+        let mut state = start.clone();
+        let last = game.play_text(&mut state, &self.moves)?.last().copied().or(last);
+        Ok(Place { game, start, state, last })
     }
 }

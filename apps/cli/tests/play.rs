@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use super::calls::{command, turnstone};
+use super::calls::{command, fault, stdout, turnstone};
 
 /// Output, errors and exit code of a game whose input is no terminal.
 fn piped(args: &[&str], input: &str) -> (String, String, Option<i32>) {
@@ -43,6 +43,65 @@ fn a_game_is_saved_and_given_up() {
         serde_json::from_str(&std::fs::read_to_string(&file).expect("the file")).expect("JSON");
     assert_eq!((&record["game"], &record["moves"][0]), (&"konane".into(), &"remove(3,4)".into()));
     assert_eq!(record["moves"].as_array().map(Vec::len), Some(2));
+}
+
+/// Every command that takes a position takes it from a game that `play` has saved and from a match.
+#[test]
+fn positions_come_from_saved_games() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (game, moves) = (path("game.json"), path("moves.txt"));
+    let konane = ["play", "konane", "--param", "size=6", "--p1", "random", "--p2", "random", "--json"];
+    std::fs::write(&game, stdout(&konane)).expect("writable");
+    let record: serde_json::Value = serde_json::from_str(&stdout(&konane)).expect("JSON");
+    let played: Vec<&str> =
+        record["moves"].as_array().expect("moves").iter().filter_map(|text| text.as_str()).collect();
+    let shown = |args: &[&str]| stdout(&[&["show", "--json"], args].concat());
+    let (ply, six) = (["--ply", "3"], ["konane", "--param", "size=6"]);
+    let expected = shown(&[&six[..], &["--svg", "--moves", &played[..3].join(" ")]].concat());
+    assert_eq!(shown(&[&["--svg", "--from", &game][..], &ply].concat()), expected, "the last move is marked too");
+    let further = ["--svg", "--from", &game, "--ply", "2", "--moves", played[2]];
+    assert_eq!(shown(&further), expected);
+    assert_eq!(shown(&[&six[..], &["--svg", "--from", &game], &ply].concat()), expected);
+    let last: serde_json::Value = serde_json::from_str(&shown(&["--from", &game])).expect("JSON");
+    assert_eq!(last["position"], record["position"]);
+    std::fs::write(&moves, format!("# of a book\n{}\n{}\n", played[0], played.join(" "))).expect("writable");
+    let of_moves = [&six[..], &["--svg", "--from", &moves, "--number", "1"], &ply].concat();
+    assert_eq!(shown(&of_moves), expected);
+
+    let found = stdout(&["analyse", "--from", &game, "--ply", "3", "--agent", "alphabeta:depth=2", "--json"]);
+    let position = serde_json::from_str::<serde_json::Value>(&expected).expect("JSON")["position"].clone();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&found).expect("JSON")["position"], position);
+    let on = ["play", "--from", &game, "--ply", "3", "--p1", "random", "--p2", "random", "--json", "--max-moves", "1"];
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&stdout(&on)).expect("JSON")["start"], position);
+    let solved = stdout(&["solve", "--from", &game, "--ply", "12", "--quiet"]);
+    assert!(solved.contains("won for player"), "{solved}");
+
+    let cup = path("cup");
+    stdout(&["arena", "mu_torere", "random", "random", "--games", "2", "--out", &cup]);
+    let [journal, result] = ["games.jsonl", "result.json"].map(|name| format!("{cup}/{name}"));
+    for file in [&journal, &result] {
+        assert!(shown(&["--from", file, "--number", "1", "--ply", "2"]).contains("position"));
+        assert!(fault(&["show", "--from", file]).contains("it has 2 games, 0 to 1: choose one with --number"));
+    }
+    let cut = path("cut.json");
+    std::fs::write(&cut, &record.to_string()[..70]).expect("writable");
+    let illegal = path("illegal.json");
+    std::fs::write(&illegal, record.to_string().replace(played[2], played[0])).expect("writable");
+    for (args, expected) in [
+        (&["show", "--from", "none.json"][..], "none.json: No such file"),
+        (&["show", "--from", &cut], "cut.json: the file is cut off"),
+        (&["show", "--from", &illegal], "illegal.json: move 3: illegal action"),
+        (&["show", "--from", &moves, "--number", "0"], "moves.txt: it has moves only: name the game"),
+        (&["show", "mancala", "--from", &game], "game.json: it is a game of konane, not of mancala"),
+        (&["show", "konane", "--param", "size=8", "--from", &game], "game.json: it was played with "),
+        (&["show", "--from", &game, "--ply", "999"], "there is no position after 999 plies: the game has "),
+        (&["show", "--ply", "3", "mancala"], "--from"),
+        (&["show", "--from", &game, "--position", "x"], "cannot be used with"),
+        (&["show"], "<GAME"),
+    ] {
+        assert!(fault(args).contains(expected), "{args:?}: {}", fault(args));
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Readers of files: checkpoints, learner states, replay shards, journals and solvers' tables.
+//! Readers of files: checkpoints, learner states, replay shards, journals, saved games and solvers' tables.
 
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, checkpoint_params, shape};
-use turnstone_arena::{Match, MatchOptions, OpeningSource, RatingScale, Running, Tournament, journal_games};
+use turnstone_arena::{Match, MatchOptions, OpeningSource, RatingScale, Running, SavedGame, Tournament, journal_games};
 use turnstone_base::checksum::seal_line;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Params;
@@ -182,6 +182,26 @@ pub(crate) fn example_journals() -> Vec<Vec<u8>> {
     let lines = journal_lines();
     let text = |line: &dyn Fn(&String) -> String| lines.iter().map(|l| line(l) + "\n").collect::<String>().into_bytes();
     vec![text(&String::clone), text(&|line| seal_line(line))]
+}
+
+/// A saved game that is accepted can be played, or says which move is at fault.
+pub(crate) fn saved_games(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else { return false };
+    let number = data.last().map(|&byte| usize::from(byte % 4));
+    let saved = SavedGame::parse(text, None).or_else(|_| SavedGame::parse(text, number));
+    saved.is_ok_and(|saved| match saved.replay(game()) {
+        Ok(replay) => replay.positions.len() == saved.moves.len() + 1,
+        Err(_) => false,
+    })
+}
+
+pub(crate) fn example_saved_games() -> Vec<Vec<u8>> {
+    let played = r#"{"game":"mu_torere","params":{},"players":["human","random"],"start":"START","moves":["0,4"],"position":"",
+"outcome":null,"margin":null,"truncated":false,"resigned":1}"#;
+    let played = played.replace("START", &game().position_text(&game().start()));
+    let mut examples = vec![played.into_bytes(), b"0,4 # a comment\n\n0,4\n".to_vec()];
+    examples.extend(example_journals());
+    examples
 }
 
 pub(crate) fn identity() -> TableIdentity {

@@ -24,7 +24,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target { name: "positions", run: text::positions, examples: text::example_positions },
     Target { name: "actions", run: text::actions, examples: text::example_actions },
     Target { name: "params", run: text::params, examples: text::example_params },
@@ -42,6 +42,7 @@ pub const TARGETS: [Target; 27] = [
     Target { name: "learner_states", run: files::learner_states, examples: files::example_learner_states },
     Target { name: "shards", run: files::shards, examples: files::example_shards },
     Target { name: "journals", run: files::journals, examples: files::example_journals },
+    Target { name: "saved_games", run: files::saved_games, examples: files::example_saved_games },
     Target { name: "tables", run: files::tables, examples: files::example_tables },
     Target { name: "forged_shards", run: forged::shards, examples: forged::example_shards },
     Target { name: "forged_tables", run: forged::tables, examples: files::example_tables },

@@ -5,7 +5,7 @@ mod position;
 use std::io;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use turnstone_agents::{AgentSpec, PlayableGame};
@@ -14,7 +14,7 @@ use turnstone_selfplay::Games;
 
 use self::position::find;
 use crate::analysis::analyse;
-use crate::args::{OptionalGameArgs, PositionArgs, load_agent, thread_count};
+use crate::args::{OptionalGameArgs, Place, PositionArgs, load_agent, thread_count};
 use crate::output::Output;
 
 #[derive(Args, Debug)]
@@ -22,6 +22,8 @@ use crate::output::Output;
 Examples:
   turnstone analyse {mancala} --agent alphabeta:time=1s
       one position: the best move, its line, and the work of the search
+  turnstone analyse --from game.json --ply 12
+      a position of a saved game
   turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl
       a file of queries
   turnstone analyse --agent az:runs/mancala,sims=100
@@ -46,20 +48,19 @@ pub(crate) struct Analyse {
 
 impl Analyse {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let Some(game) = self.game.game(&self.agent, games)? else {
-            bail!("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it");
-        };
+        let place = self.game.place(&self.position, &self.agent, games)?;
         if let AgentSpec::Classical(_) = self.agent {
-            self.print_found(&*game)?;
+            self.print_found(&place)?;
         } else {
-            self.answer(&*game)?;
+            self.answer(&place)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
     /// Prints what a classical search finds in the position.
-    fn print_found(&self, game: &dyn PlayableGame) -> Result<()> {
-        let found = find(game, &self.position.state(game)?, &self.agent)?;
+    fn print_found(&self, Place { game, state, .. }: &Place) -> Result<()> {
+        let game: &dyn PlayableGame = &**game;
+        let found = find(game, state, &self.agent)?;
         match self.json {
             true => println!("{}", found.json(game)),
             false => println!("{}", found.text(game)),
@@ -68,7 +69,8 @@ impl Analyse {
     }
 
     /// Answers the queries of standard input, or the one about the position that is given.
-    fn answer(&self, game: &dyn PlayableGame) -> Result<()> {
+    fn answer(&self, Place { game, state, .. }: &Place) -> Result<()> {
+        let game: &dyn PlayableGame = &**game;
         let threads = self.threads.unwrap_or_else(cores);
         let agent = load_agent(&self.agent, game)?;
         let output = Output::new(io::stdout());
@@ -76,7 +78,7 @@ impl Analyse {
             return analyse(game, &agent, threads, io::stdin().lock(), &output);
         }
         let agent = agent.with_threads(threads);
-        let position = game.position_text(&self.position.state(game)?);
+        let position = game.position_text(state);
         let query = json!({ "id": "position", "position": position }).to_string();
         analyse(game, &agent, 1, query.as_bytes(), &output)
     }

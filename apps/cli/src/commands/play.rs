@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::json;
 use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
-use crate::args::{GameArgs, PositionArgs, load_agent};
+use crate::args::{Place, PlaceArgs, load_agent};
 use turnstone_agents::{AgentSpec, PlayableGame, Player};
 
 #[derive(Args, Debug)]
@@ -25,14 +26,14 @@ Examples:
       against the agent that comes with the program
   turnstone play {morris} --p1 alphabeta:depth=4 --p2 human
       let alpha-beta begin
+  turnstone play --from game.json --ply 12 --p2 az:pretrained
+      on from a position of a saved game
 
 At the prompt: moves, in short too (`b3`, `5,4`, `#2`), help, moves, undo, hint, eval on, flip, save, rules, resign, quit.
 A percentage is a probability as the player or the adviser beside it sees it. NO_COLOR=1 switches colours off.")]
 pub(crate) struct Play {
     #[command(flatten)]
-    game: GameArgs,
-    #[command(flatten)]
-    position: PositionArgs,
+    place: PlaceArgs,
     /// Agent of player 1: human, random, minimax:depth=6, alphabeta:depth=8, mcts:sims=200, az:<checkpoint>,sims=100,
     /// az:pretrained
     #[arg(long, value_name = "AGENT", default_value = "human")]
@@ -56,8 +57,7 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let game = self.game.game(games)?;
-        let start = self.position.state(&*game)?;
+        let Place { game, state, .. } = self.place.place(games)?;
         let settings = Settings {
             names: [self.p1.to_string(), self.p2.to_string()],
             max_moves: self.max_moves,
@@ -66,10 +66,10 @@ impl Play {
             quiet: self.json,
         };
         let players = [self.player(&*game, &self.p1)?, self.player(&*game, &self.p2)?];
-        let mut session = Session::new(&*game, players, settings, start)?;
+        let mut session = Session::new(&*game, players, settings, state)?;
         let code = session.run()?;
         if self.json {
-            println!("{}", session.record());
+            println!("{}", json!(session.record()));
         }
         Ok(code)
     }

@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use turnstone_base::line_io::Lines;
-use turnstone_env::{AnyState, DynGame};
+use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_selfplay::Games;
 
-use crate::args::{GameArgs, PositionArgs};
+use crate::args::{Place, PlaceArgs};
 
 #[derive(Args, Debug)]
 #[command(after_help = r#"Examples:
@@ -18,15 +18,15 @@ use crate::args::{GameArgs, PositionArgs};
       the board after two moves
   turnstone show morabaraba --moves "a1 a7 a4" --svg > board.svg
       as a picture
+  turnstone show --from game.json --ply 12
+      a position of a saved game
   turnstone show {mancala} --legal --json
       the legal actions, for a script
   turnstone show {mancala} --perft 6
       the number of sequences of six plies"#)]
 pub(crate) struct Show {
     #[command(flatten)]
-    game: GameArgs,
-    #[command(flatten)]
-    position: PositionArgs,
+    place: PlaceArgs,
     /// Print the board as an SVG document instead
     #[arg(long)]
     svg: bool,
@@ -50,56 +50,43 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let game = self.game.game(games)?;
+        let place = self.place.place(games)?;
         match self.perft {
-            Some(depth) => self.count(&*game, depth)?,
-            None if self.stdin => self.answer_lines(&*game)?,
-            None => self.show(&*game)?,
+            Some(depth) => self.count(&*place.game, &place.state, depth)?,
+            None if self.stdin => answer_lines(&place)?,
+            None => self.show(&*place.game, &place.state, place.last)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn show(&self, game: &dyn DynGame) -> Result<()> {
-        let (state, last) = self.position.state_and_last(game)?;
+    fn show(&self, game: &dyn DynGame, state: &AnyState, last: Option<Action>) -> Result<()> {
         let drawing = match (self.legal, self.svg) {
             (true, _) => None,
-            (_, true) => Some(game.draw_svg(&state, last) + "\n"),
-            (_, false) => Some(game.draw(&state)),
+            (_, true) => Some(game.draw_svg(state, last) + "\n"),
+            (_, false) => Some(game.draw(state)),
         };
         if self.json {
-            let mut object = describe_json(game, &state);
+            let mut object = describe_json(game, state);
             drawing.into_iter().for_each(|drawing| object["drawing"] = drawing.into());
             println!("{object}");
             return Ok(());
         }
         drawing.iter().for_each(|drawing| print!("{drawing}"));
         if !self.svg {
-            println!("{}", describe(game, &state));
-        }
-        Ok(())
-    }
-
-    fn answer_lines(&self, game: &dyn DynGame) -> Result<()> {
-        let mut lines = Lines::new(io::stdin().lock());
-        while let Some(line) = lines.read()? {
-            let state = line.map_err(anyhow::Error::from).and_then(|moves| self.position.state_after(game, moves));
-            let reply =
-                state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(game, &state));
-            println!("{reply}");
+            println!("{}", describe(game, state));
         }
         Ok(())
     }
 
     /// Prints the number of sequences of `depth` plies.
-    fn count(&self, game: &dyn DynGame, depth: u32) -> Result<()> {
-        let state = self.position.state(game)?;
-        let below = if self.divide { divided(game, &state, depth) } else { Vec::new() };
+    fn count(&self, game: &dyn DynGame, state: &AnyState, depth: u32) -> Result<()> {
+        let below = if self.divide { divided(game, state, depth) } else { Vec::new() };
         let count = match below.is_empty() {
-            true => game.perft(&state, depth),
+            true => game.perft(state, depth),
             false => below.iter().map(|(_, leaves)| leaves).sum(),
         };
         if self.json {
-            let mut object = json!({ "position": game.position_text(&state), "depth": depth, "count": count });
+            let mut object = json!({ "position": game.position_text(state), "depth": depth, "count": count });
             if self.divide {
                 let below = below.into_iter().map(|(action, leaves)| (action, leaves.into()));
                 object["divide"] = below.collect::<Map<String, Value>>().into();
@@ -111,6 +98,18 @@ impl Show {
         }
         Ok(())
     }
+}
+
+/// Answers each line of standard input, a list of moves from the place.
+fn answer_lines(place: &Place) -> Result<()> {
+    let mut lines = Lines::new(io::stdin().lock());
+    while let Some(line) = lines.read()? {
+        let state = line.map_err(anyhow::Error::from).and_then(|moves| place.state_after(moves));
+        let reply =
+            state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(&*place.game, &state));
+        println!("{reply}");
+    }
+    Ok(())
 }
 
 /// Each legal action with the number of sequences of `depth` plies that begin with it; none at depth 0.

@@ -16,7 +16,7 @@ use turnstone_base::times::parse_time;
 use turnstone_exact::Progress;
 use turnstone_selfplay::Games;
 
-use crate::args::{GameArgs, PositionArgs};
+use crate::args::{Place, PlaceArgs};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -28,9 +28,7 @@ Examples:
       tables for `exact:tables`")]
 pub(crate) struct Solve {
     #[command(flatten)]
-    game: GameArgs,
-    #[command(flatten)]
-    position: PositionArgs,
+    place: PlaceArgs,
     /// Give up after this many nodes (Mancala and Konane) [default: no limit]
     #[arg(long)]
     nodes: Option<u64>,
@@ -60,8 +58,8 @@ pub(crate) struct Solve {
 
 impl Solve {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let game = self.game.game(games)?;
-        let position = if self.position.is_given() { Some(self.position.state(&*game)?) } else { None };
+        let Place { game, state, .. } = self.place.place(games)?;
+        let position = self.place.is_given().then_some(&state);
         let threads = self.threads.map_or_else(cores, usize::from);
         let options = SolveOptions {
             nodes: self.nodes,
@@ -73,7 +71,7 @@ impl Solve {
             overwrite: self.overwrite,
             most_positions: MOST_POSITIONS,
         };
-        let finished = game.solve(position.as_ref(), &options, &Console(Reporter::new(self.quiet)))?;
+        let finished = game.solve(position, &options, &Console(Reporter::new(self.quiet)))?;
         Ok(if finished { ExitCode::SUCCESS } else { ExitCode::from(130) })
     }
 }

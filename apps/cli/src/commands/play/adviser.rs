@@ -5,7 +5,7 @@ use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchReques
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState};
 
-use crate::args::load_agent;
+use crate::args::load_adviser;
 
 /// An agent that is asked about positions.
 pub(super) struct Adviser {
@@ -29,16 +29,9 @@ impl Adviser {
     /// # Errors
     /// The spec's agent cannot be loaded.
     pub(super) fn new(spec: Option<&AgentSpec>, game: &dyn PlayableGame, seed: u64) -> Result<Self> {
-        let load = |spec: &AgentSpec| -> Result<Self> {
-            let player = load_agent(spec, game)?.player(game)?;
-            Ok(Self { name: spec.to_string(), player, seed })
-        };
-        let fixed = |text: &str| text.parse::<AgentSpec>().expect("a spec of this program");
-        match spec {
-            Some(spec) => load(spec).context("the adviser"),
-            // The agent that comes with the program does not fit all parameters of a game.
-            None => load(&fixed("az:pretrained,sims=200")).or_else(|_| load(&fixed("alphabeta:depth=4"))),
-        }
+        let agent = load_adviser(spec, game).context("the adviser")?;
+        let player = agent.player(game).context("the adviser")?;
+        Ok(Self { name: agent.spec.to_string(), player, seed })
     }
 
     pub(super) fn name(&self) -> &str {

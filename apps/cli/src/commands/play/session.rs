@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use anstream::println;
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 use turnstone_agents::sheet::section;
 use turnstone_agents::{AgentSpec, PlayableGame, Player};
+use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Side};
 
@@ -119,24 +120,21 @@ impl<'a> Session<'a> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The game as JSON.
-    pub(super) fn record(&self) -> Value {
+    /// The game as it is printed and saved.
+    pub(super) fn record(&self) -> PlayedGame {
         let outcome = self.game.outcome(self.state());
-        let mut record = json!({
-            "game": self.game.name(),
-            "params": self.game.params(),
-            "players": self.settings.names,
-            "start": self.game.position_text(&self.positions[0]),
-            "moves": self.move_texts(),
-            "position": self.game.position_text(self.state()),
-            "outcome": outcome.map(|outcome| outcome.name()),
-            "margin": outcome.map(|o| o.margin),
-            "truncated": outcome.is_some_and(|o| o.truncated),
-        });
-        if let Some(side) = self.resigned {
-            record["resigned"] = json!(side.number());
+        PlayedGame {
+            game: self.game.name().to_owned(),
+            params: self.game.params(),
+            players: self.settings.names.clone(),
+            start: self.game.position_text(&self.positions[0]),
+            moves: self.move_texts(),
+            position: self.game.position_text(self.state()),
+            outcome: outcome.map(|outcome| outcome.name().to_owned()),
+            margin: outcome.map(|outcome| outcome.margin),
+            truncated: outcome.is_some_and(|outcome| outcome.truncated),
+            resigned: self.resigned.map(Side::number),
         }
-        record
     }
 
     fn state(&self) -> &AnyState {
@@ -361,7 +359,7 @@ impl<'a> Session<'a> {
             .create_new(true)
             .open(&file)
             .with_context(|| format!("cannot save as {}", file.display()))?;
-        writeln!(place, "{}", self.record()).with_context(|| format!("cannot save as {}", file.display()))?;
+        writeln!(place, "{}", json!(self.record())).with_context(|| format!("cannot save as {}", file.display()))?;
         Ok(file)
     }
 
