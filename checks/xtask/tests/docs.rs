@@ -248,6 +248,26 @@ fn common_changes_name_what_exists() {
     assert!(gone.is_empty(), "CONTRIBUTING.md names {gone:?}");
 }
 
+/// The steps of a table: a file and a function that it defines, as `` `file.rs`: `fn name` `` in the second column.
+fn steps(text: &str) -> Vec<(&str, &str)> {
+    let rows = text.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split(" | ").nth(1));
+    rows.filter_map(|code| code.strip_prefix('`')?.strip_suffix('`')?.split_once("`: `")).collect()
+}
+
+/// The page that follows a position through the program names functions that their files define.
+#[test]
+fn the_life_of_a_position_names_what_exists() {
+    let text = fs::read_to_string(root().join("docs/life-of-a-position.md")).expect("a page");
+    let steps = steps(&text);
+    assert_eq!(steps.len(), text.lines().filter(|line| line.starts_with("| ")).count() - 1, "a step of each row");
+    let is_defined = |(file, function): &(&str, &str)| {
+        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
+        source.match_indices(function).any(|(at, _)| source[at + function.len()..].starts_with(['(', '<']))
+    };
+    let gone: Vec<_> = steps.iter().filter(|step| !is_defined(step)).collect();
+    assert!(gone.is_empty(), "docs/life-of-a-position.md names {gone:?}");
+}
+
 /// Each list of the built-in games names a game twice, as a module and in the list itself, and nothing else does.
 #[test]
 fn a_game_is_two_lines_of_each_list() {
