@@ -155,17 +155,22 @@ fn links_lead_somewhere() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// docs/ is the book for users, docs/lab/ the one for developers.
 #[test]
-fn the_book_has_every_page_of_the_docs() {
-    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary");
-    let listed: BTreeSet<PathBuf> =
-        targets(&summary).into_iter().map(|target| Path::new("docs").join(target)).collect();
-    let own = pages().into_iter().filter(|page| page.starts_with("docs") && !page.ends_with("SUMMARY.md"));
-    let pages: BTreeSet<PathBuf> = own.collect();
-    let missing: Vec<_> = pages.difference(&listed).collect();
-    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
-    let gone: Vec<_> = listed.difference(&pages).collect();
-    assert!(gone.is_empty(), "docs/SUMMARY.md lists {gone:?}");
+fn the_books_have_every_page_of_their_folders() {
+    let is_developers = |page: &PathBuf| page.starts_with("docs/lab");
+    for book in ["docs", "docs/lab"] {
+        let path = format!("{book}/SUMMARY.md");
+        let summary = fs::read_to_string(root().join(&path)).expect("the summary");
+        let listed: BTreeSet<PathBuf> =
+            targets(&summary).into_iter().map(|target| Path::new(book).join(target)).collect();
+        let own = pages().into_iter().filter(|page| page.starts_with("docs") && !page.ends_with("SUMMARY.md"));
+        let pages: BTreeSet<PathBuf> = own.filter(|page| is_developers(page) == (book == "docs/lab")).collect();
+        let missing: Vec<_> = pages.difference(&listed).collect();
+        assert!(missing.is_empty(), "{path} lacks {missing:?}");
+        let gone: Vec<_> = listed.difference(&pages).collect();
+        assert!(gone.is_empty(), "{path} lists {gone:?}");
+    }
 }
 
 /// The files that a page names in code, such as `env/src/game.rs` or `games/src/<game>/solver.rs`.
@@ -257,7 +262,7 @@ fn steps(text: &str) -> Vec<(&str, &str)> {
 /// The page that follows a position through the program names functions that their files define.
 #[test]
 fn the_life_of_a_position_names_what_exists() {
-    let text = fs::read_to_string(root().join("docs/life-of-a-position.md")).expect("a page");
+    let text = fs::read_to_string(root().join("docs/lab/life-of-a-position.md")).expect("a page");
     let steps = steps(&text);
     assert_eq!(steps.len(), text.lines().filter(|line| line.starts_with("| ")).count() - 1, "a step of each row");
     let is_defined = |(file, function): &(&str, &str)| {
@@ -265,7 +270,7 @@ fn the_life_of_a_position_names_what_exists() {
         source.match_indices(function).any(|(at, _)| source[at + function.len()..].starts_with(['(', '<']))
     };
     let gone: Vec<_> = steps.iter().filter(|step| !is_defined(step)).collect();
-    assert!(gone.is_empty(), "docs/life-of-a-position.md names {gone:?}");
+    assert!(gone.is_empty(), "docs/lab/life-of-a-position.md names {gone:?}");
 }
 
 /// Each list of the built-in games names a game twice, as a module and in the list itself, and nothing else does.
