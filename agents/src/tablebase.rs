@@ -10,6 +10,9 @@ pub trait DynExactValues: Send + Sync {
 
     /// [`ExactValues::best_actions`], as for [`DynExactValues::value`].
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
+
+    /// [`ExactValues::optimal_actions`], as for [`DynExactValues::value`].
+    fn optimal_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 }
 
 /// Exact values together with their game.
@@ -32,6 +35,10 @@ impl<G: Game> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
 
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>> {
         self.truth.best_actions(&self.game, &self.asked(state))
+    }
+
+    fn optimal_actions(&self, state: &AnyState) -> Option<Vec<Action>> {
+        self.truth.optimal_actions(&self.game, &self.asked(state))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A [`Match`] has [`MatchOptions`] and draws openings by them. Its [`Tournament`] plays the games on several threads, with
 //! a journal in the match's folder if it has one. The result is a [`TournamentRecord`] with its [`Summary`].
-//! [`grading`] compares an agent's moves with exact values, and [`page`] contains the common parts of HTML pages.
+//! [`grading`] compares an agent's moves with exact values, [`review`] the moves of a game, and [`page`] contains the common parts of HTML pages.
 
 mod record;
 mod result;
@@ -19,6 +19,7 @@ mod saved_games;
 mod summary;
 mod ladder;
 pub mod page;
+pub mod review;
 mod report;
 mod matches;
 pub mod grading;

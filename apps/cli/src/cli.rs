@@ -40,6 +40,8 @@ enum Command {
     /// Show what a search finds in a position; or answer queries of other programs, as JSON lines
     #[command(visible_alias = "analyze")]
     Analyse(commands::analyse::Analyse),
+    /// Review a saved game: what each move lost, and better lines
+    Review(commands::review::Review),
     /// Check a config before training: mistakes, memory, disk space, time; list the GPUs
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
@@ -142,6 +144,7 @@ impl Cli {
             Command::Play(command) => command.run(games),
             Command::Engine(command) => command.run(games),
             Command::Analyse(command) => command.run(games),
+            Command::Review(command) => command.run(games),
             Command::Doctor(command) => command.run(games),
             Command::Train(command) => command.run(games, additions.cluster),
             Command::Sweep(command) => command.run(games),

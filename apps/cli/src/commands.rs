@@ -6,6 +6,7 @@ pub(crate) mod show;
 pub(crate) mod play;
 pub(crate) mod engine;
 pub(crate) mod analyse;
+pub(crate) mod review;
 pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod sweep;

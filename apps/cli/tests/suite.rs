@@ -13,6 +13,7 @@ mod program;
 mod protocol;
 mod provenance;
 mod report;
+mod review;
 mod serve;
 mod sweep;
 mod training;

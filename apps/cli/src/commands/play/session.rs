@@ -20,7 +20,7 @@ use super::notation;
 use super::prompt::Prompt;
 use super::view::{board, coloured, soft};
 use crate::args::param_options;
-use crate::called::as_called;
+use crate::called::{as_called, quoted};
 use crate::commands::show::describe;
 
 /// How a game is played.
@@ -278,7 +278,12 @@ impl<'a> Session<'a> {
                 None => println!("{} comes without a sheet of its rules", self.game.name()),
             },
             Command::Save(file) => match self.save(file.as_deref()) {
-                Ok(file) => println!("saved as {}; to go on from here: {}", file.display(), self.continuation()),
+                Ok(file) => {
+                    let review =
+                        as_called(&format!("turnstone review {}", quoted(&file.display().to_string()))).into_owned();
+                    println!("saved as {}; to go on from here: {}", file.display(), self.continuation());
+                    println!("to review the game: {review}");
+                }
                 Err(error) => println!("{error:#}"),
             },
             Command::Resign | Command::Quit | Command::Move(_) => {}

@@ -1,0 +1,124 @@
+//! `turnstone review`: what each move of a saved game has lost, and better lines from there.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+use turnstone_agents::{AgentSpec, DynExactValues, Effort, PlayableGame};
+use turnstone_arena::review::{Review as Reviewed, Reviewing};
+use turnstone_base::files::atomic_write;
+use turnstone_base::machine::cores;
+use turnstone_base::terminal::{Reporter, print_stderr};
+use turnstone_exact::SolveLimits;
+use turnstone_selfplay::Games;
+
+use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
+use crate::called::{PROGRAM, as_called, quoted};
+use crate::signals::stop_on_signals;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone review game.json
+      a game that was saved at the prompt of `play`
+  turnstone review game.json --html review.html
+      a page with graph, boards and better lines
+  turnstone review cup/games.jsonl --number 17 --exact
+      a game of a match, by exact values where they are known
+  turnstone review moves.txt mancala
+      a text file with the moves of a game
+
+Marks: ?! ? ?? for moves that lose 0.05, 0.10, 0.20 of a point by the search's estimate; by exact values, ? for half a
+point and ?? for a whole one. ! is the only move that kept the value. A win is a point, a draw half a point.")]
+pub(crate) struct Review {
+    /// Saved game: of `play`, `games.jsonl` or `result.json` of a match, or a text with the moves of a game in each line
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Name of the game, for a text of moves [default: that of the saved game]
+    game: Option<String>,
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
+    params: Vec<(String, String)>,
+    /// Which game of a file with several. A match's games have their own numbers, others count from 0
+    #[arg(long, value_name = "N")]
+    number: Option<usize>,
+    /// Agent that searches every position [default: az:pretrained,sims=200 where it fits the game, else alphabeta:depth=4]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<AgentSpec>,
+    /// Ask exact values first (see `turnstone solve`), and the agent where they are not known
+    #[arg(long)]
+    exact: bool,
+    /// Maximum number of nodes of a search for an exact value (Mancala and Konane) [default: 10000]
+    #[arg(long, value_name = "N", requires = "exact")]
+    nodes: Option<u64>,
+    /// Folder with tables of exact values
+    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    tables: PathBuf,
+    /// Write the review as one HTML page as well
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Number of threads. It does not change the review [default: one per core]
+    #[arg(long, value_parser = thread_count)]
+    threads: Option<usize>,
+}
+
+impl Review {
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let file = NamedFile::read(&self.file, self.number)?;
+        let game = file.game(self.game.as_deref(), &self.params, games)?;
+        let game: &dyn PlayableGame = &*game;
+        let replay = file.replay(game)?;
+        let agent = load_adviser(self.agent.as_ref(), game)?;
+        let truth = if self.exact { Some(self.exact_values(game)?) } else { None };
+        let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
+        let bar = reporter.bar("reviewing", Reviewing::steps(self.exact, replay.actions.len()));
+        let reviewing = Reviewing {
+            agent: &agent,
+            truth: truth.as_deref(),
+            threads: self.threads.unwrap_or_else(cores),
+            program: PROGRAM,
+            progress: &|steps| bar.inc(steps),
+            stop,
+        };
+        let review = reviewing.review(game, &file.saved, &replay).with_context(|| self.file.display().to_string())?;
+        bar.finish_and_clear();
+        let Some(review) = review else {
+            print_stderr("the review was interrupted before its end");
+            return Ok(ExitCode::from(130));
+        };
+        if let Some(path) = &self.html {
+            let page = review.page(game, &replay)?;
+            atomic_write(path, page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+            reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
+        }
+        match self.json {
+            true => println!("{}", json!(review)),
+            false => print!("{}", review.text(&|plies| self.play_on(game, &review, plies))),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn exact_values(&self, game: &dyn PlayableGame) -> Result<Box<dyn DynExactValues>> {
+        let effort = self.nodes.map_or(Effort::Quick, |nodes| Effort::Patient(SolveLimits::nodes(nodes)));
+        match game.exact_values(&self.tables, effort)? {
+            Some(truth) => Ok(truth),
+            None => bail!("{} has no exact values with these parameters", game.name()),
+        }
+    }
+
+    /// The command that plays on after so many plies, for the player to move.
+    fn play_on(&self, game: &dyn PlayableGame, review: &Reviewed, plies: usize) -> String {
+        let named = self.game.as_ref().map(|name| format!(" {name}{}", param_options(game))).unwrap_or_default();
+        let number = self.number.map(|number| format!(" --number {number}")).unwrap_or_default();
+        let mover = review.moves.get(plies).map_or(1, |played| played.player);
+        let (file, opponent) = (quoted(&self.file.display().to_string()), 3 - mover);
+        let agent = quoted(&review.agent);
+        as_called(&format!("turnstone play{named} --from {file}{number} --ply {plies} --p{opponent} {agent}"))
+            .into_owned()
+    }
+}

@@ -1,0 +1,80 @@
+//! `review`: text, JSON and page of saved games, and its faults.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::calls::{fault, stdout};
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[&["review", "--json"], args].concat())).expect("JSON")
+}
+
+#[test]
+fn a_saved_game_is_reviewed_as_text_json_and_page() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, page) = (path("a game.json"), path("review.html"));
+    let played = stdout(&["play", "mu_torere", "--p1", "random", "--p2", "random", "--seed", "3", "--json"]);
+    fs::write(&file, &played).expect("writable");
+    let record: Value = serde_json::from_str(&played).expect("JSON");
+    let agent = ["--agent", "az:pretrained,sims=50"];
+    let review = json(&[&[&file[..], "--exact", "--html", &page][..], &agent].concat());
+    assert_eq!((&review["turnstone_review"], &review["game"]), (&1.into(), &"mu_torere".into()));
+    assert_eq!((&review["players"], &review["start"]), (&record["players"], &record["start"]));
+    assert_eq!((&review["agent"], &review["exact"]), (&agent[1].into(), &true.into()));
+    assert!(review["program"].as_str().is_some_and(|program| program.starts_with("turnstone ")), "{review}");
+    let moves = review["moves"].as_array().expect("moves");
+    assert_eq!(moves.len(), record["moves"].as_array().expect("moves").len());
+    for (reviewed, text) in moves.iter().zip(record["moves"].as_array().expect("moves")) {
+        assert_eq!((&reviewed["move"], &reviewed["source"]), (text, &"exact".into()));
+    }
+    let text = stdout(&[&["review", &file, "--exact"][..], &agent].concat());
+    // Only commands are longer than a terminal.
+    assert!(text.lines().all(|line| line.chars().count() <= 80 || line.contains("turnstone play")), "{text}");
+    let moments: Vec<u64> = review["moments"].as_array().expect("plies").iter().filter_map(Value::as_u64).collect();
+    for ply in &moments {
+        let command = format!("turnstone play --from '{file}' --ply {} --p", ply - 1);
+        assert!(text.contains(&command), "{command}: {text}");
+    }
+    let html = fs::read_to_string(&page).expect("written");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("Mu Torere"), "{html}");
+    assert_eq!(html.matches("card game moment").count(), moments.len());
+    assert_eq!(
+        json(&[&[&file[..], "--threads", "1"][..], &agent].concat()),
+        json(&[&[&file[..], "--threads", "3"][..], &agent].concat())
+    );
+}
+
+#[test]
+fn games_of_matches_and_lists_of_moves_are_reviewed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (cup, moves) = (path("cup"), path("moves.txt"));
+    stdout(&["arena", "mancala", "random", "alphabeta:depth=1", "--games", "2", "--openings", "4", "--out", &cup]);
+    let journal = format!("{cup}/games.jsonl");
+    let quick = ["--agent", "alphabeta:depth=2"];
+    let review = json(&[&[&journal[..], "--number", "1"][..], &quick].concat());
+    assert_eq!(review["players"], serde_json::json!(["alphabeta:depth=1", "random"]));
+    let opening = |played: &&Value| played["opening"] == true;
+    let played = review["moves"].as_array().expect("moves");
+    assert_eq!(played.iter().filter(opening).count(), 4);
+    assert!(played.iter().filter(opening).all(|played| played["mark"].is_null()));
+    let texts: Vec<&str> = played.iter().filter_map(|played| played["move"].as_str()).collect();
+    fs::write(&moves, texts.join(" ")).expect("writable");
+    let again = json(&[&[&moves[..], "mancala"][..], &quick].concat());
+    for (one, other) in played.iter().zip(again["moves"].as_array().expect("moves")) {
+        assert_eq!((&one["loss"], &one["value"]), (&other["loss"], &other["value"]));
+    }
+    for (args, expected) in [
+        (&["review", &moves[..]][..], "moves.txt: it has moves only: name the game"),
+        (&["review", &moves, "konane"], "moves.txt: move 1: "),
+        (&["review", &journal], "games.jsonl: it has 2 games, 0 to 1: choose one with --number"),
+        (&["review", &journal, "--number", "0", "--agent", "random"], "agent `random` gives no evaluation"),
+        (&["review", &journal, "--number", "0", "--exact", "--tables", "none"], "turnstone solve mancala"),
+        (&["review", &journal, "--number", "0", "--nodes", "5"], "--exact"),
+        (&["review", &cup], "not a regular file"),
+    ] {
+        assert!(fault(args).contains(expected), "{args:?}: {}", fault(args));
+    }
+}
