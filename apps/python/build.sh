@@ -8,7 +8,7 @@
 #   [package.metadata.turnstone]
 #   games = ["Breakthrough"]
 #
-# The crate is compiled without its default features. Needs cargo, Python 3.9 or later and maturin, which are asked for before
+# The crate is compiled without its default features. Needs cargo, Python 3.10 or later and maturin, which are asked for before
 # anything is built. The crate of the wheel is written to the target folder, and nothing else is changed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

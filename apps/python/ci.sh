@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Builds the wheel and tests it in a fresh virtual environment: the package's tests, PettingZoo's and Gymnasium's own,
-# OpenSpiel's Mancala, types, memory and the notebook; with PyTorch also MaskablePPO and the AlphaZero example. What cannot
-# be installed is skipped with a message.
+# OpenSpiel's Mancala, types, memory and the notebook; with PyTorch also MaskablePPO and the AlphaZero example. The tests
+# of environments run a second time with the oldest packages that `pyproject.toml` allows, where there is a python3.10. What
+# cannot be installed is skipped with a message.
 #
 # FULL=no leaves out the source distribution.
+#
+# WHEEL=FILE tests that wheel in place of building one.
 #
 # TURNSTONE_TORCH=1 installs PyTorch from PyPI, with gigabytes of CUDA, where the index of its builds for processors cannot
 # be reached; TURNSTONE_TORCH=0 leaves it out.
@@ -20,13 +23,17 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(cd ../.. && pwd)/target}
 python3 -m venv "$work/build" || { echo "skipped: the Python package needs Python's venv"; exit 0; }
 "$work/build/bin/pip" install -q "maturin>=1.9,<2" || { echo "skipped: pip reaches no package index"; exit 0; }
 
-step "format and lints"
-cargo fmt --check
-cargo clippy --release --all-targets -- -D warnings
+if [ -n "${WHEEL:-}" ]; then
+  mkdir "$work/wheel" && cp "$WHEEL" "$work/wheel"
+else
+  step "format and lints"
+  cargo fmt --check
+  cargo clippy --release --all-targets -- -D warnings
 
-step "wheel"
-"$work/build/bin/maturin" build --release --out "$work/wheel"
-if [ "${FULL:-yes}" = yes ]; then
+  step "wheel"
+  "$work/build/bin/maturin" build --release --locked --out "$work/wheel"
+fi
+if [ -z "${WHEEL:-}" ] && [ "${FULL:-yes}" = yes ]; then
   step "source distribution"
   "$work/build/bin/maturin" sdist --out "$work/sdist"
   tar -tzf "$work"/sdist/*.tar.gz > "$work/files"
@@ -44,12 +51,23 @@ test/bin/pip install -q wheel/*.whl pytest "gymnasium>=1.1" pettingzoo pandas
 test/bin/pip install -q mypy || echo "skipped: mypy cannot be installed"
 test/bin/pip install -q onnxruntime || echo "skipped: onnxruntime cannot be installed, so bundles are not run"
 test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared"
+test/bin/pip install -q trackio wandb || echo "skipped: the trackers of experiments cannot be installed"
 test/bin/python -c "import turnstone; print(turnstone.__version__, turnstone.__file__)"
 test/bin/turnstone --version
 
 step "tests"
 # Where other builds share the machine a signal may be seen later than in a second.
 TURNSTONE_INTERRUPT_SECONDS=${TURNSTONE_INTERRUPT_SECONDS:-3} test/bin/python -m pytest -q -p no:cacheprovider tests
+
+step "tests with the oldest packages"
+# `gymnasium>=1.1` becomes `gymnasium==1.1.*`.
+oldest=$(sed -n 's/^dependencies = \[\(.*\)\]$/\1/p; s/^pettingzoo = \[\(.*\)\]$/\1/p' pyproject.toml |
+  grep -o '"[^"]*"' | sed 's/"//g; s/>=\(.*\)/==\1.*/')
+if python3.10 -m venv oldest 2>/dev/null && oldest/bin/pip install -q wheel/*.whl pytest $oldest; then
+  oldest/bin/python -m pytest -q -p no:cacheprovider tests/test_{pettingzoo,gymnasium,vec_env,copies}.py
+else
+  echo "skipped: there is no python3.10, or pip cannot install" $oldest
+fi
 
 step "games in Python"
 for example in tic_tac_toe breakthrough; do
@@ -63,6 +81,23 @@ if [ -x test/bin/mypy ]; then
   step "types"
   test/bin/mypy --config-file pyproject.toml -p turnstone
   test/bin/stubtest turnstone._turnstone --allowlist tests/stubtest_allowlist.txt
+fi
+
+step "a search with Optuna"
+if test/bin/pip install -q optuna; then
+  test/bin/python examples/optuna_search.py --smoke
+else
+  echo "skipped: Optuna cannot be installed"
+fi
+
+step "a notebook that starts from the wheel"
+if python3 -m venv plain && plain/bin/pip install -q nbclient ipykernel; then
+  mkdir first && cp wheel/*.whl examples/quickstart.ipynb first
+  # Neither the package nor a compiler is there.
+  (cd first && PATH=$work/plain/bin:/usr/bin:/bin TURNSTONE_TOUR_MINUTES=${TURNSTONE_TOUR_MINUTES:-0.2} \
+    ../plain/bin/python ../tests/run_notebook.py quickstart.ipynb)
+else
+  echo "skipped: the packages of notebooks cannot be installed"
 fi
 
 step "notebook"

@@ -1,6 +1,8 @@
 """PettingZoo's own tests, and what they do not see."""
 
+import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +15,57 @@ from pettingzoo.utils.conversions import parallel_to_aec  # noqa: E402
 import turnstone  # noqa: E402
 
 GAMES = turnstone.games()
+IDS = [f"turnstone/{name}-v1" for name in ("mu_torere", "mancala", "morris", "konane", "morabaraba")]
+REGISTRY = hasattr(pettingzoo, "aec_registry")
+needs_registry = pytest.mark.skipif(not REGISTRY, reason=f"PettingZoo {pettingzoo.__version__} has no registry")
+
+
+def test_the_registry_is_there_from_1_27_on():
+    assert REGISTRY == (tuple(int(part) for part in pettingzoo.__version__.split(".")[:2]) >= (1, 27))
+
+
+@needs_registry
+def test_the_games_are_registered():
+    made = "[pettingzoo.make(kind, name) for kind in ('aec', 'parallel') for name in {}]; print('made')".format(IDS)
+    for program in ("import turnstone, pettingzoo; " + made, "import pettingzoo, turnstone; " + made):
+        # Neither a second registration nor the old way of making environments is warned of.
+        command = [sys.executable, "-W", "error::DeprecationWarning:pettingzoo", "-W", "error::UserWarning", "-c", program]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.stdout == "made\n", done.stderr
+    for registry in (pettingzoo.aec_registry, pettingzoo.parallel_registry):
+        assert [name for name in registry if name.startswith("turnstone/")][:5] == IDS
+
+
+@needs_registry
+@pytest.mark.parametrize("name", IDS)
+def test_api_of_registered_games(name):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", category=DeprecationWarning)
+        api_test(pettingzoo.make("aec", name), num_cycles=200)
+        parallel_api_test(pettingzoo.make("parallel", name, illegal="random", max_cycles=50), num_cycles=200)
+
+
+@needs_registry
+def test_arguments_of_registered_games():
+    environment = pettingzoo.make("aec", "turnstone/mancala_v1", render_mode="ansi", stones=3)
+    environment.reset()
+    assert environment.unwrapped.position == turnstone.State("mancala", stones=3) and isinstance(environment.render(), str)
+    assert pettingzoo.make("aec", "turnstone/konane").unwrapped.game.name == "konane", "the newest version"
+    with pytest.raises(ValueError, match="no parameter `stons` .did you mean `stones`"):
+        pettingzoo.make("aec", "turnstone/mancala-v1", stons=3)
+
+
+@needs_registry
+def test_a_game_in_python_is_registered_with_its_name():
+    program = """
+import pettingzoo, turnstone
+from tic_tac_toe import TicTacToe
+turnstone.register_game(TicTacToe)
+print(pettingzoo.make("aec", f"turnstone/{TicTacToe().name}-v1").unwrapped.game.name)
+"""
+    examples = __file__.rsplit("tests", 1)[0] + "examples"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=examples)
+    assert done.stdout == "tic_tac_toe\n", done.stderr
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -10,7 +10,7 @@ Games are `mu_torere`, `mancala`, `morris`, `konane` and `morabaraba`. Positions
     state = state.play(agent.act(state))
 
 `env` makes a PettingZoo environment, `VecEnv` steps many games into NumPy arrays, `gymnasium.make` finds
-`turnstone/Mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework. A subclass of `Game` is a game with
+`turnstone/Mancala-v1` and `pettingzoo.make` finds `turnstone/mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework. A subclass of `Game` is a game with
 its rules in Python, which `check_game` checks and `register_game` makes known by its name.
 
 Conventions: players are 0 and 1, and the same player may move twice in a row. An action's index means the same in every
@@ -124,7 +124,8 @@ def parallel_env(
 
 def register_game(game: type[Game]) -> type[Game]:
     """Gives a subclass of `Game` its name everywhere: in configs of `train`, for checkpoints, and wherever a name of a game is
-    an argument. In Gymnasium it becomes `turnstone/<Name>-v<version>`. Returns the class, so that it can be a decorator.
+    an argument. In Gymnasium it becomes `turnstone/<Name>-v<version>`, in PettingZoo `turnstone/<name>-v<version>`. Returns the class,
+    so that it can be a decorator.
 
     A run is resumed, and its checkpoint loaded, by a program that has registered the game again.
     """
