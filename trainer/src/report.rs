@@ -8,9 +8,11 @@ mod strength;
 mod overview;
 mod curves;
 mod live;
+mod card;
 mod comparison;
 mod side_by_side;
 
+pub use card::{Card, Measured};
 pub use comparison::{MOST_RUNS, comparison};
 pub use history::{HistoryError, parse as parse_metrics};
 pub use live::LiveRun;

@@ -50,6 +50,8 @@ enum Command {
     Sweep(commands::sweep::Sweep),
     /// Write the report of a run, or a comparison of runs, as one HTML page
     Report(commands::report::Report),
+    /// Write the card of a trained agent: config, seed, strength, provenance
+    Card(commands::card::Card),
     /// Serve a page to play and analyse in a browser, and pages of all runs
     Serve(commands::serve::Serve),
     /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
@@ -149,6 +151,7 @@ impl Cli {
             Command::Train(command) => command.run(games, additions.cluster),
             Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
+            Command::Card(command) => command.run(games),
             Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games, additions.cluster),

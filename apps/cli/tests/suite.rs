@@ -3,6 +3,7 @@
 mod calls;
 mod arena;
 mod before;
+mod card;
 mod devices;
 mod export;
 mod faults;

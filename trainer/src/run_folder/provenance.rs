@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use turnstone_base::checksum::{crc32_text, seal_line, unseal_line};
-use turnstone_base::files::atomic_write;
+use turnstone_base::files::{atomic_write, read_text};
 
 use super::RunFolder;
+
+/// Longest file that is read for a card.
+const LONGEST_PROVENANCE: u64 = 1 << 20;
 
 /// A line of `provenance.jsonl`: what trained from an iteration on, up to that of the next line.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -58,6 +61,24 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn save_beginning(&self, bytes: &[u8]) -> Result<()> {
         self.write(&self.beginning(), bytes)
+    }
+
+    /// Reads which programs trained in the folder; a missing file counts as empty.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the first damaged line.
+    pub fn read_provenance(&self) -> Result<Vec<Provenance>> {
+        let path = self.provenance();
+        let text = match read_text(&path, LONGEST_PROVENANCE) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        };
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let lines = (1..).zip(whole.lines()).filter(|(_, line)| !line.is_empty());
+        lines
+            .map(|(number, line)| read(line.as_bytes()).with_context(|| format!("{}: line {number}", path.display())))
+            .collect()
     }
 
     /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line
