@@ -27,9 +27,12 @@ macro_rules! page_files {
 const BUILT: &[(&str, &[u8])] = page_files![
     "index.html",
     "icon.svg",
+    "icon-192.png",
+    "manifest.webmanifest",
     "page.js.gz",
     "worker.js.gz",
     "offline.js.gz",
+    "de.js.gz",
     "style.css.gz",
     "turnstone.wasm.gz"
 ];
@@ -98,6 +101,8 @@ mod tests {
         assert_eq!(page.content_type, HTML);
         assert!(String::from_utf8_lossy(&page.body).contains(r#"<a href="runs">"#));
         let module = assets.get("turnstone.wasm").expect("the module");
+        let manifest = assets.get("manifest.webmanifest").expect("a page that can be installed");
+        assert_eq!(manifest.content_type, "application/manifest+json");
         assert!(module.gzip && module.content_type == "application/wasm" && module.body.starts_with(b"\x1f\x8b"));
         assert!(assets.get("sources.txt").is_none() && assets.get("../Cargo.toml").is_none());
     }

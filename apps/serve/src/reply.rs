@@ -16,6 +16,8 @@ pub(crate) fn type_of_file(name: &str) -> &'static str {
         Some("html") => HTML,
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
+        Some("png") => "image/png",
+        Some("webmanifest") => "application/manifest+json",
         Some("svg") => "image/svg+xml",
         Some("wasm") => "application/wasm",
         Some("json") => JSON,

@@ -331,4 +331,103 @@ export async function people({ test, open, play, state, settled, picture, access
       await close();
     }
   });
+
+  await test('another language, kept and shared', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human&level2=9#moves=B4', { media: CALM, size: LAPTOP });
+    const english = await page.evaluate(() => document.body.innerText);
+    await page.selectOption('#language', 'de');
+    await page.waitForFunction(() => document.getElementById('status').textContent === 'Spieler 1 ist am Zug');
+    assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), ['B4'], 'the game stays');
+    assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
+    assert.match(await page.textContent('#fault'), /^$/);
+    // No text of the page is left in English, but for what comes from the games.
+    const left = await page.evaluate((before) => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const same = [];
+      while (walker.nextNode()) {
+        const { parentElement, textContent } = walker.currentNode;
+        const own = !parentElement.closest('#how-text, #fields, .drawing, #position, h1, nav, option[lang], kbd, #announcer, script');
+        if (own && /[A-Za-z]{4,}/.test(textContent) && before.includes(textContent.trim())) same.push(textContent.trim());
+      }
+      return same;
+    }, english);
+    assert.deepEqual(left.filter((text) => !['Mancala', 'Konane', 'Morris', 'Morabaraba', 'Mu Torere', 'Computer', 'auto', 'Analyse'].includes(text)), []);
+    await page.click('#analyse');
+    await page.waitForFunction(() => /^Gewinnchance: Spieler 1 \d+ %/.test(document.getElementById('value').textContent));
+    await accessible(page, 'German');
+    assert.equal(await overflow(page), 0);
+    await picture(page, 'german');
+    await page.reload();
+    await page.waitForSelector('body[data-ready]');
+    assert.equal(await page.inputValue('#language'), 'de', 'after a reload, too');
+    await page.selectOption('#language', 'en');
+    await close();
+    const asked = await open('/?game=mu_torere&lang=de&p1=human&p2=human', { media: CALM, size: PHONE });
+    assert.equal(await asked.page.textContent('#status'), 'Spieler 1 ist am Zug');
+    assert.equal(await overflow(asked.page), 0);
+    await picture(asked.page, 'german-390');
+    await asked.close();
+  });
+
+  await test('the page can be installed', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: CALM });
+    const manifest = await page.evaluate(async () => {
+      const response = await fetch(document.querySelector('link[rel=manifest]').href);
+      const { start_url, display, icons } = await response.json();
+      const types = await Promise.all(icons.map(async ({ src }) => (await fetch(src)).headers.get('content-type')));
+      return { type: response.headers.get('content-type'), start_url, display, icons: icons.map(({ type }) => type), types };
+    });
+    assert.equal(manifest.type, 'application/manifest+json');
+    assert.deepEqual([manifest.start_url, manifest.display], ['./', 'standalone']);
+    assert.deepEqual(manifest.types, manifest.icons);
+    const session = await page.context().newCDPSession(page);
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+    // A profile without disk does not install anything; nothing else may stand in the way.
+    assert.deepEqual(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito'), []);
+    await close();
+  });
+
+  await test('the board editor makes positions of every game, which the rules check', async () => {
+    const cases = {
+      mu_torere: [[[4, 1], [0, 2]], {}, '021212121 1 0', [[0, 1]], /four pieces/],
+      konane: [[[0, 2], [1, 1]], {}, '..XOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX X', [[2, 1]], /must be X or/],
+      morris: [[[0, 1], [17, 2]], { 'White: in hand': 7, 'Black: in hand': 7 }, 'WxxxxxxxxxxxxxxxxB W 7 7 - 0', [[3, 1]], /pieces|turn/],
+      morabaraba: [[[0, 1], [1, 2]], { 'Dark: in hand': 11, 'White: in hand': 11 }, 'BW...................... B 11 11 - 2 0 - -', [[3, 1]], /pieces|turn|lost|shot/],
+      mancala: [[], { B2: 0, 'B, store': 4 }, '0,4,4,4,4,4/4 4,4,4,4,4,4/0 1', [], /48 stones/],
+    };
+    for (const [game, [presses, numbers, wanted, wrong, fault]] of Object.entries(cases)) {
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=human`, { media: CALM, size: LAPTOP });
+      await page.click('#edit');
+      const press = async (list) => {
+        for (const [point, times] of list) for (let i = 0; i < times; i++) await page.click(`.point[data-point="${point}"]`, { force: true });
+      };
+      await press(presses);
+      for (const [name, number] of Object.entries(numbers)) await page.getByLabel(name, { exact: true }).fill(String(number));
+      assert.equal(await page.textContent('#edit-fault'), '', game);
+      // A fault is named, and nothing can be played from it.
+      if (wrong.length > 0) await press(wrong);
+      else await page.getByLabel('A2', { exact: true }).fill('9');
+      assert.match(await page.textContent('#edit-fault'), fault, game);
+      assert.equal(await page.isDisabled('#edit-play'), true);
+      if (game === 'morris') {
+        assert.equal(await page.locator('.patch').count(), 1, 'what is no position yet is drawn');
+        await accessible(page, 'the board editor');
+        await picture(page, 'editor');
+      }
+      await press(wrong.map(([point, times]) => [point, 3 - times]));
+      if (wrong.length === 0) await page.getByLabel('A2', { exact: true }).fill('4');
+      await page.click('#edit-play');
+      await page.waitForFunction((position) => document.getElementById('board').dataset.position === position, wanted);
+      assert.match(await address(page), /#position=/);
+      assert.equal(await page.isVisible('#editor'), false);
+      await play(page, (legal) => legal[0]);
+      await close();
+    }
+    const { page, close } = await open('/?game=morris&p1=human&p2=human#moves=a0+g0', { media: CALM });
+    await page.click('#edit');
+    await page.click('#edit-empty');
+    await page.click('#edit-cancel');
+    assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), ['a0', 'g0'], 'the game is still there');
+    await close();
+  });
 }

@@ -3,7 +3,7 @@
 import { announce, make, shape } from './dom.js';
 import type { Ply } from './match.js';
 import { lettered, numbered, pointName } from './notation.js';
-import { t, word } from './texts.js';
+import { sideName, t, word } from './texts.js';
 import type { Board as Info, Legal, View } from './types.js';
 
 /** A mark that an analysis puts on an action. */
@@ -48,6 +48,8 @@ export class Board {
   private last: number[] = [];
   private hints: Hint[] = [];
   private advice: Hint | null = null;
+  private editing: ((point: number) => void) | null = null;
+  private patches: { point: number; side: number }[] = [];
   /** Diameter of a point's button in the drawing's units. */
   private reach = 40;
   private size: [number, number] = [1, 1];
@@ -117,6 +119,23 @@ export class Board {
   setHints(hints: Hint[]): void {
     this.hints = hints;
     this.paint();
+  }
+
+  /** Hands every press on a point to `pressed` in place of playing; `null` ends that. */
+  edit(pressed: ((point: number) => void) | null): void {
+    this.editing = pressed;
+    this.patches = [];
+    this.root.classList.toggle('editing', pressed !== null);
+  }
+
+  /** Draws pieces over the position, or with side -1 takes them away: what an editor has not yet made a position. */
+  patch(patches: { point: number; side: number }[]): void {
+    this.patches = patches;
+    this.paint();
+    for (const { point, side } of patches) {
+      const words = side < 0 ? word('empty') : sideName(this.info?.sides[side === 0 ? 0 : 1] ?? '');
+      this.buttons[point]?.setAttribute('aria-label', `${this.name(point)}: ${words}`);
+    }
   }
 
   /** Shows the move of a hint, until the position changes. */
@@ -224,7 +243,8 @@ export class Board {
     const point = button ? Number(button.dataset['point']) : null;
     // Without a pointer, as by a key, an event has no place.
     const meant = event.detail === 0 ? point : this.meant(point, event.clientX, event.clientY);
-    if (meant !== null) this.choose(meant);
+    if (this.editing && point !== null) this.editing(point);
+    else if (meant !== null) this.choose(meant);
   }
 
   /** The point that a press on `point` or beside all points is meant for: the nearest one that can be played. */
@@ -327,8 +347,13 @@ export class Board {
       const [cx, cy] = this.centre(point);
       shapes.push(shape('circle', { cx, cy, r: this.ring(), class: 'last' }));
     }
+    for (const { point, side } of this.patches) {
+      const [cx, cy] = this.centre(point);
+      const colour = side < 0 ? 'gone' : side === this.info?.dark ? 'ghost dark' : 'ghost light';
+      shapes.push(shape('circle', { cx, cy, r: 17, class: `patch ${colour}` }));
+    }
     for (const hint of [...(this.advice ? [this.advice] : []), ...this.hints].toReversed()) shapes.push(...this.hint(hint));
-    for (const ghost of this.overlay.querySelectorAll('.ghost, .pulse')) shapes.push(ghost as SVGElement);
+    for (const ghost of this.overlay.querySelectorAll('.ghost:not(.patch), .pulse')) shapes.push(ghost as SVGElement);
     this.overlay.replaceChildren(...shapes);
   }
 

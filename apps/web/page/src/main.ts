@@ -4,6 +4,7 @@ import * as address from './address.js';
 import { Board, type Hint } from './board.js';
 import { Clocks, clockText } from './clock.js';
 import { announce, complain, element, make, message } from './dom.js';
+import { Editor } from './editor.js';
 import { Engine, Stopped, networkFile } from './engine.js';
 import { Look, Truth } from './look.js';
 import { blocks } from './markdown.js';
@@ -34,6 +35,7 @@ class App {
   private readonly look: Look;
   private readonly review: Review;
   private readonly clocks: Clocks;
+  private readonly editor: Editor;
   private readonly seats: [Seat, Seat];
   private trained: Checkpoint[] = [];
   private readonly shipped: Set<string>;
@@ -59,6 +61,12 @@ class App {
       playLine: (ply, line) => void this.playLine(ply, line),
       changed: () => this.showMoves(),
     });
+    this.editor = new Editor(this.board, (position) => {
+      void this.setGame(new Match(this.match.game, position)).then(() => {
+        this.paused = !this.seatToMove().isPerson;
+        this.next();
+      });
+    }, () => this.next());
     this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.end('time', side));
     const seat = (side: number): Seat =>
       new Seat(element(`kind${side}`), element(`level${side}`), () => {
@@ -117,7 +125,7 @@ class App {
     const network = query.get('agent');
     if (!network) return null;
     const url = new URL(network, document.baseURI);
-    if (url.origin !== location.origin) throw new Error('an agent comes from the same server as the page');
+    if (url.origin !== location.origin) throw new Error(t.address.elsewhere);
     const { game, params, step } = checkpoint(await networkFile(url.href));
     const name = query.get('name');
     this.extra = [{ label: name ?? t.players.checkpoint(step), url: url.href }];
@@ -169,6 +177,12 @@ class App {
     on('resume', () => this.resume());
     on('pause', () => this.pause());
     on('analyse', () => this.setLook(!this.look.on));
+    on('edit', () => {
+      this.halt();
+      if (this.look.on) this.setLook(false);
+      this.editor.begin(this.match.game, this.match.view().position);
+      element('board').scrollIntoView({ block: 'nearest' });
+    });
     on('share', () => this.copy(location.href, 'link'));
     on('copy-position', () => this.copy(this.match.view().position, 'position'));
     on('copy-game', () => this.copy(record.text(this.match), 'game'));
@@ -178,8 +192,7 @@ class App {
     on('theme', nextTheme);
     element('file').addEventListener('change', () => void this.openFile());
     element('language').addEventListener('change', () => {
-      chooseLanguage(element<HTMLSelectElement>('language').value);
-      void this.begin(address.asked(location), false);
+      void chooseLanguage(element<HTMLSelectElement>('language').value).then(() => this.begin(address.asked(location), false));
     });
     element('minutes').addEventListener('change', () => {
       this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
@@ -214,7 +227,9 @@ class App {
   private async setGame(match: Match): Promise<void> {
     const same = match.game === this.match.game;
     this.halt();
+    if (this.editor.on) this.editor.end();
     this.match = match;
+    element('edit').hidden = !Editor.knows(match.game);
     this.paused = false;
     const { board } = match.game;
     element<HTMLSelectElement>('game').value = board.name;
@@ -449,7 +464,7 @@ class App {
   /** The agent that analyses: the trained one if there is one. */
   private analysisAgent(): AgentChoice {
     const best = this.trained[0];
-    element('analyst').textContent = best?.label ?? t.look.by.mcts;
+    element('analyst').textContent = best?.label ?? t.look.playouts;
     return best
       ? { spec: `${TRAINED},sims=${ANALYSIS},search=puct`, network: best.url }
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
@@ -544,6 +559,7 @@ class App {
   }
 
   private show(): void {
+    if (this.editor.on) this.editor.end();
     const { match } = this;
     const view = match.view();
     const { board } = match.game;
@@ -657,7 +673,7 @@ class App {
 
 async function start(): Promise<void> {
   const query = address.asked(location);
-  restore(query.get('lang'));
+  await restore(query.get('lang'));
   try {
     const app = new App(await load());
     // A visit without an address shows the game that was left.

@@ -9,7 +9,7 @@ interface Fetching extends Waiting {
 }
 
 const CACHE = 'turnstone';
-const FILES = ['./', 'page.js', 'worker.js', 'style.css', 'turnstone.wasm', 'icon.svg'];
+const FILES = ['./', 'page.js', 'worker.js', 'style.css', 'turnstone.wasm', 'icon.svg', 'manifest.webmanifest', 'icon-192.png'];
 
 self.addEventListener('install', (event) => {
   (event as Waiting).waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));

@@ -61,18 +61,18 @@ export function nextTheme(): void {
 }
 
 /** Colours and language as they were chosen before; `lang` is what the address asks for. */
-export function restore(lang: string | null): void {
+export async function restore(lang: string | null): Promise<void> {
   const select = element<HTMLSelectElement>('language');
   select.replaceChildren(...Object.entries(LANGUAGES).map(([code, { name }]) => make('option', { value: code, lang: code }, name)));
   select.value = preferred(lang ?? kept('language'));
   select.hidden = select.options.length < 2;
-  speak(select.value);
+  await speak(select.value);
   setTheme(kept('theme') ?? 'auto');
 }
 
 /** Takes another language; the caller shows everything anew. */
-export function chooseLanguage(code: string): void {
+export async function chooseLanguage(code: string): Promise<void> {
   keep('language', code);
-  speak(code);
+  await speak(code);
   setTheme(document.documentElement.dataset['theme'] ?? 'auto');
 }

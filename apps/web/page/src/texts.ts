@@ -1,12 +1,18 @@
 // The texts of the page in the language of the person.
 //
-// A language is a file in `texts/` with everything that `texts/en.ts` has, which the compiler checks, and a line in `LANGUAGES`.
+// A language is a file in `texts/` with everything that `texts/en.ts` has, which the compiler checks, a line in `LANGUAGES`, and
+// its name in `build.mjs` and in `apps/serve/src/assets.rs`.
 
 import { en, type Texts } from './texts/en.js';
 
+/** A file of texts beside the page, which is loaded when its language is chosen. */
+const file = async (code: string): Promise<Texts> =>
+  ((await import(new URL(`${code}.js`, document.baseURI).href)) as Record<string, Texts>)[code] ?? en;
+
 /** Languages by their code, with their own names. */
-export const LANGUAGES: Record<string, { name: string; texts: Texts }> = {
-  en: { name: 'English', texts: en },
+export const LANGUAGES: Record<string, { name: string; texts: () => Promise<Texts> }> = {
+  en: { name: 'English', texts: async () => en },
+  de: { name: 'Deutsch', texts: () => file('de') },
 };
 
 /** The texts of the chosen language. */
@@ -19,8 +25,8 @@ export function preferred(chosen: string | null): string {
 }
 
 /** Chooses a language, and fills the texts of the document in. */
-export function speak(code: string): void {
-  t = LANGUAGES[code]?.texts ?? en;
+export async function speak(code: string): Promise<void> {
+  t = (await LANGUAGES[code]?.texts().catch(() => en)) ?? en;
   document.documentElement.lang = code;
   const text = (key: string | undefined): string => (t.html as Record<string, string>)[key ?? ''] ?? '';
   for (const one of document.querySelectorAll<HTMLElement>('[data-t]')) one.textContent = text(one.dataset['t']);
@@ -35,7 +41,10 @@ export function sideName(name: string): string {
 }
 
 /** A word that comes from a game, such as the name of a side. */
-export const word = (text: string): string => t.words[text] ?? text;
+export function word(text: string): string {
+  const stones = /^(\d+) stones?$/.exec(text);
+  return stones ? t.stones(Number(stones[1])) : (t.words[text] ?? text);
+}
 
 /** A share as people say it: `83 %`. */
 export const percent = (share: number): string => `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;

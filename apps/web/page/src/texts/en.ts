@@ -59,6 +59,11 @@ export const en = {
     copyGame: 'Copy game',
     download: 'Download game',
     open: 'Open file',
+    edit: 'Edit position',
+    editMover: 'To move',
+    editPlay: 'Play from here',
+    editEmpty: 'Empty the board',
+    editCancel: 'Cancel',
     paste: 'Paste a position, moves or a game',
     load: 'Load',
     settings: 'Settings',
@@ -70,6 +75,7 @@ export const en = {
   },
   /** Words that come from the games: sides and what is on a point. What is missing is shown as it comes. */
   words: {} as Record<string, string>,
+  stones: (n: number) => count(n, 'stone', 'stones'),
   colours: (theme: string) => `Colours: ${theme}`,
   themes: { auto: 'auto', light: 'light', dark: 'dark' } as Record<string, string>,
   /** Above the rules, which are in English. */
@@ -137,6 +143,7 @@ export const en = {
     clock: (asked: string) => `There is no clock of “${asked}” minutes; the clock is off.`,
     position: (fault: string) => `The position of the address cannot be read (${fault}); this is the start of the game.`,
     moves: (fault: string) => `The moves of the address are played up to a fault: ${fault}.`,
+    elsewhere: 'it is not on the same server as the page',
     agent: (fault: string) => `The agent of the address cannot be used: ${fault}.`,
   },
   cannotStart: (fault: string) => `the page cannot start: ${fault}`,
@@ -152,6 +159,12 @@ export const en = {
     last: 'last move',
     hint: 'hint',
   },
+  editor: {
+    points: 'A press on a point of the board puts a piece of player 1 there, then one of player 2, then none.',
+    numbers: 'Set the stones by number.',
+    inHand: (side: string) => `${side}: in hand`,
+    store: (row: string) => `${row}, store`,
+  },
   look: {
     waiting: 'waiting',
     searching: (visits: number) => `searching: ${count(visits, 'simulation', 'simulations')}`,
@@ -166,14 +179,13 @@ export const en = {
     chances: (side: string, chance: string, other: string, rest: string) => `Chance to win: ${side} ${chance}, ${other} ${rest}`,
     network: (chance: string) => `first guess of the network ${chance}`,
     exactValue: (result: string) => `exact value: ${result}`,
-    by: { az: 'computer', mcts: 'random playouts' },
+    playouts: 'random playouts',
     visits: (visits: number, rest: string) => `${count(visits, 'visit', 'visits')}, ${rest}`,
     nothingBelow: 'nothing searched below',
     curve: (side: string, plies: number, now: string) => `Chance to win of ${side} over ${count(plies, 'move', 'moves')}${now ? `, now ${now}` : ''}`,
   },
   review: {
     progress: (done: number, all: number) => `looking at position ${done} of ${all}`,
-    nothing: 'There is no move to review.',
     stopped: (fault: string) => `the review ended early: ${fault}`,
     side: (side: string, marks: string, loss: string) => `${side}: ${marks}; average loss of chance ${loss}`,
     clean: 'no bad move',
@@ -188,7 +200,6 @@ export const en = {
     play: 'Play the better line',
     source: (exact: number, all: number, visits: number) =>
       `${exact > 0 ? `Exact values for ${exact} of ${count(all, 'position', 'positions')}, else` : 'Values by'} searches of ${count(visits, 'simulation', 'simulations')}. A draw counts as half a win.`,
-    loss: (loss: string) => `lost ${loss}`,
     variation: (number: number) => `the better line at move ${number}`,
   },
 };
