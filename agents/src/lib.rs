@@ -73,3 +73,4 @@ pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use threads::{MOST_THREADS, Threads};
 pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};
+pub use turnstone_exact::SolveLimits;

@@ -78,7 +78,7 @@ pub(crate) struct TreePlayer<G: Game, E> {
 /// Exact values inside a search.
 struct Tables<G: Game> {
     truth: Box<dyn ExactValues<G>>,
-    /// Whether the search that is going on asks for them.
+    /// Whether the current search asks for them.
     asked: bool,
 }
 

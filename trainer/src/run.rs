@@ -23,6 +23,7 @@ use anyhow::{Result, anyhow};
 use turnstone_env::Spec;
 use turnstone_models::{LearnError, Learner, StepReport};
 
+pub(crate) use self::setup::exact;
 use self::setup::truth;
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
@@ -30,8 +31,8 @@ use crate::metrics::{MatchMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::TruthSet;
-use turnstone_selfplay::SelfPlayStats;
 use turnstone_selfplay::replay::{Shard, Window, window_size};
+use turnstone_selfplay::{Exact, SelfPlayStats};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +59,8 @@ pub struct Run<'a> {
     ahead: Option<Shard>,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
+    /// Exact values by which games of self-play end, if the config says so.
+    exact: Option<Exact>,
 }
 
 impl<'a> Run<'a> {
@@ -69,7 +72,7 @@ impl<'a> Run<'a> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         confirm_matches(game, config)?;
-        let truth = truth(game, config)?;
+        let (truth, exact) = (truth(game, config)?, exact(game, config)?);
         folder.create_dirs()?;
         let mut learner = beginning::new_learner(&setup)?;
         learner.use_threads(config.learn.threads());
@@ -77,7 +80,7 @@ impl<'a> Run<'a> {
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
-        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth })
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, exact })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -90,6 +93,7 @@ impl<'a> Run<'a> {
             return Self::start(setup);
         }
         confirm_matches(game, config)?;
+        let exact = exact(game, config)?;
         let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
         let window = resuming::window(&setup, &mut standing, damaged)?;
@@ -97,7 +101,7 @@ impl<'a> Run<'a> {
         resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());
-        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth };
+        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, exact };
         run.restore_checkpoints()?;
         Ok(run)
     }
@@ -174,7 +178,7 @@ impl<'a> Run<'a> {
         };
         let shown = folder.path().display();
         anyhow!(
-            "{error:#}; the run stands at iteration {last} as before: {advice}, then go on with: turnstone train --resume \
+            "{error:#}; the run remains at iteration {last}: {advice}, then continue with: turnstone train --resume \
              {shown}"
         )
     }

@@ -129,7 +129,7 @@ impl RunFolder {
     /// The folder was removed or replaced in the meantime.
     pub fn confirm(&self) -> Result<()> {
         if self.lock.as_ref().is_some_and(|lock| !lock.holds()) {
-            bail!("run folder {} was removed or replaced while the run was going on", self.path.display());
+            bail!("run folder {} was removed or replaced during the run", self.path.display());
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ mod tests {
     fn commands_have_the_name_of_the_program() {
         let cases = [
             ("see `turnstone games`", "see `own games`"),
-            ("go on with: turnstone train --resume runs/a", "go on with: own train --resume runs/a"),
+            ("continue with: turnstone train --resume runs/a", "continue with: own train --resume runs/a"),
             ("turnstone <command> --help", "own <command> --help"),
             ("a:  turnstone play x\nb: turnstone report y", "a:  own play x\nb: own report y"),
             ("/usr/share/turnstone play", "/usr/share/turnstone play"),

@@ -321,7 +321,7 @@ fn an_interrupt_ends_cleanly_and_the_run_goes_on() {
     let (code, text) = finish(child);
     if signalled.success() && code != Some(0) {
         assert_eq!(code, Some(130), "{text}");
-        assert!(text.contains("go on with: turnstone train --resume"), "{text}");
+        assert!(text.contains("continue with: turnstone train --resume"), "{text}");
     }
     let (code, text) = finish(resume(&run));
     assert_eq!(code, Some(0), "{text}");

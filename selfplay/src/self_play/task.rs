@@ -1,9 +1,13 @@
 //! What an iteration of self-play is given, and where its games start.
 
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use turnstone_agents::DynExactValues;
 use turnstone_base::streams::Stream;
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, AnyState, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -44,13 +48,31 @@ pub struct Task {
     /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
     /// are none, positions of random games.
     pub samples: Vec<f32>,
+    /// Exact values by which games end, if they do.
+    pub exact: Option<Exact>,
 }
 
 impl Task {
     /// An iteration whose network is quantised, if it is, by positions of random games.
     #[must_use]
     pub fn new(settings: GameSettings, network: &NetworkConfig, weights: &Weights) -> Self {
-        Self { settings, network: network.clone(), weights: weights.clone(), samples: Vec::new() }
+        Self { settings, network: network.clone(), weights: weights.clone(), samples: Vec::new(), exact: None }
+    }
+}
+
+/// Exact values in self-play: a game ends once it has recorded `plies` positions whose value is known, and the results
+/// that its positions are given are exact from there on.
+#[derive(Clone)]
+pub struct Exact {
+    /// The known values.
+    pub values: Arc<dyn DynExactValues>,
+    /// Positions with known values that a game records before it ends.
+    pub plies: u16,
+}
+
+impl Debug for Exact {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exact").field("plies", &self.plies).finish_non_exhaustive()
     }
 }
 
@@ -58,6 +80,7 @@ impl Task {
 pub(super) struct GameRules<G: Game> {
     pub(super) game: G,
     pub(super) settings: GameSettings,
+    exact: Option<Exact>,
     /// Positions that the games begin with; if there are none, the start of the game.
     openings: Vec<G::State>,
 }
@@ -65,7 +88,22 @@ pub(super) struct GameRules<G: Game> {
 impl<G: Game> GameRules<G> {
     pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
         let openings = states(game, &settings.self_play.openings);
-        Self { game: game.clone(), settings: settings.clone(), openings }
+        Self { game: game.clone(), settings: settings.clone(), exact: None, openings }
+    }
+
+    /// The rules of a task's games.
+    pub(super) fn of_task(game: &G, task: &Task) -> Self {
+        Self { exact: task.exact.clone(), ..Self::new(game, &task.settings) }
+    }
+
+    /// The exact value of a position for the first side, where it is known and games end by it.
+    pub(super) fn known(&self, state: &G::State) -> Option<i8> {
+        self.exact.as_ref()?.values.value(&AnyState::new(*state))
+    }
+
+    /// Whether a game that has recorded so many positions with known values ends at the next one.
+    pub(super) fn is_decided(&self, known: usize) -> bool {
+        self.exact.as_ref().is_some_and(|exact| known >= usize::from(exact.plies))
     }
 
     /// Draws a starting position and its ply, after a random opening.

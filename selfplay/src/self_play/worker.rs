@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::{Action, Game, Outcome, Spec};
+use turnstone_env::{Action, Game, Outcome, Side, Spec};
 use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
 
 use super::stats::{Progress, SelfPlayStats};
@@ -42,6 +42,10 @@ struct Running<G: Game> {
     ply: u16,
     moves: Vec<Action>,
     positions: Shard,
+    /// The exact value of the position that is searched, where it is known.
+    known: Option<i8>,
+    /// The exact values of the recorded positions, where they are known.
+    known_before: Vec<Option<i8>>,
 }
 
 impl<G: Game> Pooled<G> for Running<G> {
@@ -170,7 +174,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         self.pool.gather(&rules.game, |mut game, spare| {
             recorder.record_and_move(&mut game);
             progress.positions.fetch_add(1, Ordering::Relaxed);
-            let Some(outcome) = rules.game.outcome(game.search.state()) else {
+            let Some(outcome) = game.outcome(&rules) else {
                 game.begin(&rules);
                 return Some(game);
             };
@@ -201,6 +205,7 @@ impl<G: Game> Recorder<G> {
         let action = running.search.choose(temperature, &mut running.rng);
         running.search.advance(game, action);
         running.moves.push(action);
+        running.known_before.push(running.known);
         running.ply = running.ply.saturating_add(1);
     }
 
@@ -216,6 +221,8 @@ impl<G: Game> Recorder<G> {
             ply,
             moves: Vec::new(),
             positions: Shard::new(settings.iteration, self.spec.features()),
+            known: rules.known(&state),
+            known_before: Vec::new(),
         };
         running.begin(rules);
         running
@@ -229,9 +236,24 @@ impl<G: Game> Running<G> {
         self.search.begin(&rules.game, &options, *simulations, &mut self.rng);
     }
 
+    /// How the game ends at the position that it has come to, by the rules or by what is known of it, if it does.
+    fn outcome(&mut self, rules: &GameRules<G>) -> Option<Outcome> {
+        let state = self.search.state();
+        let ended = rules.game.outcome(state);
+        if ended.is_some() {
+            return ended;
+        }
+        self.known = rules.known(state);
+        let known = self.known_before.iter().flatten().count();
+        let value = self.known.filter(|_| rules.is_decided(known))?;
+        let winner = Side::BOTH.into_iter().find(|side| side.sign() == f32::from(value));
+        Some(Outcome { winner, margin: 0, truncated: false })
+    }
+
     /// Returns the finished game, and its search for reuse.
     fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(&outcome);
+        self.positions.rescore(&self.known_before);
         let Self { number, positions, ply, moves, .. } = self;
         (FinishedGame { number, positions, outcome, plies: ply, moves }, self.search)
     }

@@ -36,7 +36,7 @@ impl DamagedShards {
 pub(super) fn learner_and_standing(setup: &Setup<'_>) -> Result<(Learner, Standing)> {
     let (state, standing, integrity) = setup.folder.load_state().map_err(|error| {
         anyhow::anyhow!(
-            "{error:#}; without its state the run cannot go on (checkpoints still play; --overwrite starts anew)"
+            "{error:#}; without its state the run cannot continue (checkpoints still play; --overwrite starts anew)"
         )
     })?;
     if integrity == Integrity::Unverified {

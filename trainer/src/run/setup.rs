@@ -1,5 +1,6 @@
 //! What a run is given, and the files of its game that it needs.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
@@ -7,11 +8,11 @@ use turnstone_base::terminal::Reporter;
 
 use crate::config::Config;
 use crate::run_folder::RunFolder;
-use turnstone_agents::{Agent, LoadedNetwork, checkpoint_info};
+use turnstone_agents::{Agent, Effort, LoadedNetwork, SolveLimits, checkpoint_info};
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_arena::{Ladder, Remote};
 use turnstone_models::Learner;
-use turnstone_selfplay::{SelfPlayer, ThisMachine, TrainableGame};
+use turnstone_selfplay::{Exact, SelfPlayer, ThisMachine, TrainableGame};
 
 /// Everything a run needs.
 #[derive(Clone, Copy)]
@@ -55,14 +56,15 @@ impl Default for Players<'_> {
     }
 }
 
-/// Checks, before a run begins or continues, what it needs: that its devices can be used, that every opponent of its matches can
-/// be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
+/// Checks, before a run begins or continues, what it needs: that its devices can be used, that the exact values that it learns
+/// are there, that every opponent of its matches can be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
 pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
     config.self_play.device.check().context("self_play.device")?;
     config.learn.device.check().context("learn.device")?;
+    exact(game, config)?;
     for opponent in &config.arena.opponents {
         Agent::load(opponent, game).context("arena.opponents")?;
     }
@@ -70,6 +72,22 @@ pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> 
         Ladder::shipped(game).context("arena.ladder_games")?;
     }
     Ok(())
+}
+
+/// Returns the exact values that the config asks for.
+///
+/// # Errors
+/// The game has none, or a table is missing or damaged.
+pub(crate) fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<Exact>> {
+    let learn = &config.learn;
+    if !learn.exact {
+        return Ok(None);
+    }
+    let effort = Effort::Patient(SolveLimits::nodes(learn.exact_nodes));
+    let values = game.exact_values(Path::new(&learn.tables), effort).context("learn.exact")?;
+    let values = values
+        .with_context(|| format!("learn.exact: no exact values are known for {} with these parameters", game.name()))?;
+    Ok(Some(Exact { values: values.into(), plies: learn.exact_plies }))
 }
 
 /// Returns the positions for grading, if the config enables it and the game comes with some.

@@ -142,7 +142,7 @@ impl Train {
             return ExitCode::SUCCESS;
         };
         let resume = format!("turnstone train --resume {}", folder.path().display());
-        reporter.line(&as_called(&format!("stopped after iteration {iteration}; go on with: {resume}")));
+        reporter.line(&as_called(&format!("stopped after iteration {iteration}; continue with: {resume}")));
         let in_time = self.max_minutes.is_some() && !stop.load(Ordering::Relaxed);
         if in_time { ExitCode::SUCCESS } else { ExitCode::from(130) }
     }

@@ -22,8 +22,8 @@ fn a_full_disk_stops_the_run_where_it_stood() {
         }
         assert!(warnings(&output).len() <= 1, "only TensorBoard warns, once: {output}");
         let line = error((code, output));
-        assert!(line.contains("File too large") && line.contains("the run stands at iteration 4 as before"), "{line}");
-        assert!(line.contains("go on with: turnstone train --resume"), "{line}");
+        assert!(line.contains("File too large") && line.contains("the run remains at iteration 4"), "{line}");
+        assert!(line.contains("continue with: turnstone train --resume"), "{line}");
         failed.push(line);
         assert!(fs::read(full.join("state.safetensors")).expect("readable") == state);
         assert!(fs::read(full.join("metrics.jsonl")).expect("readable") == metrics);
@@ -47,7 +47,7 @@ fn a_folder_that_vanishes_is_not_made_again() {
             fs::create_dir_all(run.join("replay")).expect("writable");
         }
         let line = error(finish(child));
-        assert!(line.contains("was removed or replaced while the run was going on"), "{line}");
+        assert!(line.contains("was removed or replaced during the run"), "{line}");
         assert!(run.exists() == replaced && !run.join("state.safetensors").exists());
         assert!(away.join("state.safetensors").is_file());
     }
@@ -116,10 +116,10 @@ fn damaged_checkpoints_are_made_anew_or_named() {
 
     change(&run.join("state.safetensors"), |bytes| bytes.truncate(bytes.len() / 2));
     let line = error(resume(&run));
-    assert!(line.contains("state.safetensors") && line.contains("cannot go on"), "{line}");
+    assert!(line.contains("state.safetensors") && line.contains("cannot continue"), "{line}");
     fs::remove_file(run.join("state.safetensors")).expect("it was there");
     let line = error(resume(&run));
-    assert!(line.contains("state.safetensors") && line.contains("cannot go on"), "{line}");
+    assert!(line.contains("state.safetensors") && line.contains("cannot continue"), "{line}");
 }
 
 #[test]
@@ -199,6 +199,6 @@ fn a_loss_that_is_no_number_says_where_the_run_stands() {
         }
     });
     let line = error(resume(&run));
-    assert!(line.contains("at step") && line.contains("the run stands at iteration 4 as before"), "{line}");
+    assert!(line.contains("at step") && line.contains("the run remains at iteration 4"), "{line}");
     assert!(line.contains("lower learn.learning_rate in"), "{line}");
 }
