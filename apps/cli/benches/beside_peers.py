@@ -134,15 +134,15 @@ class Contest:
 
 
 class Together:
-    """Several rates of ours that one start of a program measures; each is asked for once a round."""
+    """Several rates that one start of a program measures; each is asked for once a round."""
 
-    def __init__(self, command, names):
-        self.command, self.names, self.rates = command, names, {}
+    def __init__(self, measure):
+        self.measure, self.rates = measure, {}
 
     def __call__(self, name):
         def measure():
             if name not in self.rates:
-                self.rates = self.names(run(self.command))
+                self.rates = self.measure()
             return self.rates.pop(name)
 
         return measure
@@ -239,7 +239,8 @@ def inference(options, folder):
         for batch in BATCHES:
             contest = Contest(f"{game}, batch {batch}", "evaluations/s")
             command = [options.build / "examples" / "precision", "--best", "--batch", str(batch), "--rounds", str(slices)]
-            ours = Together([*command, *limit(options), tensors], arithmetics)
+            command += [*limit(options), tensors]
+            ours = Together(lambda command=command: arithmetics(run(command)))
             contest.ours = {"f32": ours("f32"), "i8": ours("i8")}
             contests.append(contest)
             if options.smoke:
@@ -381,7 +382,8 @@ def environments(options, _folder):
             continue
         contest = Contest(game if game == theirs else f"{game} beside {theirs}", "plies/s")
         command = [options.build / program, "bench", "env", game, "--envs", str(TOGETHER), "--json"]
-        ours = Together([*command, "--seconds", str(options.seconds)], lambda output: json.loads(output)[0])
+        command += ["--seconds", str(options.seconds)]
+        ours = Together(lambda command=command: json.loads(run(command))[0])
         contest.ours = {"VecEnv": ours("steps_per_second"), "playouts": ours("plies_per_second")}
         contests.append(contest)
         if options.smoke:
@@ -487,8 +489,9 @@ def search(options, _folder):
         contest = Contest(f"connect_four, Gumbel, {options.simulations} simulations, MLP 2x128", "simulations/s")
         for precision in ("f32", "i8"):
             settings = {"net.kind": '"residual_mlp"', "net.blocks": 2, "net.width": 128, "search.method": '"gumbel"'}
-            command = bench_self_play(options, own_game, "connect_four", settings, precision, threads=1, games=64)
-            contest.ours[precision] = Together(command, lambda output: json.loads(output)[0])("simulations_per_second")
+            command = bench_self_play(options, own_game, "connect_four", settings, precision, 1, 64, options.seconds)
+            ours = Together(lambda command=command: json.loads(run(command))[0])
+            contest.ours[precision] = ours("simulations_per_second")
         if not options.smoke:
             contest.peer("mctx on pgx", lambda: mctx_simulations(options.simulations, options.seconds))
         contests.append(contest)
@@ -506,14 +509,14 @@ def search(options, _folder):
     return contests
 
 
-def bench_self_play(options, program, game, settings, precision, threads, games):
+def bench_self_play(options, program, game, settings, precision, threads, games, seconds):
     """The command that measures self-play; an iteration that has begun is finished."""
     settings = settings | {
         "search.simulations": options.simulations,
         "self_play.games_per_iteration": 8 if options.smoke else games,
         "self_play.precision": f'"{precision}"',
     }
-    command = [program, "bench", "self-play", game, "--threads", str(threads), "--seconds", str(options.seconds), "--json"]
+    command = [program, "bench", "self-play", game, "--threads", str(threads), "--seconds", str(seconds), "--json"]
     return [*command, *limit(options), *(word for key, value in settings.items() for word in ("--set", f"{key}={value}"))]
 
 
@@ -620,40 +623,78 @@ class Engine:
 
 
 def self_play(options, folder):
-    """Mancala by OpenSpiel's rules. `net.blocks=2` costs what OpenSpiel's MLP of 4 layers of 128 does."""
-    cores = os.cpu_count()
+    """Mancala by OpenSpiel's rules. `net.blocks=2` costs what OpenSpiel's MLP of 4 layers of 128 does. Rates by the clock, and
+    by processor time, which other programs on the machine disturb less."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    task = f"mancala, PUCT, {options.simulations} simulations, MLP 2x128, {cores} threads"
+    contests = [Contest(task, "positions/s"), Contest(task, "positions per processor second")]
     settings = {"net.kind": '"residual_mlp"', "net.blocks": 2, "net.width": 128, "search.method": '"puct"'}
     settings |= {f"game.{key}": value if value == "false" else f'"{value}"' for key, value in ITS_MANCALA.items()}
     settings |= {"self_play.opening_plies": 6}
-    contest = Contest(f"mancala, PUCT, {options.simulations} simulations, MLP 2x128, {cores} threads", "positions/s")
     for precision in ("f32", "i8"):
-        command = bench_self_play(options, options.build / "turnstone", "mancala", settings, precision, cores, 512)
-        contest.ours[precision] = Together(command, lambda output: json.loads(output)[0])("positions_per_second")
+        command = bench_self_play(options, options.build / "turnstone", "mancala", settings, precision, cores, 1024, 0.05)
+        ours = Together(lambda command=command: our_positions(command))
+        for contest in contests:
+            contest.ours[precision] = ours(contest.unit)
     if options.alpha_zero:
-        contest.peer("OpenSpiel AlphaZero, C++", lambda: lambda: alpha_zero(options, folder))
+        theirs = Together(lambda: alpha_zero(options, folder))
+        for contest in contests:
+            contest.peer("OpenSpiel AlphaZero, C++", lambda contest=contest: theirs(contest.unit))
     elif not options.smoke:
         print("left out: self-play: OpenSpiel's C++ AlphaZero has to be built; --alpha-zero names its program")
-    return [contest]
+    return contests
+
+
+def our_positions(command):
+    """The program's start and its look at the bare network count as processor time as well; they are a hundredth of it."""
+    before = os.times()
+    [row] = json.loads(run(command))
+    after = os.times()
+    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    return rates(row["positions_per_second"], row["positions"], processor)
+
+
+def rates(by_clock, positions, processor_seconds):
+    return {"positions/s": by_clock, "positions per processor second": positions / max(processor_seconds, 1e-9)}
 
 
 def alpha_zero(options, folder):
-    """Positions per second of its self-play: the second collection of 4,096 positions of a process on each processor."""
-    running = []
+    """Its self-play: after a collection of 4,096 positions to warm up, three more, in a process on each processor. Nothing is
+    learned: the batch is larger than the buffer."""
+    steps, running = 4, []
     for core in sorted(os.sched_getaffinity(0)):
         path = pathlib.Path(tempfile.mkdtemp(dir=folder))
         flags = dict(game="mancala", path=path, nn_model="mlp", nn_width=128, nn_depth=4)
         flags |= dict(max_simulations=options.simulations)
-        flags |= dict(actors=64, inference_batch_size=32, inference_threads=1, evaluators=0, max_steps=2)
-        flags |= dict(replay_buffer_size=12_288, replay_buffer_reuse=3, train_batch_size=1024)
+        flags |= dict(actors=64, inference_batch_size=64, inference_threads=1, evaluators=0, max_steps=steps)
+        flags |= dict(replay_buffer_size=12_288, replay_buffer_reuse=3, train_batch_size=1 << 20)
         command = [options.alpha_zero, *(f"--{key}={value}" for key, value in flags.items())]
         pin = lambda core=core: os.sched_setaffinity(0, {core})
-        running.append((path, subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=pin)))
-    rates = []
-    for path, process in running:
-        if process.wait(timeout=120):
-            raise RuntimeError(f"{options.alpha_zero} ended with {process.returncode}")
-        rates.append(json.loads((path / "learner.jsonl").read_text().splitlines()[-1])["states_per_s"])
-    return sum(rates)
+        quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        running.append((path / "learner.jsonl", subprocess.Popen(command, **quiet, preexec_fn=pin), []))
+    while any(len(times) < steps for _, _, times in running):
+        time.sleep(0.01)
+        for log, process, times in running:
+            finished = log.read_text().count("\n") if log.exists() else 0
+            if finished > len(times):
+                times.extend([processor_seconds(process.pid)] * (finished - len(times)))
+            elif process.poll() is not None and finished < steps:
+                raise RuntimeError(f"{options.alpha_zero} ended with {process.returncode}")
+    collected = []
+    for log, process, times in running:
+        process.wait()
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        seconds = lines[-1]["time_rel"] - lines[0]["time_rel"]
+        collected.append((lines[-1]["total_states"] - lines[0]["total_states"], seconds, times[-1] - times[0]))
+    positions = sum(states for states, _, _ in collected)
+    by_clock = sum(states / seconds for states, seconds, _ in collected)
+    return rates(by_clock, positions, sum(processor for _, _, processor in collected))
+
+
+def processor_seconds(process):
+    """What this process has used so far; Linux only."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ pub(crate) struct SelfPlay {
 #[derive(Serialize)]
 struct Row {
     threads: usize,
+    /// Searched in this measurement.
+    positions: u64,
     positions_per_second: f64,
     positions_per_second_and_core: f64,
     simulations_per_second: f64,
@@ -133,6 +135,7 @@ impl Row {
         let [nodes, bytes] = work.tree.map(|sum| sum as f64);
         Self {
             threads,
+            positions: work.positions,
             positions_per_second: per_second(work.positions),
             positions_per_second_and_core: per_second(work.positions) / threads.min(cores()) as f64,
             simulations_per_second: per_second(work.simulations),
