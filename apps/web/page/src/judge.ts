@@ -20,9 +20,9 @@ export interface Verdict {
   isExact: boolean;
 }
 
-export const markOf = (loss: number): Mark => LOSSES.find(([, least]) => loss >= least - 1e-6)?.[0] ?? '';
+const markOf = (loss: number): Mark => LOSSES.find(([, least]) => loss >= least - 1e-6)?.[0] ?? '';
 
-/** By exact values. */
+/** By exact values: half a point lost is a mistake, a whole one a blunder. */
 export function exactVerdict({ actions }: ExactValues, action: string, mover: number, line: string[]): Verdict {
   const chances = new Map(actions.map((one) => [one.action, chanceOf(one.value, mover)]));
   const best = Math.max(...chances.values());
@@ -32,7 +32,7 @@ export function exactVerdict({ actions }: ExactValues, action: string, mover: nu
   // The line of a search is kept where it begins with a move that is the best exactly, too.
   const first = line[0] !== undefined && chances.get(line[0]) === best ? line[0] : [...chances].find(([, chance]) => chance === best)?.[0];
   return {
-    mark: loss > 0 ? markOf(loss) : isOnly ? '!' : '',
+    mark: loss >= 1 ? '??' : loss > 0 ? '?' : isOnly ? '!' : '',
     loss,
     best: first ?? action,
     line: first === line[0] ? line : [first ?? action],
